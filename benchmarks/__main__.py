@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every benchmark of this folder, or the named ones, one after the other.
+"""Run every benchmark of this folder, or the named ones, one after the other.
 
-Each prints lines of `name value unit ratio-to-what`; nothing is compared with a figure from another
+Each prints lines of `name value unit ratio-to-what`; nothing is compared with a result of another
 run or machine. Exits 1 when a benchmark could not run.
 """
 
@@ -19,7 +19,7 @@ SHARED = {
     "attacker",
     "attacks",
     "beside_nova",
-    "ci_repeats",  # Hours; run by name: python -m benchmarks.ci_repeats.
+    "ci_repeats",  # hours; run by name: python -m benchmarks.ci_repeats
     "cpu_counter",
     "cpu_quota",
     "fault_cases",

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does it cost the rate that every frame is accounted for?
+"""Measure how much rate the accounting of every frame costs.
 
-On one bench of p2p with 64 B frames, through a real Open vSwitch with DPDK, overload trials in
-blocks of three, in random order: bare (the generator offers frames, and nothing but its own counts
-is read), counted (counters of all hops before and after, where every frame went, threads, stops),
-and whole, as every trial is: the SMT contention probe works on each polling CPU besides, which is
-what tells noise apart and no part of the accounting. All offer half as much again as passes, so
-that what is received is what the switch forwards. A cost is the ratio of rates within blocks, with
-its interval by the bootstrap over BLOCKS blocks. Asked is at most 2% for the accounting; fails
-where the interval says that it is more. The probe's cost is printed beside it, and the time of one
-look at all settings, which each trial takes once after its traffic: asked is at most 30 ms.
+The bench is p2p with 64 B frames through a real Open vSwitch with DPDK. Overload trials run in
+blocks of three, in random order: bare (only the generator's own counts are read), counted (counters
+of all hops before and after, path of every frame, threads, stops), and whole, as every trial is. In
+a whole trial the SMT contention probe also works on each polling CPU; it identifies noise and is no
+part of the accounting. All trials offer half as much again as passes, so that the received rate is
+what the switch forwards. A cost is the ratio of rates within blocks, with its bootstrap interval
+over BLOCKS blocks. Required is at most 2% for the accounting; the benchmark fails where the
+interval shows more. The probe's cost is printed next to it, and the time of one look at all
+settings, which each trial takes once after its traffic: required is at most 30 ms.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ WHOLE: Combination = frozenset({0, 1})
 
 
 def bare_fps(bench: RealBench, load_fps: float) -> float:
-    """What is received when nothing is watched or read besides."""
+    """Return what is received when nothing else is observed or read."""
     generator = bench.rig.generator
     generator.begin()
     generator.start(load_fps, TRIAL_S)
@@ -56,7 +56,7 @@ def counted_fps(bench: RealBench, load_fps: float) -> float:
 
 
 def without_probe(host: TrialHost) -> TrialHost:
-    """A probe that is to watch no CPU is refused by wsdp, and the trial goes on without it."""
+    """Return the host without a probe: wsdp rejects one for no CPU, and the trial continues."""
     nowhere = replace(host.watch.contention, cpus=frozenset())
     return replace(host, watch=replace(host.watch, contention=nowhere))
 
@@ -92,7 +92,7 @@ def main() -> int:
 
 
 def look_ms(bench: RealBench) -> float:
-    """The time of one look at the settings of all hosts, in ms."""
+    """Return the time of one look at the settings of all hosts, in ms."""
     began = time.perf_counter()
     for host in bench.rig.hosts:
         host.settings.changes()
@@ -100,7 +100,7 @@ def look_ms(bench: RealBench) -> float:
 
 
 def cost(name: str, found: Effect | None, asked: str) -> float:
-    """The lower end of its interval."""
+    """Print a cost; return the lower end of its interval."""
     assert found is not None
     assert found.low is not None
     assert found.high is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which decisions of a plan does a host get by apply, keep over a reboot, and lose by rollback?
+"""Count which decisions of a plan are applied, survive a reboot, and are rolled back.
 
 The examples' workloads, scaled to an emulated server that is started for this, one after the other:
 facts, plan, apply with its reboot, another reboot, verify, rollback with its reboot. Prints a table
@@ -30,13 +30,13 @@ from wirespeed.plan.planner import plan_workload
 from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.reach import reach
 
-# With less, node 0 has no GiB in one piece.
+# With less memory, node 0 has no contiguous GiB.
 CPUS, MEMORY_GIB = 12, 4
 
 
 @dataclass
 class Count:
-    """In how many places a decision stands in the plans, and in how many of these it held."""
+    """Places in the plans that have a decision, and in how many of them it held."""
 
     planned: int = 0
     applied: int = 0
@@ -63,7 +63,7 @@ def main(wanted: Sequence[str]) -> int:
 
 
 def prepare(node: Node) -> None:
-    """Its first menu is not update-grub's. Open vSwitch runs, the one with DPDK."""
+    """Make the boot menu with update-grub, and start Open vSwitch with DPDK."""
     with node.runner() as runner:
         runner.run(["update-grub"], timeout_s=300.0)
         start_switch(runner, timeout_s=120.0)
@@ -113,7 +113,7 @@ def found(rows: Sequence[Row]) -> dict[str, str]:
 
 
 def kind(row: Row) -> str:
-    """Of which kind a decision is: without the names of guests, ports and devices."""
+    """Return the kind of a decision, without the names of guests, ports and devices."""
     text = re.sub(r"\[[^]]*\]", "", row.decision)
     return re.sub(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d|node \d|of \d+ KiB ", "*", text)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do attackers of a speed-test server send? Bytes alone, made in advance; no socket here.
+"""Make the bytes that attackers of a speed-test server send; no socket here.
 
 HTTP/1.1 (RFC 9112), WebSocket (RFC 6455), HTTP/2 (RFC 9113, its header blocks RFC 7541) and TLS.
 """
@@ -16,7 +16,7 @@ HEADERS, RST_STREAM, SETTINGS, PING, WINDOW_UPDATE, DATA = 1, 3, 4, 6, 8, 0
 END_STREAM, END_HEADERS = 1, 4
 CANCEL = 8
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-# Client streams have odd numbers; the last one before a connection has none left.
+# Client streams have odd numbers; this is the last one of a connection.
 LAST_STREAM = (1 << 31) - 1
 
 
@@ -40,13 +40,13 @@ def small_uploads(count: int, size: int = SMALL_BODY) -> bytes:
 
 
 def fresh_ids(first: int, count: int) -> bytes:
-    """Uploads of one byte, each of which a server has to remember under a name of its own."""
+    """Return uploads of one byte, each with a new ID that a server has to remember."""
     return b"".join(post(f"/empty?id=a{number}", b"x") for number in range(first, first + count))
 
 
 @cache
 def telemetry(count: int, size: int = 1024) -> bytes:
-    """Results of a page, as long as a server has to store them."""
+    """Return results of a page, as long as a server has to store them."""
     return post("/results/telemetry", b'{"log":"' + b"a" * (size - 10) + b'"}') * count
 
 
@@ -61,12 +61,12 @@ def web_socket_upgrade(path: str = "/ndt/v7/upload") -> bytes:
 
 @cache
 def web_socket_pings(count: int) -> bytes:
-    """With a payload of the longest kind; masked with zeros, which changes nothing."""
+    """Return pings with a payload of the longest type; the mask is zero, so nothing changes."""
     return (b"\x89\xfd" + bytes(4) + bytes(125)) * count
 
 
 def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
-    """One frame of HTTP/2."""
+    """Return one frame of HTTP/2."""
     return struct.pack(">I", len(payload))[1:] + struct.pack(">BBI", kind, flags, stream) + payload
 
 
@@ -75,7 +75,7 @@ def h2_opening() -> bytes:
 
 
 def h2_head(method: bytes, path: str) -> bytes:
-    """A header block; `method` as an index of HPACK's static table, the rest without indexing."""
+    """Return a header block; `method` as an index of HPACK's static table, the rest literal."""
     return method + b"\x87\x01\x01a\x04" + bytes([len(path)]) + path.encode()
 
 
@@ -83,7 +83,7 @@ GET, POST = b"\x82", b"\x83"
 
 
 def h2_streams(first: int, count: int) -> range:
-    """The numbers of so many streams of a client, of which `first` have been before."""
+    """Return the numbers of `count` streams of a client after `first` earlier ones."""
     start = 1 + 2 * first
     return range(start, min(start + 2 * count, LAST_STREAM), 2)
 
@@ -95,7 +95,7 @@ def h2_gets(first: int, count: int) -> bytes:
 
 
 def h2_uploads(first: int, count: int, size: int = SMALL_BODY, with_ids: bool = False) -> bytes:
-    """Whole uploads; each frame of data has at most 16 KiB, which every server takes."""
+    """Return whole uploads; each frame of data has at most 16 KiB, which every server takes."""
     parts = []
     for stream in h2_streams(first, count):
         path = f"/empty?id=b{stream}" if with_ids else "/empty"
@@ -108,7 +108,7 @@ def h2_uploads(first: int, count: int, size: int = SMALL_BODY, with_ids: bool = 
 
 
 def h2_rapid_resets(first: int, count: int) -> bytes:
-    """Requests that are cancelled at once (CVE-2023-44487)."""
+    """Return requests that are cancelled at once (CVE-2023-44487)."""
     head, cancel = h2_head(GET, "/nq/large"), struct.pack(">I", CANCEL)
     return b"".join(
         frame(HEADERS, END_STREAM | END_HEADERS, stream, head)
@@ -129,13 +129,13 @@ def h2_settings(count: int) -> bytes:
 
 @cache
 def h2_window_updates(count: int) -> bytes:
-    """Of one byte each: two thousand million until the window overflows."""
+    """Return updates of one byte each: 2 x 10^9 until the window overflows."""
     return frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", 1)) * count
 
 
 @cache
 def client_hello() -> bytes:
-    """The first message of a TLS handshake; a server signs for it, its sender has no more work."""
+    """Return the first message of a TLS handshake; it makes the server sign, and costs little."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     sent = ssl.MemoryBIO()

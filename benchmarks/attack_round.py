@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run of legitimate clients, with attackers beside it or not, and who used which CPU time."""
+"""Run legitimate clients once, with or without attackers, and account for the CPU time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TEST_S = 2
 GIVE_UP_S = 30
 POLL_S = 0.02
 POLL_PATIENCE_S = 5.0
-# What attackers have sent at once is in the queues by then, and results are written.
+# Data that attackers sent at once is in the queues by then, and results are written.
 SETTLE_S = 0.5
 CPUS = os.cpu_count() or 1
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -33,28 +33,29 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 @dataclass(slots=True)
 class Outcome:
-    """Of one run. rates: bits per second by test; 0 for one that failed."""
+    """Outcome of one run."""
 
     rates: dict[str, float] = field(default_factory=dict)
+    """Bits per second by test; 0 for one that failed."""
     admitted_s: dict[str, float] = field(default_factory=dict)
     latencies_s: list[float] = field(default_factory=list)
     wall_s: float = 0.0
     server_cpu_s: float = 0.0
     clients_cpu_s: float = 0.0
     attackers_cpu_s: float = 0.0
-    # Of all CPUs: what was not idle, and what the hypervisor took.
+    # CPU time of all CPUs: not idle, and taken by the hypervisor.
     busy_cpu_s: float = 0.0
     stolen_cpu_s: float = 0.0
     test_bytes: int = 0
-    # Of one attacking address, each of which is a client.
+    # Rate of one attacking address, each of which is a client.
     attack_bps: float = 0.0
     log_bytes: int = 0
-    # Of the file of results, at the end.
+    # Size of the file of results, at the end.
     results_bytes: int = 0
-    # Results of the tests of this run that the file has, of so many tests that ended well.
+    # Results of this run's tests in the file, and the number of tests that ended well.
     kept: int = 0
     finished: int = 0
-    # What attackers sent, and for how long.
+    # Units that attackers sent, and for how long.
     units: int = 0
     attacked_s: float = 0.0
 
@@ -63,7 +64,7 @@ class Outcome:
         return ordered[min(int(share * len(ordered)), len(ordered) - 1)] * 1e3
 
     def fair_share(self, alone: Outcome) -> float:
-        """How much of the unattacked rate the CPUs allow: see benchmarks/speedtest_attacks.py."""
+        """Return how much of the unattacked rate the CPUs allow: see speedtest_attacks.py."""
         ours = self.server_cpu_s + self.clients_cpu_s + self.attackers_cpu_s
         others = max(self.busy_cpu_s - ours, 0.0)
         left = CPUS * self.wall_s - self.attackers_cpu_s - others - self.stolen_cpu_s
@@ -76,7 +77,7 @@ class Outcome:
 
 @contextmanager
 def polling(port: int, latencies_s: list[float]) -> Iterator[None]:
-    """Asks for /metrics again and again; an answer that does not come counts as the patience."""
+    """Poll /metrics; a missing answer counts as the whole patience."""
     over = threading.Event()
 
     def poll() -> None:
@@ -112,7 +113,7 @@ def moved(port: int) -> float:
 
 
 def iperf3(server: AttackServer) -> tuple[float, int]:
-    """Rate in bits per second, and bytes, of stock iperf3 into the server."""
+    """Return bits per second, and bytes, of stock iperf3 into the server."""
     port = server.ports["iperf3"]
     done = client(["iperf3", "-c", "127.0.0.1", "-p", str(port), "-t", str(TEST_S), "-J"])
     received = json.loads(done)["end"]["sum_received"]
@@ -145,20 +146,20 @@ def run_tests(server: AttackServer, outcome: Outcome) -> None:
 
 
 def cpus_s() -> tuple[float, float]:
-    """CPU time of the machine so far: what was used, and what the hypervisor took."""
+    """Return the CPU time of the machine so far: used, and taken by the hypervisor."""
     fields = [int(word) for word in Path("/proc/stat").read_text().split("\n")[0].split()[1:]]
     user, nice, system, _idle, _waiting, interrupts, softirqs, stolen = fields[:8]
     return (user + nice + system + interrupts + softirqs) / TICKS_PER_S, stolen / TICKS_PER_S
 
 
 def children_cpu_s() -> float:
-    """Of clients that have ended; attackers run on."""
+    """Return the CPU time of clients that have ended; attackers still run."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def measured(server: AttackServer, attackers: list[int]) -> Outcome:
-    """Runs the tests beside the processes `attackers`."""
+    """Run the tests while the processes `attackers` run."""
     outcome = Outcome()
     log_bytes, kept = server.log.stat().st_size, kept_tests(server.results)
     began = time.monotonic()
@@ -181,7 +182,7 @@ def measured(server: AttackServer, attackers: list[int]) -> Outcome:
 
 
 def kept_tests(results: Path) -> int:
-    """Tests of legitimate clients in the file; telemetry is the attackers' alone."""
+    """Return the number of legitimate tests in the file; only attackers send telemetry."""
     if not results.exists():
         return 0
     with results.open("rb") as lines:
@@ -193,7 +194,7 @@ def unattacked(server: AttackServer) -> Outcome:
 
 
 def attacked(server: AttackServer, name: str, over: str, connections: int) -> Outcome:
-    """As many processes attack as there are CPUs, if there are connections enough."""
+    """Run an attack from one process per CPU, if there are enough connections."""
     processes, clients = min(connections, CPUS), 0
     bytes_before, began = moved(server.ports["metrics"]), time.monotonic()
     with ExitStack() as stack:
@@ -214,7 +215,7 @@ def attacked(server: AttackServer, name: str, over: str, connections: int) -> Ou
         for one in running:
             one.terminate()
         told = [json.loads(one.communicate(timeout=GIVE_UP_S)[0]) for one in running]
-    # Only now: while the attack runs the page may not be had.
+    # Only now: during the attack the page may be unavailable.
     grown = moved(server.ports["metrics"]) - bytes_before - outcome.test_bytes
     outcome.attacked_s = time.monotonic() - began
     outcome.attack_bps = max(grown, 0.0) * 8 / outcome.attacked_s / clients

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The server that is attacked: limits as an operator sets them, all listening, all stored."""
+"""Run the server under attack: an operator's limits, all listeners, all results stored."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ START_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class AttackServer:
-    """ports: by what they speak, `metrics` too."""
+    """A server under attack."""
 
     pid: int
     ports: dict[str, int]
+    """Port by protocol, including `metrics`."""
     log: Path
     results: Path
 
@@ -49,7 +50,7 @@ def make_certificate(folder: Path) -> tuple[Path, Path]:
 
 @contextmanager
 def attack_server(folder: Path) -> Iterator[AttackServer]:
-    """Up as long as this lasts."""
+    """Keep a server up while the block runs."""
     cert, key = make_certificate(folder)
     ports = {name: reserved_port() for name in (IPERF3, HTTP, HTTPS, "metrics")}
     config, log, results = (folder / name for name in ("speedtest.toml", "log", "results.jsonl"))

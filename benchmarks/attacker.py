@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One attacker: a process that keeps its connections as busy as they get.
+"""Run one attacker: a process that keeps its connections as busy as possible.
 
-`python -m benchmarks.attacker NAME OVER PORT CONNECTIONS FIRST_SOURCE`, on 127.0.0.1, until
-SIGTERM or the end of whoever started it. It prints two lines of JSON, when all connections have
-been tried and at its end: `opened`, `refused`, `units`, `sent_bytes`, `received_bytes`. It comes
-from 127.1.0.FIRST_SOURCE and the addresses after it, of which each opens at most as many
-connections as a server may allow to one.
+`python -m benchmarks.attacker NAME OVER PORT CONNECTIONS FIRST_SOURCE`, on 127.0.0.1, until SIGTERM
+or the end of its parent. It prints two lines of JSON, when all connections have been tried and at
+its end: `opened`, `refused`, `units`, `sent_bytes`, `received_bytes`. It comes from
+127.1.0.FIRST_SOURCE and the addresses after it. Each opens at most as many connections as a server
+may allow one address.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def context(over: str) -> ssl.SSLContext:
 
 
 class Link:
-    """One connection, opened again whenever it has ended."""
+    """One connection, reopened whenever it has ended."""
 
     def __init__(self, target: Target, source: str, counts: Counts) -> None:
         self.target, self.source, self.counts = target, source, counts
@@ -98,7 +98,7 @@ class Link:
             self.socket = None
 
     def turn(self, selector: selectors.BaseSelector, mask: int) -> None:
-        """Sends and reads what goes at once; opens the connection anew where it has ended."""
+        """Send and read what is possible at once; reopen the connection where it has ended."""
         try:
             if mask & selectors.EVENT_READ and self.read():
                 raise ConnectionError
@@ -111,7 +111,7 @@ class Link:
             self.open(selector)
 
     def read(self) -> bool:
-        """True: the connection has ended, or has done its part."""
+        """Read. Return whether the connection has ended, or has done its part."""
         assert self.socket is not None
         count = -1
         with suppress(*TRY_AGAIN):
@@ -136,7 +136,7 @@ class Link:
                 self.counts.units += self.attack.units
 
     def tick(self, selector: selectors.BaseSelector, now: float) -> None:
-        """What happens by the clock."""
+        """Do what is due by the clock."""
         over = self.attack.lasts_s is not None and now >= self.since + self.attack.lasts_s
         if self.socket is None or over:
             self.close(selector)
@@ -169,7 +169,7 @@ def flood_tcp(target: Target, connections: int, first_source: int, counts: Count
 
 
 def flood_udp(target: Target, connections: int, first_source: int, counts: Counts) -> None:
-    """A test, so that the server has had sockets for this address; then datagrams without one."""
+    """Run a test, so that the server has had sockets for this address; then send datagrams."""
     source = f"127.1.0.{first_source}"
     command = ["iperf3", "-c", "127.0.0.1", "-p", str(target.port), "-B", source]
     subprocess.run([*command, "-u", "-b", "1M", "-t", "1"], check=False, capture_output=True)
@@ -184,7 +184,7 @@ def flood_udp(target: Target, connections: int, first_source: int, counts: Count
     parent = os.getppid()
     while os.getppid() == parent:
         for one in sockets:
-            # Where nobody listens the kernel says so to the next call.
+            # Without a listener, the kernel reports that to the next call.
             with suppress(OSError):
                 counts.sent_bytes += one.send(payload)
             counts.units += 1

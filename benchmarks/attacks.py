@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The attacks on a speed-test server: what each sends, over what, from how many connections."""
+"""List the attacks on a speed-test server: data, protocol, number of connections."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from dataclasses import dataclass
 from benchmarks import attack_bytes as made
 
 IPERF3, HTTP, HTTPS, H2, UDP = "iperf3", "http", "https", "h2", "udp"
-# A server may allow one address so many connections; attackers with more have several addresses.
+# Connections that a server may allow one address; attackers with more have several addresses.
 CONNECTIONS_OF_ONE = 64
 COOKIE = b"a" * 36 + b"\0"
 
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """What one connection does.
-
-    opening: sent once. chunk(sent): sent then again and again, after so many units; None: nothing.
-    units: of a chunk. lasts_s: then it is opened anew; None: only after the server has closed it.
-    """
+    """One attack, as one connection performs it."""
 
     over: tuple[str, ...]
     chunk: Callable[[int], bytes] | None = None
+    """Data sent repeatedly after the opening, given the units sent so far; None: nothing."""
     units: int = 0
+    """Units in a chunk."""
     opening: Callable[[], bytes] = bytes
+    """Data sent once."""
     connections_each: int = 1
     lasts_s: float | None = None
+    """Time in s until the connection is reopened; None: only after the server has closed it."""
     # A byte of the opening each second instead of all at once.
     slowly: bool = False
-    # Opened anew once the server has answered.
+    # Reopened once the server has answered.
     until_answered: bool = False
 
 

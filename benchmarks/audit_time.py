@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long does the command `wirespeed audit` take, start and exit included?
+"""Time the command `wirespeed audit`, start and exit included.
 
 The product promises that the audit of this machine ends within 2 s; the ratio is to that promise.
 The parts are timed in one process: reading the host, and the 50 rules on the largest recorded host.
@@ -28,7 +28,7 @@ LARGEST = Path(__file__).parents[1] / "tests" / "hosts" / "s2-r730"
 
 
 def median_s(action: Callable[[], object]) -> float:
-    """The median wall time of ROUNDS runs."""
+    """Return the median wall time of ROUNDS runs."""
     times = []
     for _ in range(ROUNDS):
         started = time.perf_counter()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of plan_vs_nova that runs in Nova's environment."""
+"""Run the part of plan_vs_nova that needs Nova's environment."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def main() -> int:
 
 
 def decisions() -> bool:
-    """Both decide every pair once; everything either needs is built before the clock starts.
+    """Let both decide every pair once; all they need is built before the clock starts.
 
     The clock is this thread's CPU time: on a busy machine wall time depends on other programs.
     """
@@ -114,7 +114,7 @@ def _nova_call(shape: HostShape, use: HostUse, guest: GuestRequest, wanted: obje
 
 
 def mixes() -> bool:
-    """Never fewer guests than Nova, which must accept each of our plans."""
+    """Check that no fewer guests are placed than by Nova, and that Nova accepts each plan."""
     gains = []
     fewer = refused = ours_total = nova_total = asked = 0
     for seed in range(MIXES):
@@ -152,11 +152,11 @@ class NovaScheduler:
         self._specs = {unit.kind: self._spec(unit.kind) for unit in mix.units}
 
     def place_in_order(self) -> int:
-        """How many guests find a host, asked for one after another as listed."""
+        """Return how many guests find a host, asked for one after another as listed."""
         return sum(self._schedule(unit.kind) for unit in self._mix.units)
 
     def carries_out(self, outcome: Outcome) -> bool:
-        """Whether each guest passes the filters on the host that the plan names."""
+        """Return whether each guest passes the filters on the host that the plan names."""
         for placed in outcome.placed:
             spec = self._specs[self._mix.units[placed.guest].kind].obj_clone()
             state = self._states[placed.host]
@@ -175,7 +175,7 @@ class NovaScheduler:
         return True
 
     def _passes(self, state: HostState, spec: objects.RequestSpec) -> bool:
-        """Filters drop candidates from the state; each request brings its own from placement."""
+        """Apply the filters to fresh candidates from placement: filters drop some of them."""
         state.allocation_candidates = [{"mappings": {}}]
         return all(check.host_passes(state, spec) for check in self._filters)
 
@@ -242,7 +242,7 @@ def _large_host(number: int) -> HostFacts:
 
 
 def _large_workload() -> str:
-    """20 VNFs of 500 guests each: on the vSwitch, on VFs, or without a port."""
+    """Return 20 VNFs of 500 guests each: on the vSwitch, on VFs, or without a port."""
     text = """
 name = "large"
 network = [{name = "access", physical_network = "physnet1", mtu = 9000},

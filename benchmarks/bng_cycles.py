@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What does the gateway cost a frame beyond our own `io` task, from 1 to 1,048,576 subscribers?
 
-Dense tags and keys are consecutive, sparse ones random, so that they have to be hashed. How long
-the tables take to load, and how much memory, is printed as well. `--json FILE` also writes the
-cycles of all chains by number of subscribers, for a curve.
+Dense tags and keys are consecutive, sparse ones random, so that they have to be hashed. The load
+time and memory of the tables are printed, too. `--json FILE` also writes the cycles of all chains
+by number of subscribers, for a curve.
 
-One lcore in one process, minimum frames of random subscribers and 8,192 routes, handed out by a
-source that costs almost nothing and restored between timed passes; each frame must be forwarded, or
-the program fails. `hot`: 64 mbufs, `cold`: 2,048 circulating. All chains and `io` take 100 turns of
-131,072 frames; a turn's figure is its median pass in TSC cycles a frame. Another tenant of the
-machine can slow a core down for most of a second: the figure is the turn at the lowest decile; the
-table at the end also has the median turn and the required figure. Prints `name value unit
-ratio-to-what`; the ratio is to what is asked, or to the figure with the fewest subscribers.
+One lcore of one process handles minimum frames of random subscribers and 8,192 routes. Their source
+costs almost nothing and restores them between timed passes. Each frame must be forwarded, or the
+program fails. `hot`: 64 mbufs, `cold`: 2,048 circulating. All chains and `io` take 100 turns of
+131,072 frames; a turn's result is its median pass in TSC cycles a frame. Another tenant of the
+machine can slow a core down for most of a second, so the turn at the lowest decile counts. The
+table at the end also has the median turn and the required result. Prints `name value unit
+ratio-to-what`; the ratio is to the required result, or to that with the fewest subscribers.
 `--users N ...` measures these numbers only. Needs root, for 512 MiB of huge pages; two minutes.
 """
 
@@ -50,7 +50,7 @@ CHAINS = {
     "lb_ring_bng_up": "up:lbc,up",
     "lb_ring_bng_down": "down:lbi,down",
 }
-# Cycles beyond io, at most, by number of subscribers.
+# Most cycles beyond io, by number of subscribers.
 ASKED = {
     "bng_up": {32_768: 40, 1_048_576: 55},
     "bng_down": {32_768: 30, 1_048_576: 50},
@@ -58,7 +58,7 @@ ASKED = {
     "lb_ring_bng_down": {32_768: 60},
 }
 HUGE_MIB = 512
-HOST = IPv4Address("10.0.0.7")  # every subscriber's: they are told apart by key
+HOST = IPv4Address("10.0.0.7")  # the same for every subscriber: keys separate them
 
 COMMON = """local_ip = 192.0.2.1
 gateway_mac = 02:00:00:00:00:f1
@@ -68,7 +68,7 @@ inet_mac = 02:00:00:00:00:f2
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One figure of the curve: cycles a frame beyond io."""
+    """One point of the curve: cycles a frame beyond io."""
 
     chain: str
     mbufs: str
@@ -83,7 +83,7 @@ def task(name: str, kind: str, rx: str, tx: str, more: str = "", *, lcore: int =
 
 
 def ini(tables: Path) -> str:
-    """Tasks on rings; the program puts its source and its sink at both ends of a chain."""
+    """Return tasks on rings; the program puts source and sink at both ends of a chain."""
     keys = f"tables = {tables}\n"
     rings = "".join(f"[ring.{name}]\nsize = 1024\n" for name in "abce")
     return (
@@ -114,7 +114,7 @@ def run(program: str, *arguments: str) -> str:
 
 
 def cycles(directory: Path) -> dict[tuple[str, str], tuple[float, float]]:
-    """Of each chain and mode, io's among them: the turn at the lowest decile, and the median."""
+    """Return the turn at the lowest decile, and the median, by chain and mode, io included."""
     chains = ["up:io", "down:io", *CHAINS.values()]
     tables, ini = str(directory / "tables"), str(directory / "wsdp.ini")
     found = {}
@@ -145,7 +145,7 @@ def one_size(directory: Path, users: int, keys: str, first: dict[str, float]) ->
 
 
 def curve(points: list[Point]) -> None:
-    """Print all figures by number of subscribers, and what is asked."""
+    """Print all results by number of subscribers, and the required ones."""
     users = sorted({point.users for point in points})
     cells = {
         (point.chain, point.mbufs, point.keys, point.users): f"{point.cycles:.1f}"
@@ -165,7 +165,7 @@ def curve(points: list[Point]) -> None:
 
 
 def loading(directory: Path, users: int, keys: str) -> None:
-    """Reading the file and building one worker's tables; the least of the runs."""
+    """Time reading the file and building one worker's tables; the minimum of the runs counts."""
     found = [
         re.match(r"seconds ([\d.]+) octets (\d+)", run("bng_load", str(directory / "tables"), "1"))
         for _ in range(LOADS)
@@ -178,7 +178,7 @@ def loading(directory: Path, users: int, keys: str) -> None:
 
 
 def lookups(directory: Path, users: int) -> None:
-    """Our tables against DPDK's, on the same keys in one run; the least of two turns."""
+    """Compare our tables with DPDK's, on the same keys in one run; the faster turn counts."""
     least: dict[str, float] = {}
     for line in run("bng_lookups", str(directory / "tables")).splitlines():
         name, text = line.split()

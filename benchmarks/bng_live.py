@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do eight workers share the subscribers evenly, and what do changes of tables cost the others?
+"""Measure the balance of eight gateway workers, and the cost of table updates.
 
-wsdp with its own traffic on rings, all lcores on one CPU, no huge pages, no privilege. `balance`:
-32,768 subscribers with random keys, each direction; how far the busiest or idlest worker is from
-an even share, and by how many frames the two directions of a worker differ. `updates`: a subscriber
-and a route come and go through the telemetry socket while frames flow at 100,000 a second; how many
-changes a second that makes, and how many frames of the other subscribers were lost or wrong.
-Prints `name value unit`.
+wsdp runs with its own traffic on rings, all lcores on one CPU, no huge pages, no privilege.
+`balance`: 32,768 subscribers with random keys, each direction. It prints how far the busiest or
+idlest worker is from an even share, and by how many frames the two directions of a worker differ.
+`updates`: a subscriber and a route come and go through the telemetry socket while frames flow at
+100,000 a second. It prints the changes per second, and how many frames of the other subscribers
+were lost or wrong. Prints `name value unit`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def sender(side: str, tables: Path, rate_fps: int, frames: int) -> str:
 
 
 def balance(tables: Path, side: str) -> list[int]:
-    """Frames of each worker, all of one sender's forwarded."""
+    """Return frames of each worker; all frames of one sender are forwarded."""
     lb = "bng_lb_cpe" if side == "up" else "bng_lb_inet"
     ways = ", ".join(f"ring:w{i}" for i in range(WORKERS))
     ini = rings(["in", "out", *(f"w{i}" for i in range(WORKERS))])
@@ -60,7 +60,7 @@ def balance(tables: Path, side: str) -> list[int]:
 
 
 def updates(tables: Path) -> tuple[float, int]:
-    """Changes a second, and frames that did not arrive as they should."""
+    """Return changes a second, and frames that did not arrive as they should."""
     ini = rings(["in", "out"]) + sender("up", tables, 100_000, 0)
     ini += task("bng", "bng_up", f"tables = {tables}\n{COMMON}gateway_ip = 10.0.0.1\n",
                 "ring:in", "ring:out")  # fmt: skip

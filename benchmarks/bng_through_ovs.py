@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the gateway, through Open vSwitch with DPDK, reach half the rate of `io` on the same ports?
+"""Compare the gateway with `io` on the same ports of Open vSwitch with DPDK: half its rate?
 
-Each direction alone: frames of minimum size (64 octets from subscribers, 78 from the network), of
-32,768 users in random order and 8,192 routes, through vhost-user to one lcore and back. The other
-function on that lcore hands the same frames on unchanged. Both take turns, each turn on a bench of
-its own; a turn's figure is the maximum forwarding rate (RFC 2285: the highest rate delivered over
-several loads), and the median turn counts. Every frame that arrives is checked; one that is wrong,
-or that the gateway dropped on purpose, ends the benchmark. Needs root.
+Each direction runs alone: frames of minimum size (64 octets from subscribers, 78 from the network),
+of 32,768 users in random order and 8,192 routes, through vhost-user to one lcore and back. The
+other function on that lcore forwards the same frames unchanged. Both take turns, each turn on a
+bench of its own. A turn's result is the maximum forwarding rate (RFC 2285: the highest rate
+delivered over several loads); the median turn counts. Every frame that arrives is checked: one that
+is wrong, or that the gateway dropped on purpose, ends the benchmark. Needs root.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from wirespeed.model.spec import Frames, Vnf, VnfMode
 
 TURNS = 3
 TRIAL_S = 0.5
-# Of what arrives when as much as possible is offered: the sender shares the function's CPU, and
-# takes less of it when it offers less.
+# Relative to what arrives at full rate: the sender shares the function's CPU, and takes less of it
+# at a lower load.
 LOADS = (0.9, 1.1, 1.3, 1.6)
 REQUIRED = 0.5
 FUNCTIONS = {"bng": Vnf("bng"), "io": Vnf("wsdp", VnfMode.IO)}
@@ -36,7 +36,7 @@ WRONG = (DropCause.MISDIRECTED, DropCause.CORRUPTED, DropCause.VNF_DISCARD)
 
 
 def point(direction: GatewayDirection, vnf: Vnf) -> Frames:
-    """No announcements: both functions are offered the same frames."""
+    """Return a point without announcements: both functions are offered the same frames."""
     spec = point_of("s1-bng", "topology.kind=pvp", "traffic.frame=64")
     bng = Bng(direction, users=32_768, routes=8192, arp_share=0.0)
     return replace(spec, bng=bng, sut=replace(spec.sut, vnf=vnf))
@@ -50,7 +50,7 @@ def delivered_fps(seen: Observation) -> float:
 
 
 def maximum_fps(bench: Bench) -> float:
-    """The highest rate delivered over several loads."""
+    """Return the highest rate delivered over several loads."""
     overload = delivered_fps(bench.measure(math.inf, TRIAL_S))
     loads = (overload * share for share in LOADS)
     return max(overload, *(delivered_fps(bench.measure(load, TRIAL_S)) for load in loads))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run .ci/run again and again, some runs next to two busy loops, and print a table of all.
+"""Run .ci/run repeatedly, some runs next to two busy loops, and print a table of all.
 
     python -m benchmarks.ci_repeats                                  10 runs, 5 of them loaded
     python -m benchmarks.ci_repeats --repeats 2 --loaded 1 --order reverse
@@ -29,11 +29,12 @@ COMMAND = re.compile(r"(passed|FAILED) +(\d+) s  (\S+): (.+)")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One part or command of a run that ended. seconds: wall-clock time."""
+    """One part or command of a run that ended."""
 
     result: str
     name: str
     seconds: float
+    """Wall-clock time."""
 
 
 def rows(log: str) -> list[Row]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much CPU did a process use? In cycles where the machine counts them, else in nanoseconds.
+"""Count a process's CPU use: in cycles where the machine counts them, else in nanoseconds.
 
-perf_event_open(2) on every thread that the process has now, and on those that they start. A virtual
-machine often has no cycle counter; then the kernel's task clock is read in the same way.
+Uses perf_event_open(2) on every thread that the process has now, and on those that they start. A
+virtual machine often has no cycle counter; then the kernel's task clock is read in the same way.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TASK_CLOCK = (1, 1)
 
 
 def _open(kind: tuple[int, int], thread: int) -> int:
-    """A counter's descriptor; raises OSError where the machine does not have it."""
+    """Return a counter's descriptor. Raises OSError where the machine does not have it."""
     attributes = bytearray(ATTRIBUTES_BYTES)
     struct.pack_into("=IIQ", attributes, 0, kind[0], ATTRIBUTES_BYTES, kind[1])
     struct.pack_into("=Q", attributes, 40, INHERIT)
@@ -39,7 +39,7 @@ def _open(kind: tuple[int, int], thread: int) -> int:
 
 
 def has_cycles() -> bool:
-    """False: the CPU has no counter of cycles that this kernel gives out."""
+    """Return whether the kernel provides a cycle counter of the CPU."""
     try:
         os.close(_open(HARDWARE_CYCLES, 0))
     except OSError:
@@ -49,7 +49,7 @@ def has_cycles() -> bool:
 
 @contextmanager
 def counting(pid: int) -> Iterator[Callable[[], int]]:
-    """Gives a function: cycles, or nanoseconds of CPU time, since the start; user and kernel."""
+    """Yield a function that returns cycles, or ns of CPU time, since the start; user and kernel."""
     kind = HARDWARE_CYCLES if has_cycles() else TASK_CLOCK
     threads = [int(path.name) for path in Path(f"/proc/{pid}/task").iterdir()]
     counters = [_open(kind, thread) for thread in threads]

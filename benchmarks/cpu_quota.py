@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a server held to a part of a CPU, so that it is the limit and not its client?
+"""Limit a server to a share of a CPU, so that it is the bottleneck and not its client.
 
-On a machine of two CPUs one client process is often slower than the server that it tests. Held to
-the same quota, servers show what they do with the CPU time that they get. The kernel enforces it
-(control group `cpu`, version 1 or 2); what runs in the server's threads counts, user and system
-time. Loopback's packet processing runs on the sender's CPU, for every server alike. Needs root.
+On a machine of two CPUs one client process is often slower than the server that it tests. With
+equal quotas, servers show what they achieve with their CPU time. The kernel enforces the quota
+(control group `cpu`, version 1 or 2); user and system time of the server's threads count.
+Loopback's packet processing runs on the sender's CPU, for every server alike. Needs root.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ PERIOD_US = 10_000
 
 @contextmanager
 def held_to(share: float, pid: int) -> Iterator[None]:
-    """Process `pid`, all its threads together, gets this share of one CPU as long as this lasts.
+    """Give process `pid`, all its threads together, this share of one CPU while the block runs.
 
-    Raises OSError where no control group can be made; says what is missing.
+    Raises OSError, with what is missing, where no control group can be made.
     """
     parent, version = _controller()
     group = parent / f"wirespeed-quota-{os.getpid()}-{pid}"
@@ -41,7 +41,7 @@ def held_to(share: float, pid: int) -> Iterator[None]:
 
 
 def _controller() -> tuple[Path, int]:
-    """The folder in which groups with a quota can be made, and the version of control groups."""
+    """Return the folder for groups with a quota, and the version of control groups."""
     for line in Path("/proc/mounts").read_text().splitlines():
         _, folder, kind, options = line.split()[:4]
         if kind == "cgroup" and "cpu" in options.split(","):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long does the demo's study measure, beside the three minutes that it may take?"""
+"""Time the demo's study against the three minutes that it may take."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Disturbances on purpose, of known kind, place and length. Each ends with its context.
+"""Make noise of known kind, place and length, which ends with its context.
 
-A program takes the CPU at a real-time priority above that of pollers and below that of the probes:
-for the measurement that is like a hypervisor or an interrupt storm.
+A program takes the CPU at a real-time priority above that of pollers and below that of the probes.
+For the measurement that is like a hypervisor or an interrupt storm.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ while True:
 
 @contextmanager
 def taking_cpu(cpu: int, every_s: float, length_s: float, priority: int = 1) -> Iterator[None]:
-    """Something takes this CPU for length_s, then leaves it alone for every_s, again and again.
+    """Take this CPU for length_s, then release it for every_s, repeatedly.
 
-    priority: of SCHED_FIFO; 0: an ordinary program, which pollers have to share the CPU with.
+    priority: of SCHED_FIFO; 0: an ordinary program, which shares the CPU with pollers.
     """
     words = [str(cpu), str(every_s), str(length_s), str(priority)]
     with subprocess.Popen(

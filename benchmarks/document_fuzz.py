@@ -2,8 +2,8 @@
 """Put every hostile text into every text of the example documents, and judge what follows.
 
 Prints one line for each kind of document: its leaves, the pairs of leaf and text tried and
-accepted, the documents read, the files rendered of them, the scripts executed and the hits. The
-first hit ends it with its place. WIRESPEED_EXHAUSTIVE=0 takes the short form of the tests.
+accepted, the documents read, the files rendered from them, the scripts executed and the hits. The
+first hit ends it with its place. WIRESPEED_EXHAUSTIVE=0 selects the short form of the tests.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the best setting on a simulated host whose CPUs move every 10 to 60 s.
 
-No data plane runs. Three factors of 4 to 10% each, five blocks in random order; far forwards 0, 10
-or 35% less than near. Prints in how many of RUNS runs the true best setting was found with the
-placement as a covariate, and without it.
+No data plane runs. There are three factors of 4 to 10% each and five blocks in random order; far
+forwards 0, 10 or 35% less than near. Prints in how many of RUNS runs the true best setting was
+found, with and without the placement as a covariate.
 """
 
 from __future__ import annotations

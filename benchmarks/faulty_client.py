@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An iperf3 client with a fault of its own, for tests of the verdict on what limits a transfer.
+"""Run an iperf3 client with an injected fault, to test the verdict on what limits a transfer.
 
 Run as a program: `python faulty_client.py '{"server": "198.18.0.1", ...}'` with the fields of
 `Fault`; prints the server's own JSON of the test. The protocol is iperf3's: a cookie of 37 octets,
-states of one octet, JSON behind its length in four octets.
+states of one octet, JSON after its length in four octets.
 """
 
 from __future__ import annotations
@@ -25,18 +25,20 @@ BLOCK = 128 * 1024
 
 @dataclass(frozen=True)
 class Fault:
-    """reverse: the server sends. rcvbuf: SO_RCVBUF of the client. window: what the server is asked
-    to set as its SO_SNDBUF and SO_RCVBUF. pace_bps: how fast the client reads or writes; 0: at
-    full speed."""
+    """Settings of the client."""
 
     server: str
     port: int
     seconds: float
     congestion: str
     reverse: bool
+    """True if the server sends."""
     rcvbuf: int = 0
+    """SO_RCVBUF of the client."""
     window: int = 0
+    """SO_SNDBUF and SO_RCVBUF that the server is asked to set."""
     pace_bps: float = 0.0
+    """Rate at which the client reads or writes; 0: full speed."""
 
 
 def exactly(connection: socket.socket, count: int) -> bytes:
@@ -77,7 +79,7 @@ def connect(fault: Fault, *, data: bool) -> socket.socket:
 
 
 def transfer(stream: socket.socket, fault: Fault) -> int:
-    """Read or write until the time is up, at the fault's pace; returns the octets moved."""
+    """Read or write until the time is up, at the fault's pace; return the octets moved."""
     block = bytes(BLOCK)
     began = time.monotonic()
     moved = 0

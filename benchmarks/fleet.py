@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do many hosts cost: 200 audited through Ansible, 1,000 compared and rendered?
+"""Time large fleets: 200 hosts audited through Ansible, 1,000 compared and rendered.
 
 The 200 are recorded hosts behind the tests' own connection plugin (tests/ansible/connection):
 modules are packed, sent and run as on any host, but as processes of this machine. So the hosts' own
 work is done here, too, and a controller of real hosts is faster. Its memory is the peak of
-ansible-playbook with its forks, as PSS, sampled every half second.
-The 1,000 are derived from the recorded hosts (fleet_hosts.py) and come out of an SQLite store. The
-ratio is to the promised 30 s.
+ansible-playbook with its forks, as PSS, sampled every half second. The 1,000 are derived from the
+recorded hosts (fleet_hosts.py) and come out of an SQLite store. The ratio is to the promised 30 s.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def main() -> None:
 
 
 def audit_all(folder: Path) -> None:
-    """Through ansible-playbook into a store: audit, fetch, add."""
+    """Audit, fetch and add through ansible-playbook into a store."""
     names = {f"host-{n:03}": str(HOSTS / RECORDED[n % len(RECORDED)]) for n in range(AUDITED)}
     store = str(folder / "store.sqlite")
     fleet = Fleet(folder, install_collection(folder / "galaxy"), store, names)
@@ -62,7 +61,7 @@ def audit_all(folder: Path) -> None:
 
 
 def _controller_kib(pid: int) -> int:
-    """PSS of ansible-playbook and its forks, without what stands for the hosts."""
+    """Return PSS of ansible-playbook and its forks, without what stands for the hosts."""
     total, pids = 0, [pid]
     while pids:
         one = Path(f"/proc/{pids.pop()}")
@@ -74,12 +73,12 @@ def _controller_kib(pid: int) -> int:
                     total += int(line.split()[1])
             pids += map(int, (one / "task" / one.name / "children").read_text().split())
         except OSError:
-            continue  # It has ended meanwhile.
+            continue  # it has ended meanwhile
     return total
 
 
 def compare_all(folder: Path) -> None:
-    """From the store to the page."""
+    """Compare from the store to the page."""
     snapshots = list(made_up(COMPARED))
     names = [(one.member.name, one.hardware) for one in snapshots]
     measured, repeated = list(figures(names)), list(repeats([n for n, _ in names[:8]]))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A thousand hosts made of the recorded ones: with a slower DIMM, another BIOS, slower results.
+"""Derive a thousand hosts from recorded ones: slower DIMMs, other BIOSes, slower results.
 
-They are made up, for the benchmark of the comparison; no figure here was measured on a host.
+They are made up for the benchmark of the comparison; no result here was measured on a host.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _POINTS = ((64, 14.1), (256, 8.2), (1518, 1.6), (9000, 0.27))
 
 
 def made_up(count: int, seed: int = 18) -> Iterator[HostSnapshot]:
-    """Six of ten are of one kind; faults are rare, and each host's audit is its own."""
+    """Yield hosts of which six in ten are alike; faults are rare, and each has its own audit."""
     chance = random.Random(seed)
     kinds = [(collect(RecordedRunner.open(str(HOSTS / name)))) for name in RECORDED]
     for number in range(count):
@@ -64,7 +64,7 @@ def _variant(base: HostFacts, chance: random.Random) -> HostFacts:
 
 
 def figures(hosts: list[tuple[str, str]], seed: int = 18) -> Iterator[Figure]:
-    """Four figures of each (name, hardware); one host of 200 is 8% slower."""
+    """Yield four results of each (name, hardware); one host in 200 is 8% slower."""
     chance = random.Random(seed)
     factor = {hardware: 0.6 + 0.4 * chance.random() for hardware in {h for _, h in hosts}}
     for name, hardware in hosts:
@@ -78,7 +78,7 @@ def figures(hosts: list[tuple[str, str]], seed: int = 18) -> Iterator[Figure]:
 
 
 def repeats(names: list[str], seed: int = 18) -> Iterator[Repeat]:
-    """Four hours of each; the first loses frames after two, the second gets slower."""
+    """Yield four hours of each; the first loses frames after two, the second gets slower."""
     chance = random.Random(seed)
     for index, name in enumerate(names):
         for number in range(120):

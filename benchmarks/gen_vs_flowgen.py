@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many frames a second does `gen` make on one lcore, beside testpmd flowgen on the same device?
+"""Compare the frame rate of `gen` on one lcore with testpmd flowgen on the same device.
 
-Both send 64 B frames into net_null on the same CPU, in turns; gen's carry a sequence number and a
-time stamp, and are those that tests/dataplane/test_gen.py compares octet by octet. Rates are from
-the device's own counter (opackets), read the same way from both; of ROUNDS turns the median counts.
+Both send 64 B frames into net_null on the same CPU, in turns. gen's frames carry a sequence number
+and a time stamp, and are those that tests/dataplane/test_gen.py compares octet by octet. Rates are
+from the device's own counter (opackets), read the same way from both; of ROUNDS turns the median
+counts.
 
 Both get the same memory: huge pages, which need root, and then pages of 4 KiB, as an ordinary user
 has them. On the latter DPDK's default pool, which testpmd takes, starts one mbuf on each page, so
@@ -48,7 +49,7 @@ PREFIX = "genbench"
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Which pages, in a figure's name and on DPDK's command line. --in-memory: see bench.dpdk."""
+    """Pages, as in a result's name and on DPDK's command line. --in-memory: see bench.dpdk."""
 
     name: str
     huge: bool
@@ -66,12 +67,12 @@ def sender_cpu() -> int:
 
 
 def lcores() -> str:
-    """The main lcore on the first CPU we may use, the sender alone on the last."""
+    """Return the main lcore on the first allowed CPU, and the sender alone on the last."""
     return f"0@{min(os.sched_getaffinity(0))},1@{sender_cpu()}"
 
 
 def gen_config(flows: int, memory: Memory) -> str:
-    """As fast as possible, from the start; everything else at gen's defaults."""
+    """Return a generator as fast as possible from the start, otherwise with gen's defaults."""
     return (
         f"[eal]\nlcores = {lcores()}\nfile_prefix = {PREFIX}\n"
         f"options = {' '.join(memory.options)}\n"
@@ -82,7 +83,7 @@ def gen_config(flows: int, memory: Memory) -> str:
 
 
 def flowgen_command(flows: int, memory: Memory) -> list[str]:
-    """flowgen steps the destination IP, too; its frames are 64 B with FCS by default."""
+    """Return flowgen's command: 64 B with FCS by default, and a varying destination IP."""
     return [
         "dpdk-testpmd", f"--lcores={lcores()}", f"--file-prefix={PREFIX}", *memory.options,
         f"--vdev={DEVICE}", "--", "--forward-mode=flowgen", f"--flowgen-flows={flows}",
@@ -91,7 +92,7 @@ def flowgen_command(flows: int, memory: Memory) -> list[str]:
 
 
 def frames_per_s(command: Sequence[str], directory: Path) -> float:
-    """What the device counts while the command runs."""
+    """Return what the device counts while the command runs."""
     with (directory / "log").open("w") as log:
         process = subprocess.Popen(
             command, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
@@ -110,7 +111,7 @@ def frames_per_s(command: Sequence[str], directory: Path) -> float:
 
 
 def await_sending(process: subprocess.Popen[bytes], directory: Path) -> Telemetry:
-    """A connection to a program that sends."""
+    """Connect to a program that sends."""
     deadline = time.monotonic() + START_S
     socket = telemetry_socket(PurePosixPath(directory), PREFIX)
     while time.monotonic() < deadline and process.poll() is None:
@@ -130,7 +131,7 @@ def sent(telemetry: Telemetry) -> int:
 
 
 def take_turns(flows: int, memory: Memory, directory: Path) -> tuple[float, float]:
-    """The medians of gen's and flowgen's rates, in frames/s."""
+    """Return the medians of gen's and flowgen's rates, in frames/s."""
     config = directory / "wsdp.ini"
     config.write_text(gen_config(flows, memory))
     ours = [find_program(LocalRunner(), WSDP), "--config", str(config)]
@@ -155,7 +156,7 @@ def compare(flows: int, memory: Memory) -> None:
 
 @contextmanager
 def huge_pages() -> Iterator[None]:
-    """Pages of 2 MiB for one of the two at a time, given back afterwards."""
+    """Reserve pages of 2 MiB for one of the two at a time, and return them afterwards."""
     cpu = Path(f"/sys/devices/system/cpu/cpu{sender_cpu()}")
     node = int(next(cpu.glob("node*")).name.removeprefix("node"))
     wanted = HugePages(node, 2048, MEMORY_MIB // 2)

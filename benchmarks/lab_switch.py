@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Open vSwitch with DPDK on an emulated server, as an administrator has it before a plan."""
+"""Start Open vSwitch with DPDK on an emulated server, as it is before a plan."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _SLEEP_KEYS = ("pmd-maxsleep", "pmd-sleep-max")
 
 
 def start_switch(runner: Runner, timeout_s: float) -> None:
-    """It runs, and will at each boot. timeout_s: of each command.
+    """Start the switch, now and at each boot. timeout_s: of each command.
 
-    PMD threads sleep where no frame comes: emulated CPUs take turns on this machine's.
+    PMD threads sleep without frames: emulated CPUs take turns on this machine's.
     """
     runner.run(["update-alternatives", "--set", "ovs-vswitchd", _WITH_DPDK])
     runner.run(["systemctl", "enable", "--now", "openvswitch-switch"], timeout_s=timeout_s)

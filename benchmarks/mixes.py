@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random pools of servers and telco guests whose demand is near what the pool can carry."""
+"""Make random pools of servers, and telco guests whose demand is near the pool's capacity."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ NETWORKS = ("left", "right")
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """vnfs holds, for each kind of unit, the VNF and the request of its guests."""
+    """A pool and its demand.
+
+    vnfs holds, for each kind of unit, the VNF and the request of its guests.
+    """
 
     hosts: list[PlacementHost]
     units: list[Unit]
@@ -35,7 +38,7 @@ class Mix:
 
 
 def random_mix(random: Random) -> Mix:
-    """3 to 12 hosts of up to three models, 3 to 7 VNFs for 80 to 130 % of the hosts' CPUs."""
+    """Return 3 to 12 hosts of up to three models, and 3 to 7 VNFs for 80 to 130 % of their CPUs."""
     models = [_model(random, number) for number in range(random.randint(1, 3))]
     hosts = []
     for number in range(random.randint(3, 12)):
@@ -56,7 +59,7 @@ def random_mix(random: Random) -> Mix:
 
 
 def _model(random: Random, number: int) -> tuple[HostShape, tuple[int, ...]]:
-    """Two nodes, 6 to 18 cores each with or without SMT, 1 GiB pages, VFs on one or both nodes."""
+    """Return two nodes of 6 to 18 cores, SMT or not, 1 GiB pages, VFs on one or both nodes."""
     cores, threads = random.choice((6, 8, 10, 14, 18)), random.choice((1, 2, 2))
     offset = 2 * cores
     pages = random.choice((24, 48, 90))

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much trial time does MLRsearch save against two binary searches, for NDR and for PDR?
+"""Compare the trial time of MLRsearch with that of two binary searches, for NDR and PDR.
 
 Both end with 60 s trials, 60 s for each bound, at 0.5% width, on the reference SUT (a fixed rate
-behind a queue of 1,024 frames) with its clock simulated: the trials of both are compared.
-The time of mlr includes its warm-up and MRR trials. A search that misses the capacity by more than
-its width fails the benchmark.
+behind a queue of 1,024 frames) with its clock simulated. The time of mlr includes its warm-up and
+MRR trials. A search that misses the capacity by more than its width fails the benchmark.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def rig_of(capacity_fps: float) -> Rig:
 
 
 def binary(capacity_fps: float, narrow_trial_s: float) -> Cost:
-    """Two binary searches from line rate, one for each loss goal."""
+    """Run two binary searches from line rate, one for each loss goal."""
     rig = rig_of(capacity_fps)
     for loss in (0.0, PDR_LOSS):
         prober = prober_of(rig.measure)
@@ -51,7 +50,7 @@ def binary(capacity_fps: float, narrow_trial_s: float) -> Cost:
 
 
 def mlr(capacity_fps: float) -> Cost:
-    """The mlr preset with 60 s final trials."""
+    """Run the mlr preset with 60 s final trials."""
     rig = rig_of(capacity_fps)
     asked = Search(SearchKind.MLR, MIN_FPS, trial_s=FINAL_TRIAL_S, width=WIDTH, latency=False)
     found = run_search(asked, rig.measure, LINE_RATE_FPS, Recorder())
@@ -61,18 +60,18 @@ def mlr(capacity_fps: float) -> Cost:
 
 
 def check(found: Interval | None, truth_fps: float) -> None:
-    """Exits where the interval is wider than asked for, or the true rate lies outside of it."""
+    """Exit where the interval is too wide, or the true rate lies outside of it."""
     if found is None or found.lower is None or found.upper is None:
         sys.exit(f"no interval around {truth_fps:,.0f} frames/s")
     lower, upper = found.lower.load_fps, found.upper.load_fps
-    # What the queue absorbs in a final trial, and one frame of rounding.
+    # Frames that the queue absorbs in a final trial, and one frame of rounding.
     hidden_fps = (1024 + 1) / FINAL_TRIAL_S
     if upper - lower > WIDTH * upper or not lower - hidden_fps <= truth_fps <= upper:
         sys.exit(f"{truth_fps:,.0f} frames/s came out as {lower:,.0f}..{upper:,.0f}")
 
 
 def check_pdr(found: Interval | None, capacity_fps: float) -> None:
-    """No figure exceeds the MRR, so that the PDR of a sharp SUT is its capacity."""
+    """Check that the PDR of a sharp SUT is its capacity: no rate exceeds the MRR."""
     if found is None or found.lower is None:
         sys.exit(f"no PDR of {capacity_fps:,.0f} frames/s")
     if abs(found.lower.load_fps - capacity_fps) > WIDTH * capacity_fps:

@@ -3,7 +3,7 @@
 
 No data plane runs. Every other host also moves between two placements that differ by 10 or 35%.
 Prints how many rates (NDR, PDR) lie above the capacity of their placement by more than the search's
-width, asked 0, and how many points have an NDR.
+width (required: 0), and how many points have an NDR.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SLACK = 1.02
 
 
 def noise(rng: random.Random) -> Noise:
-    """Any mixture, from none to a core that is shared most of the time."""
+    """Return any mixture, from none to a core that is shared most of the time."""
     return Noise(
         shared=rng.choice((0.0, rng.uniform(0, 0.9))),
         shared_ns=rng.uniform(10e6, 100e6),
@@ -43,7 +43,7 @@ def noise(rng: random.Random) -> Noise:
 
 
 def rates(result: SearchResult) -> Iterator[tuple[PlacementKind | None, float, float]]:
-    """Placement, rate and the most that it may exceed the capacity by, relative."""
+    """Yield placement, rate and the most by which it may exceed the capacity, relative."""
     for one in result.answers:
         width = one.undisturbed.width if one.undisturbed is not None else WIDTH
         for interval, tolerated in ((one.ndr, 0.0), (one.pdr, max(QUICK.pdr_loss, width))):
@@ -52,7 +52,7 @@ def rates(result: SearchResult) -> Iterator[tuple[PlacementKind | None, float, f
 
 
 def searched(seed: int) -> tuple[SearchResult, dict[PlacementKind | None, float]]:
-    """The result on one host, and the capacity of each of its placements."""
+    """Return the result on one host, and the capacity of each of its placements."""
     rng = random.Random(seed)
     capacity_fps = rng.uniform(0.5e6, 9e6)
     measure: Measurer

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How near to the MRR do NDR and PDR of p2p 64 B come, and do two searches agree?
+"""Compare NDR and PDR of p2p 64 B with the MRR, and two searches with each other.
 
-Two runs of the quick search through a real Open vSwitch with DPDK, one after the other, each with a
-bench of its own. A run without an NDR prints what it has instead, and the benchmark fails.
+The quick search runs twice through a real Open vSwitch with DPDK, each time with its own bench. A
+run without an NDR prints what it has instead, and the benchmark fails.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from wirespeed.model.result import SearchResult
 
 
 def tell(run: int, result: SearchResult) -> float | None:
-    """Print one run's figures; its NDR in frames/s."""
+    """Print one run's results; return its NDR in frames/s."""
     trials = result.trials
     overhead_s = [trial.observation.overhead_s for trial in trials]
     show(f"p2p_64B_run{run}_overhead_a_trial_median", median(overhead_s), "s")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does our generator get through an Open vSwitch, beside testpmd flowgen on the same one?
+"""Compare our generator with testpmd flowgen on the same Open vSwitch.
 
-One Open vSwitch with DPDK stays up; our generator and testpmd take turns on its two ports, both
-with 64 flows of 64 B frames in both directions at once, as fast as possible. Each sends and
-receives on one lcore of the same CPU. What counts is the frames received per second, on both ports
-together. While they are counted, the polling threads of both run alone on their CPUs.
+One Open vSwitch with DPDK stays up; the two take turns on its two ports. Both send 64 flows of 64 B
+frames in both directions at once, as fast as possible, and each sends and receives on one lcore of
+the same CPU. The result is frames received per second, on both ports together. While they are
+counted, the polling threads of both run alone on their CPUs.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ FLOWGEN_MAC = "00:01:02:03:04:01"
 
 
 def flowgen_command(config: WsdpConfig) -> list[str]:
-    """testpmd on the generator's devices, CPUs and memory."""
+    """Return testpmd's command on the generator's devices, CPUs and memory."""
     return [
         "dpdk-testpmd", "--lcores", f"0@{config.control_cpu},1@{config.cpus[0]}",
         f"--file-prefix={config.file_prefix}", "--no-pci",
@@ -70,7 +70,7 @@ def flowgen_command(config: WsdpConfig) -> list[str]:
 
 @contextmanager
 def flowgen(host: Host, dirs: Directories, config: WsdpConfig) -> Iterator[Telemetry]:
-    """testpmd, sending."""
+    """Yield a testpmd that sends."""
     daemon = Daemon("flowgen", host, dirs)
     socket = dpdk.telemetry_socket(dirs.run, config.file_prefix)
     command = flowgen_command(config)
@@ -92,14 +92,14 @@ def flowgen(host: Host, dirs: Directories, config: WsdpConfig) -> Iterator[Telem
 
 
 def _received(telemetry: Telemetry, port: int) -> int:
-    """Frames so far; none as long as testpmd has not made the port."""
+    """Return the frames so far; none as long as testpmd has not made the port."""
     if port not in telemetry.ask("/ethdev/list"):
         return 0
     return int(telemetry.ask(f"/ethdev/stats,{port}")["ipackets"])
 
 
 def flowgen_fps(host: Host, dirs: Directories, config: WsdpConfig) -> float:
-    """Frames/s that testpmd received on both ports, over TRIAL_S after the first ones arrived."""
+    """Return frames/s that testpmd received on both ports, over TRIAL_S after the first ones."""
     with flowgen(host, dirs, config) as telemetry:
         time.sleep(0.2)
         before = sum(_received(telemetry, port) for port in range(len(PORTS)))
@@ -110,7 +110,7 @@ def flowgen_fps(host: Host, dirs: Directories, config: WsdpConfig) -> float:
 
 
 def ours_fps(rig: TrialSetup) -> float:
-    """Frames/s that our sinks received on both ports, over TRIAL_S after the path is open."""
+    """Return frames/s that our sinks received on both ports, over TRIAL_S on the open path."""
     deadline = time.monotonic() + OPEN_S
     while True:
         seen = run_trial(rig, 20_000.0, 0.1)
@@ -121,7 +121,7 @@ def ours_fps(rig: TrialSetup) -> float:
 
 
 def take_turns(spec: Frames, on: OpenHost) -> list[tuple[float, float]]:
-    """ROUNDS pairs of (ours, flowgen's) frames/s."""
+    """Return ROUNDS pairs of (ours, flowgen's) frames/s."""
     found = []
     host, dirs = on.host, on.place.dirs
     with ExitStack() as stack:

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run the papers' experiments on this host in their short forms, and predict the paper's hosts.
 
-`wirespeed run STUDY --quick` for the four studies, one after the other: wall time, points with a
-figure, points not run and why; then what agrees with the paper, what differs and what is open, a
-sentence each. Runs are kept in STORE (default out/papers.sqlite): a run that was cut goes on, and
-one that is complete is not measured again until all four are. With --write DIRECTORY, or with
---write-only, which measures nothing, pages are made of the newest runs that are complete. Fails
-when a run does not end, or a point has neither a figure nor a reason.
+`wirespeed run STUDY --quick` runs for the four studies, one after the other. Printed are wall time,
+points with a rate, points not run and why; then a sentence on each agreement, difference and open
+question. Runs are kept in STORE (default out/papers.sqlite). An interrupted run continues, and a
+complete one is not measured again until all four are complete. With --write DIRECTORY, or with
+--write-only, which measures nothing, pages are made of the newest complete runs. Fails when a run
+does not end, or a point has neither a rate nor a reason.
 
 With --clock-ghz GHZ, the clock of this host's cores, the parameters of this host are fitted to all
-these runs, and what the paper's own server would do is predicted with them: the same sentences, and
-in the pages a curve and a column of their own. Wanted: a correlation of 0.9 with S2 for vhost-user
-north-south and east-west.
+these runs, and the paper's own server is predicted with them: the same sentences, and in the pages
+a curve and a column of their own. Wanted: a correlation of 0.9 with S2 for vhost-user north-south
+and east-west.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ SERVERS = {
     "s3-jumbo-zpl": "examples/s3-jumbo",
 }
 STORE = os.environ.get("STORE", "out/papers.sqlite")
-# What each may take on the reference machine, two shared CPUs.
+# Limit for each on the reference machine, two shared CPUs.
 ASKED_S = 30 * 60
 
 
 def newest(study: str) -> RunRecord | None:
-    """The newest short run of a study; None where there is none."""
+    """Return the newest short run of a study; None where there is none."""
     with Store(STORE) as store:
         for summary in list_runs(store):
             if summary.study == study:
@@ -65,7 +65,7 @@ def newest(study: str) -> RunRecord | None:
 
 
 def measured(study: str, again: bool) -> RunRecord | None:
-    """The run, gone on with where it was cut."""
+    """Return the run, continued where it was interrupted."""
     found, what = newest(study), [study, "--quick"]
     if found is not None and not found.complete:
         what = [found.id, "--resume"]
@@ -80,7 +80,7 @@ def measured(study: str, again: bool) -> RunRecord | None:
 
 
 def tell(study: str, run: RunRecord) -> bool:
-    """Print the run; whether every point has a figure or a reason."""
+    """Print the run; return whether every point has a rate or a reason."""
     name = study.replace("-", "_")
     have = [point for point in run.points if point_figures(point).best is not None]
     show(f"{name}_points_with_a_figure", len(have), f"of-{len(run.points)}")
@@ -98,8 +98,10 @@ def tell(study: str, run: RunRecord) -> bool:
 
 
 def steps(name: str, run: RunRecord) -> None:
-    """Print the effect of each factor with its interval; where it is not sure, with the number of
-    repeats that would make it so."""
+    """Print the effect of each factor with its interval.
+
+    Where the effect is not sure, print the number of repeats that would make it so.
+    """
     effects = [told for group in factor_groups(run) for told in group.told]
     for told in effects:
         print(f"{name} effect: {effect_words(told)}")
@@ -122,7 +124,7 @@ def compare(name: str, run: RunRecord, reading: Reading) -> None:
 
 
 def predicted(study: str, parameters: Parameters | None) -> RunRecord | None:
-    """The study as predicted for the paper's server; None where either is not known."""
+    """Return the study as predicted for the paper's server; None where either is unknown."""
     if parameters is None or study not in SERVERS:
         return None
     run, _, _ = predicted_on(load_study(study, quick=True), SERVERS[study], parameters)
@@ -131,7 +133,7 @@ def predicted(study: str, parameters: Parameters | None) -> RunRecord | None:
 
 
 def parameters_of_this_host(clock_ghz: float | None) -> Parameters | None:
-    """Fitted to the runs in STORE; None, with the reason printed, where that is not possible."""
+    """Return parameters fitted to the runs in STORE; print why, and return None, if impossible."""
     try:
         return fitted_here(STORE, clock_ghz)
     except BadInput as error:

@@ -31,7 +31,7 @@ SLACK = 1.02
 
 
 def points(loss: float, unmoved: int) -> bool:
-    """One line of figures for a host whose far placement forwards that much less."""
+    """Print one line of results for a host whose far placement forwards that much less."""
     figures = within = both = merged = most = 0
     for seed in range(RUNS):
         host = MovingHost(NEAR_FPS, loss, seed=seed)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast does the planner decide, and how well does it place, beside the real Nova library?
+"""Compare speed and packing of the planner with the real Nova library.
 
-Three figures, each from this run:
+It prints three results, each from this run:
 - fit decisions per CPU second of `fit` and of Nova's numa_fit_instance_to_host, on the same random
   hosts and guests, taken in turns; no pair of host and guest is decided twice;
 - guests placed on 200 random mixes by `place_all`, and by Nova's filters and default weighers asked

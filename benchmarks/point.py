@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a benchmark measure one point? On this machine's bench, as `wirespeed run` does."""
+"""Measure one point for a benchmark, on this machine's bench, as `wirespeed run` does."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Silent:
 
 
 def point_of(study: str, *overrides: str) -> Frames:
-    """The first point of a study with the overrides on top."""
+    """Return the first point of a study with the overrides on top."""
     workload = load_study(study, list(overrides)).points[0].workload
     assert isinstance(workload, Frames)
     return workload
@@ -36,20 +36,20 @@ def point_of(study: str, *overrides: str) -> Frames:
 
 @contextmanager
 def bench_of(spec: Frames) -> Iterator[Bench]:
-    """The point's bench on this machine, brought up."""
+    """Yield the point's bench on this machine, brought up."""
     rig = local_rig()
     with rig.open_bench(spec, rig.plan(spec), "benchmark") as bench:
         yield bench
 
 
 def searched(spec: Frames) -> SearchResult:
-    """What the point's own search finds."""
+    """Return the result of the point's own search."""
     with bench_of(spec) as bench:
         return run_search(spec.search, bench.measure, max_load_fps(spec), Silent())
 
 
 def trials_at(spec: Frames, loads_fps: Sequence[float], duration_s: float) -> list[Trial]:
-    """One trial at each load on one bench, unjudged; a short one before them warms the path up."""
+    """Run one unjudged trial at each load on one bench, after a short one as warm-up."""
     with bench_of(spec) as bench:
         bench.measure(loads_fps[0], 0.2)
         return [

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measure how far the model is off on this host, at points that it was not fitted to.
+"""Measure the error of the model on this host, at points that it was not fitted to.
 
 Fitted: p2p and pvp at three frame sizes, chains of 1, 2 and 4. Predicted: chains of 3 and 8, 2 and
-8 functions in parallel, and a frame size that was not seen. All through a real Open vSwitch with
-DPDK, in one session of ROUNDS rounds over all points, each in an order of its own; of a point the
-median of its clean MRRs of grade C or better counts. Parameters are fitted for each CPU placement,
-and predict the points of that placement; the same pooled over placements stands next to it. Next
-to each are the NDR/MRR ratio and the median latency at half the PDR, predicted and measured in the
-first round. Asked: a median error of at most 10% in each placement. The spread between rounds says
-how well this host can answer at all. SECONDS_A_POINT limits each point of the first round; the
-model's structure was frozen before this was run.
+8 functions in parallel, and a new frame size. All run through a real Open vSwitch with DPDK, in one
+session of ROUNDS rounds over all points, each in random order. Of a point the median of its clean
+MRRs of grade C or better counts. Parameters are fitted for each CPU placement, and predict the
+points of that placement; the same pooled over placements stands next to it. Next to each are the
+NDR/MRR ratio and the median latency at half the PDR, predicted and measured in the first round.
+Required: a median error of at most 10% in each placement. The spread between rounds shows the limit
+of any answer on this host. SECONDS_A_POINT limits each point of the first round; the model's
+structure was frozen before this was run.
 
-What one PMD core cannot tell apart is not fitted but taken from S2 (predict/bench.py). CLOCK_GHZ is
-the clock of this machine's cores.
+Parameters that one PMD core cannot separate are not fitted but taken from S2 (predict/bench.py).
+CLOCK_GHZ is the clock of this machine's cores.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from wirespeed.predict.parameters import Parameters
 from wirespeed.predict.predict import predict
 from wirespeed.predict.study import case_of
 
-# D only to try this out: such MRRs are not undisturbed.
+# D only to try this out: such MRRs are not clean.
 LEAST = Grade(os.environ.get("LEAST_GRADE", "C"))
 SECONDS = float(os.environ.get("SECONDS_A_POINT", "16"))
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
-# Of this machine's cores: the reference machine's by default.
+# Clock of this machine's cores: the reference machine's by default.
 CLOCK_GHZ = float(os.environ.get("CLOCK_GHZ", "2.6"))
 ASKED = 0.10
 
@@ -66,15 +66,15 @@ Of = PlacementKind | Literal["pooled"] | None
 
 @dataclass(frozen=True)
 class Found:
-    """A measured point. results: of all rounds, whatever their grades; of the first with NDR and
-    latency."""
+    """A measured point."""
 
     label: str
     case: Case
     results: list[SearchResult]
+    """Results of all rounds, whatever their grades; that of the first has NDR and latency."""
 
     def rates(self, of: Of) -> list[float]:
-        """The clean MRRs whose grade is good enough."""
+        """Return the clean MRRs whose grade is good enough."""
         answers = (one for result in self.results for one in result.answers)
         return [
             one.mrr_fps
@@ -86,13 +86,15 @@ class Found:
         ]
 
     def mrr_fps(self, of: Of) -> float | None:
-        """Their median."""
+        """Return their median."""
         return median(rates) if (rates := self.rates(of)) else None
 
 
 def measured(chance: random.Random) -> dict[tuple[str, int, int], Found]:
-    """Every point once a round, each round in an order of its own: this host changes by the minute,
-    and by more than the model may be off."""
+    """Measure every point once a round, each round in random order.
+
+    This host changes by the minute, and by more than the model may be off.
+    """
     found: dict[tuple[str, int, int], Found] = {}
     for number in range(ROUNDS):
         points = [*FITTED, *PREDICTED]
@@ -124,7 +126,7 @@ def _spec(kind: str, functions: int, size: int, *, whole: bool) -> Frames:
 
 
 def fitted(points: list[Found], of: Of) -> Parameters:
-    """Raises BadInput for fewer points than parameters."""
+    """Fit the parameters. Raises BadInput for fewer points than parameters."""
     observations = [
         Observation(point.case, rate, RateKind.MRR, point.label)
         for point in points
@@ -134,7 +136,7 @@ def fitted(points: list[Found], of: Of) -> Parameters:
 
 
 def beside(point: Found, parameters: Parameters, of: Of) -> float | None:
-    """Print the prediction next to what was measured; the error, where the MRR counts."""
+    """Print the prediction next to the measurement; return the error, where the MRR counts."""
     found = predict([point.case], parameters)[0]
     name = f"{point.label}_{named(of)}"
     rates, rate = point.rates(of), point.mrr_fps(of)
@@ -162,8 +164,10 @@ def named(of: Of) -> str:
 
 
 def checked(points: dict[tuple[str, int, int], Found], of: Of) -> bool | None:
-    """Fit to the rates of one placement and print the errors there; whether they are as asked.
-    None where there are too few."""
+    """Fit to the rates of one placement, print the errors there, and return whether they pass.
+
+    None where there are too few.
+    """
     learned = [points[point] for point in FITTED]
     print(f"# {of or 'placement not known'}", flush=True)
     try:

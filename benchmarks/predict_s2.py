@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far is the model off S2's published rates, where it was fitted and where it was not?
+"""Measure the model's error on S2's published rates, fitted and excluded from the fit.
 
-All errors are of the predicted rate. The structure of the model, its sharpness and its refusal
-share were chosen with all of S2 seen, so that the figures of curves left out are of parameters, not
-of a structure that had never met them. Beside each figure stands the one that was asked for, and
-the baseline: interpolation of the rate over the logarithm of the frame size, on log scales, within
-the same interface, pattern and number of functions; beyond the ends, the line goes on.
+All errors are of the predicted rate. The model's structure, its sharpness and its refusal share
+were chosen with all of S2 seen. So the errors of curves left out are those of parameters, not of a
+structure that had never seen them. Next to each error stand the required one and the baseline:
+interpolation of the rate over the logarithm of the frame size, on log scales, within the same
+interface, pattern and number of functions. Beyond the ends, the line continues.
 
 S4's host table and S3's jumbo frames are fitted with parameters of their own machines.
 """
@@ -34,7 +34,7 @@ SIZES_HELD_OUT = (256, 1024)
 SMALL_CHAINS = 4
 WORST = 5
 POINTS_FOR_SPEED = 20_000
-# Why the worst points are worst, as far as the table itself tells.
+# Why the worst points are worst, as far as the table itself shows.
 REASONS = {
     "sriov east-west 512 B": "7% slower than sizes on both sides of it suggest, in every chain",
     "sriov east-west 64 B": "published rates scatter by 15% from chain to chain without an order",
@@ -75,7 +75,7 @@ def main() -> int:
 
 
 def told(name: str, missed: Floats, **asked: float) -> None:
-    """Median, mean and 90th percentile of the error beside what was asked."""
+    """Print median, mean and 90th percentile of the error next to the required ones."""
     found = np.abs(missed) * 100
     figures = {
         "median": float(np.median(found)),
@@ -88,7 +88,7 @@ def told(name: str, missed: Floats, **asked: float) -> None:
 
 
 def check_shipped(values: Mapping[str, float], shipped: Parameters) -> None:
-    """Exits where the shipped parameters are not what their data say."""
+    """Exit where the shipped parameters differ from what their data give."""
     for name, estimate in shipped.values.items():
         if abs(values[name] / estimate.value - 1) > 0.01:
             sys.exit(f"{name}: {values[name]:.4g} fitted, {estimate.value:.4g} shipped")
@@ -97,7 +97,7 @@ def check_shipped(values: Mapping[str, float], shipped: Parameters) -> None:
 def extrapolated(
     observations: Sequence[Observation], names: Sequence[str], known: Mapping[str, float]
 ) -> None:
-    """Fitted to 1 to 4 functions, predicts 5 to 8."""
+    """Fit to 1 to 4 functions, and predict 5 to 8."""
     out = [o.case.functions > SMALL_CHAINS for o in observations]
     missed = held_out(observations, out, names, known)
     told("functions_5_to_8", missed, median=2.0)
@@ -110,7 +110,7 @@ def extrapolated(
 
 
 def interpolated(observations: Sequence[Observation]) -> Floats:
-    """The baseline's errors: each size from the other sizes of its row."""
+    """Return the baseline's errors: each size from the other sizes of its row."""
     rows: dict[tuple[object, ...], list[Observation]] = {}
     for o in observations:
         rows.setdefault((o.case.attachment, o.case.arrangement, o.case.functions), []).append(o)
@@ -147,7 +147,7 @@ def speed(observations: Sequence[Observation], parameters: Parameters) -> None:
 
 
 def of_machine(name: str, free: Sequence[str]) -> None:
-    """Another paper's rates with parameters of its own; those not in `free` are S2's."""
+    """Fit another paper's rates with its own parameters; those not in `free` are S2's."""
     observations = published(name)
     known = {n: e.value for n, e in shipped_parameters().values.items() if n not in free}
     fitted = fit(observations, name.upper(), known=known)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure how much repeated runs of the same points differ on this host.
 
-p2p and pvp at 64 and 512 B through a real Open vSwitch with DPDK, ROUNDS times each in random
-order, each with a bench of its own. For each CPU placement: the coefficient of variation of the
+p2p and pvp at 64 and 512 B run through a real Open vSwitch with DPDK, ROUNDS times each in random
+order, each with its own bench. For each CPU placement it prints the coefficient of variation of the
 clean NDR and of the MRR, grade C or better, with its 95% interval. The same pooled over placements
-stands next to it, and figures of grade D apart. Asked are at most 5% of the NDR and 4% of the MRR
-within a placement, and grade C or better at 75% of the points. For each point below C: what its
-time went to. The placebo test of each point: were frames lost in the time left out? Fails when a
-point has no grade, where an interval lies above what is asked as a whole, or fewer points reach C.
+stands next to it, and rates of grade D separately. Required are at most 5% of the NDR and 4% of the
+MRR within a placement, and grade C or better at 75% of the points. For each point below C it prints
+where its time went, and for each point the placebo test: were frames lost in the excluded time?
+Fails when a point has no grade, where a whole interval lies above its limit, or fewer points reach
+C.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from wirespeed.measure.proof import noise_explains_loss
 from wirespeed.model.result import Grade, SearchResult
 from wirespeed.model.trial import Stage
 
-# Variation within a placement, and the share of points with grade C or better.
+# Limits of variation within a placement, and the share of points with grade C or better.
 ASKED = {"ndr": 0.05, "mrr": 0.04}
 ASKED_GRADED = 0.75
 ROUNDS = int(os.environ.get("ROUNDS", "10"))
@@ -40,8 +41,10 @@ _CHI2 = {1: (0.001, 5.02), 2: (0.051, 7.38), 3: (0.216, 9.35), 4: (0.484, 11.14)
 
 
 def variation(name: str, values: Sequence[float], asked: str = "") -> float:
-    """The coefficient of variation with its 95% interval (of a normal distribution); the lower end
-    of the interval."""
+    """Print the coefficient of variation; return the lower end of its 95% interval.
+
+    The interval is that of a normal distribution.
+    """
     if len(values) < 2:
         print(f"{name}_variation: {len(values)} figures are too few")
         return 0.0
@@ -57,7 +60,7 @@ def variation(name: str, values: Sequence[float], asked: str = "") -> float:
 
 
 def placebo(result: SearchResult) -> str:
-    """Over the trials at the NDR."""
+    """Run the placebo test over the trials at the NDR."""
     if result.ndr is None or result.ndr.lower is None:
         return "nothing to try"
     load_fps = result.ndr.lower.load_fps
@@ -68,7 +71,7 @@ def placebo(result: SearchResult) -> str:
 
 @dataclass
 class Rates:
-    """What all rounds found, by point and kind of rate, then by placement."""
+    """Results of all rounds, by point and kind of rate, then by placement."""
 
     found: defaultdict[tuple[str, str], defaultdict[str, list[float]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(list))
@@ -89,7 +92,7 @@ class Rates:
             self.rough[f"{name}_as_is_mrr"].append(result.as_is.mrr_fps)
 
     def judged(self) -> list[str]:
-        """Print everything; the names of those that vary by more than is asked."""
+        """Print everything; return the names of those that vary more than required."""
         too_far = []
         for (name, kind), places in sorted(self.found.items()):
             for where, rates in sorted(places.items()):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Count how often `compare` sees a difference between runs of one SUT.
 
-SIMULATED pairs on a simulated host whose CPUs move every 10 to 60 s between two placements that
-differ by 0, 10 and 35%, and REAL pairs of p2p at 64 B through a real Open vSwitch with DPDK.
-Asked: a verdict of better or worse for at most 5% of the pairs. Prints also how many rates were
-"cannot tell", and how many pairs had no common placement.
+SIMULATED pairs run on a simulated host whose CPUs move every 10 to 60 s between two placements that
+differ by 0, 10 and 35%. REAL pairs are p2p at 64 B through a real Open vSwitch with DPDK. Required:
+a verdict of better or worse for at most 5% of the pairs. Also prints how many rates were "cannot
+tell", and how many pairs had no common placement.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ASKED = 0.05
 
 
 def told(name: str, pairs: Iterator[Compared]) -> bool:
-    """Print the verdicts of the pairs; whether few enough see a difference."""
+    """Print the verdicts of the pairs; return whether few enough see a difference."""
     found = list(pairs)
     differs = sum(pair.differs for pair in found)
     verdicts = Counter(str(verdict) for pair in found for verdict in pair.verdicts)

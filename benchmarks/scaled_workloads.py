@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples' workloads, made so small that they fit on an emulated server of 8 to 16 CPUs.
+"""Scale the examples' workloads down to an emulated server of 8 to 16 CPUs.
 
-Kinds of everything stay as the papers have them (ports, policies, networks, chains); counts, memory
-and rates shrink, and the ports are the server's own.
+The structure stays as in the papers (ports, policies, networks, chains); counts, memory and rates
+shrink, and the ports are the server's own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SMALL_PAGE_KIB, LARGE_PAGE_KIB = 2048, 1 << 20
 
 
 def scaled(name: str, facts: HostFacts, page_kib: int = SMALL_PAGE_KIB) -> Workload:
-    """The example for this host. page_kib: of all its huge pages."""
+    """Return the example for this host. page_kib: of all its huge pages."""
     path = _FOLDER / name / "workload.toml"
     workload = parse_workload(path.read_text(encoding="utf-8"), str(path))
     ports = [nic.address for nic in facts.nics if nic.sriov_total and not nic.physical_function]
@@ -46,7 +46,7 @@ def scaled(name: str, facts: HostFacts, page_kib: int = SMALL_PAGE_KIB) -> Workl
 
 
 def _nics(nics: Sequence[Nic], ports: Sequence[str], facts: HostFacts) -> tuple[Nic, ...]:
-    """Each [[nic]] has one of the host's ports; a bond of one port is that port."""
+    """Give each [[nic]] one of the host's ports; a bond of one port is that port."""
     most = {nic.address: nic.sriov_total for nic in facts.nics}
     return tuple(
         replace(

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do attacks on the speed-test server cost its other clients?
+"""Measure what attacks on the speed-test server cost its other clients.
 
 `python -m benchmarks.speedtest_attacks [ATTACK...]`. In each round a stock iperf3 test and then an
-ndt7 test, both into the server, run alone and then beside each attack (benchmarks/attacks.py) from
-1, 2 and 8 connections, or 8 times as many as its kind needs; /metrics is polled meanwhile. All over
-loopback, one server with limits as an operator sets them (LIMITS), attackers at addresses of their
-own. Figures of the attacked run stand beside those of the unattacked one of the same round. A
-second unattacked run of each round is judged in the same way (`no attack`): what it misses, other
-programs on the machine did.
+ndt7 test, both into the server, run alone and then during each attack (benchmarks/attacks.py). An
+attack uses 1, 2 and 8 connections, or 8 times as many as its type needs. /metrics is polled
+meanwhile. All run over loopback: one server with an operator's limits (LIMITS), and attackers at
+separate addresses. Results under attack stand next to those of the unattacked run of the same
+round. A second unattacked run of each round is judged in the same way (`no attack`): other programs
+on the machine cause its misses.
 
-Asked, and printed as met or not met:
+Required, and printed as met or not met:
 - the rate of both tests: at least 80% of fair. Fair is the unattacked rate as far as CPU allows:
   left = CPU time of the machine - of attackers - of other programs - stolen by the hypervisor;
   the tests' share = what the attack leaves of `left` unused, or half of `left`, if that is more;
@@ -62,7 +62,10 @@ class Asked:
 
 
 def judged(under: Outcome, alone: Outcome) -> Iterator[Asked]:
-    """under: the run with an attack, alone: the one without of the same round."""
+    """Yield the requirements.
+
+    under: the run with an attack. alone: the one without of the same round.
+    """
     fair = under.fair_share(alone)
     for name, rate in under.rates.items():
         share = rate / (alone.rates[name] * fair) if alone.rates[name] else 0.0
@@ -95,7 +98,7 @@ def judged(under: Outcome, alone: Outcome) -> Iterator[Asked]:
 
 
 def verdicts(case: str, under: Outcome, alone: Outcome) -> list[str]:
-    """Prints each requirement; what was not met."""
+    """Print each requirement; return what was not met."""
     missed = []
     for asked in judged(under, alone):
         print(asked.line(), flush=True)
@@ -105,7 +108,7 @@ def verdicts(case: str, under: Outcome, alone: Outcome) -> list[str]:
 
 
 def round_of(server: AttackServer, name: str, over: str) -> list[str]:
-    """One attack over one protocol, from every number of connections; what was not met."""
+    """Run one attack over one protocol, from every number of connections; return what failed."""
     alone = unattacked(server)
     case = f"{name}, {over}, {CONTROL}"
     print(case)
@@ -130,7 +133,8 @@ def main(wanted: list[str]) -> int:
     missed, count = [], 0
     for name in wanted or ATTACKS:
         for over in ATTACKS[name].over:
-            # A server of its own: what an attack has filled does not count against the next one.
+            # Each attack gets a new server, so that what it fills does not count against the next
+            # one.
             with tempfile.TemporaryDirectory() as folder, attack_server(Path(folder)) as server:
                 missed += round_of(server, name, over)
             count += len(CONNECTIONS)

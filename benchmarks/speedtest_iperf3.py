@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does the speed-test server compare with iperf3's own, the same stock client on both?
+"""Compare the speed-test server with iperf3's own, with the same stock client on both.
 
-One TCP stream and four into the server, and one out of it, over loopback with cubic, in turns,
+One TCP stream and four into the server, and one out of it, run over loopback with cubic, in turns,
 five rounds of two seconds; medians. CPU is user and system time of the server process, from /proc.
 On two CPUs the one client process is often busier than the server; then the rate is the client's.
-So the sinks are measured twice: as it comes, and with each server held to the same part of one
-CPU (`at 10% of a CPU`, benchmarks/cpu_quota.py), where the rate is what the server makes of it.
-Prints `name value unit ratio-to-what`; exits 1 when the quota could not be set (needs root).
+So the sinks are measured twice: unlimited, and with each server limited to the same share of one
+CPU (`at 10% of a CPU`, benchmarks/cpu_quota.py), where the rate is what the server achieves with
+it. Prints `name value unit ratio-to-what`; exits 1 when the quota could not be set (needs root).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Run:
 
 @contextlib.contextmanager
 def server(command: list[str], port: int) -> Iterator[int]:
-    """Starts a server, waits until it listens, gives its process id, ends it."""
+    """Start a server, wait until it listens, yield its PID, and end it."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         while not listens(port, process.pid):
@@ -60,7 +60,7 @@ def server(command: list[str], port: int) -> Iterator[int]:
 
 
 def listens(port: int, pid: int) -> bool:
-    """On that process's host; without connecting: iperf3's server would take that for a client."""
+    """Return whether it listens; without connecting, which iperf3's server takes for a client."""
     wanted = f":{port:04X}"
     for table in ("tcp", "tcp6"):
         for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
@@ -114,7 +114,7 @@ def main() -> int:
 
 
 def rounds(sides: list[tuple[int, int]], options: list[str]) -> list[tuple[Run, Run]]:
-    """Our server's run and the other's of each round; `sides` are their ports and processes."""
+    """Return our server's run and the other's of each round; `sides`: their ports and processes."""
     ours, stock = sides
     return [(measure(*ours, options), measure(*stock, options)) for _ in range(ROUNDS)]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do a thousand clients at 1 Mbit/s each finish at their rate, and how much memory does that take?
+"""Check a thousand clients at 1 Mbit/s each, and measure the memory that they take.
 
 Both sides are our own, one process each, over loopback with cubic: 16 KiB blocks for 30 s. Prints
 `name value unit ratio-to-what`; exits 1 when a client failed.

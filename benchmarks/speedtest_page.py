@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much more does the project's page get through a browser than a page of XHRs into buffers?
+"""Compare the project's page in a browser with a page of XHRs into buffers.
 
-The other page downloads as LibreSpeed's does: five XHRs at a time of 100 MiB each, `arraybuffer` as
-the answer's type. Both run in headless Chromium against the same server over loopback, in turns;
-medians and spreads (lowest to highest round) of what each page has counted itself. A ratio is that
-of two medians. Prints `name value unit ratio-to-what`; exits 1 below the wanted ratio.
+The other page downloads as LibreSpeed's does: five XHRs at a time of 100 MiB each, with
+`arraybuffer` as the answer's type. Both run in headless Chromium against the same server over
+loopback, in turns; medians and spreads (lowest to highest round) of each page's own count. A ratio
+is that of two medians. Prints `name value unit ratio-to-what`; exits 1 below the wanted ratio.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ setTimeout(() => fetch("/said", { method: "POST", body: JSON.stringify(
 
 @contextlib.contextmanager
 def xhr_pages(origin: str, said: Queue[dict[str, Any]]) -> Iterator[str]:
-    """Serves the other page; gives its address."""
+    """Serve the other page; yield its address."""
 
     class Pages(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -75,7 +75,7 @@ def xhr_pages(origin: str, said: Queue[dict[str, Any]]) -> Iterator[str]:
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
-            """Requests are no news here."""
+            """Do nothing: requests are not reported."""
 
     pages = ThreadingHTTPServer(("127.0.0.1", 0), Pages)
     thread = threading.Thread(target=pages.serve_forever)
@@ -106,7 +106,7 @@ def browse(url: str) -> Iterator[None]:
 
 
 def next_line(path: Path, number: int) -> dict[str, Any]:
-    """The numbered line of a file of JSON lines, once it is there."""
+    """Return the numbered line of a file of JSON lines, once it is there."""
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         lines = path.read_text().splitlines() if path.exists() else []

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does our event loop bring, beside tokio that drops uploads inside the kernel as we do?
+"""Compare our event loop with tokio, where both drop uploads inside the kernel.
 
 The other servers are speedtest/baseline on tokio, each once with tokio's multi-threaded runtime and
 once with a loop a core (`1/core`): with our own parsers (`tokio`), and hyper whose connection drops
-bodies in the kernel (`hyper, dropping`); all with MSG_TRUNC and our threshold for waking up. hyper
-and tungstenite as they come, which read what they discard, are shown beside them; a WebSocket
-library must read its frames. One client, ours; loopback, cubic, one connection and four, rounds of
-a second, each over all servers in an order of its own. Medians over the rounds of each figure and
-of its ratio to ours in the same round; `least` is over all rounds, as other programs on the machine
-only ever add CPU time. CPU of the server process: cycles, or ns of CPU time where the machine
-counts no cycles. On two CPUs the one client process is often the limit of the rate; CPU for each
-Gbit is then what tells servers apart. Ours does more than the others: limits, TCP_INFO, results.
+bodies in the kernel (`hyper, dropping`). All use MSG_TRUNC and our threshold for waking up.
+Unmodified hyper and tungstenite, which read what they discard, are shown next to them; a WebSocket
+library must read its frames. The one client is ours; loopback, cubic, one connection and four,
+rounds of a second, each over all servers in random order. Shown are medians over the rounds of each
+result and of its ratio to ours in the same round. `least` is over all rounds, as other programs on
+the machine only ever add CPU time. CPU of the server process is in cycles, or in ns of CPU time
+where the machine counts no cycles. On two CPUs the one client process is often the limit of the
+rate; CPU for each Gbit then separates the servers. Our server does more than the others: limits,
+TCP_INFO, results.
 
 Prints `name value unit ratio-to-what`, then whether tokio is within 10% of ours.
 """
@@ -59,10 +60,11 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """cpu_per_gbit: in millions of cycles, or in ms."""
+    """Result of one run."""
 
     gbps: float
     cpu_per_gbit: float
+    """In millions of cycles, or in ms."""
 
 
 def measure(protocol: str, to: Server, connections: int) -> Run:
@@ -77,7 +79,7 @@ def measure(protocol: str, to: Server, connections: int) -> Run:
 
 @contextmanager
 def servers() -> Iterator[dict[str, list[Server]]]:
-    """Ours and all others, up, for each protocol; ours is the first."""
+    """Yield our server and all others, up, for each protocol; ours is the first."""
     with ExitStack() as stack:
         port = reserved_port()
         ours = [str(OURS), "serve", "--http", f"127.0.0.1:{port}"]
@@ -98,7 +100,7 @@ def servers() -> Iterator[dict[str, list[Server]]]:
 
 
 def compare(protocol: str, all_of_it: list[Server], connections: int) -> bool:
-    """One case over all servers. True: the best of tokio is within 10% of ours."""
+    """Run one case over all servers; return whether the best of tokio is within 10% of ours."""
     runs: dict[str, list[Run]] = {each.name: [] for each in all_of_it}
     for number in range(ROUNDS):
         for each in random.Random(number).sample(all_of_it, len(all_of_it)):

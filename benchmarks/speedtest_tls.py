@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do TLS and HTTP/2 cost, beside clear text from the same server process to the same client?
+"""Measure the cost of TLS and HTTP/2 against clear text, with the same server and client.
 
-Downloads and uploads of one connection over loopback, from one server that listens on both; curl
-speaks HTTP/1.1 in clear text, HTTP/1.1 over TLS and HTTP/2 over TLS, our own client the first two.
-In turns, three rounds of two seconds; medians. Both ends share this machine, so the client's part
-of the cryptography is in the rates too: curl's (OpenSSL) or ours (rustls). The server's own part is
-its CPU time per Gbit. Set-up of connection and TLS is not in the rates. Prints
-`name value unit ratio-to-what`.
+Downloads and uploads of one connection run over loopback, from one server that listens on both.
+curl speaks HTTP/1.1 in clear text, HTTP/1.1 over TLS and HTTP/2 over TLS, our own client the first
+two. In turns, three rounds of two seconds; medians. Both ends share this machine, so the client's
+part of the cryptography is in the rates, too: curl's (OpenSSL) or ours (rustls). The server's own
+part is its CPU time per Gbit. Set-up of connection and TLS is not in the rates. Prints `name value
+unit ratio-to-what`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CURL_SAYS = "%{size_download} %{size_upload} %{time_pretransfer} %{time_total} 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """One server process: its ports, its number, and the certificate to trust."""
+    """One server process: its ports, its PID, and the certificate to trust."""
 
     http: int
     https: int
@@ -42,7 +42,7 @@ class Served:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """How one client moves octets: measure(upload) gives octets and seconds."""
+    """A way to move octets with one client: measure(upload) returns octets and seconds."""
 
     name: str
     clear: str
@@ -50,11 +50,11 @@ class Variant:
 
 
 def curl(served: Served, secure: bool, version: str, upload: bool) -> tuple[float, float]:
-    """Octets moved, and the seconds that took. Raises RuntimeError when curl failed."""
+    """Return octets moved, and the time in s. Raises RuntimeError when curl failed."""
     where = f"https://127.0.0.1:{served.https}" if secure else f"http://127.0.0.1:{served.http}"
     words = ["curl", "--silent", "--show-error", "--output", "/dev/null", "--write-out", _CURL_SAYS]
     words += ["--max-time", str(SECONDS), f"--http{version}", "--cacert", str(served.certificate)]
-    # Over HTTP/1.1 the server wants to know the length beforehand; nobody gets that far.
+    # Over HTTP/1.1 the server needs the length beforehand; no transfer gets that far.
     ends = ["-H", f"Content-Length: {1 << 50}", "-H", "Transfer-Encoding:"]
     length = ends if version == "1.1" else []
     target = ["-T", "/dev/zero", "-X", "POST", *length] if upload else []
@@ -72,7 +72,7 @@ def curl(served: Served, secure: bool, version: str, upload: bool) -> tuple[floa
 
 
 def own(served: Served, secure: bool, upload: bool) -> tuple[float, float]:
-    """The same of our LibreSpeed client."""
+    """Return octets moved, and the time in s, of our LibreSpeed client."""
     port = served.https if secure else served.http
     words = [str(OURS), "client", f"127.0.0.1:{port}", "--protocol", "librespeed", "--json"]
     words += ["--time", str(SECONDS)] + ([] if upload else ["--reverse"])
@@ -83,7 +83,7 @@ def own(served: Served, secure: bool, upload: bool) -> tuple[float, float]:
 
 
 def variants(served: Served) -> Iterator[Variant]:
-    """Each after the one in clear text that it is compared with."""
+    """Yield each variant after the one in clear text that it is compared with."""
     clear = "curl, HTTP/1.1 in clear text"
     yield Variant(clear, clear, lambda up: curl(served, False, "1.1", up))
     yield Variant("curl, HTTP/1.1 over TLS", clear, lambda up: curl(served, True, "1.1", up))
@@ -124,7 +124,7 @@ def _medians(runs: list[Run]) -> tuple[float, float]:
 
 
 def make_certificate(folder: Path) -> tuple[Path, Path]:
-    """A certificate of this machine's loopback address, and its key."""
+    """Make a certificate of this machine's loopback address, and its key."""
     certificate, key = folder / "certificate.pem", folder / "key.pem"
     subprocess.run(
         ["openssl", "req", "-x509", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1",

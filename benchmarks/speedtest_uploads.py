@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does dropping uploads inside the kernel bring, beside a server that reads and discards them?
+"""Compare dropping uploads inside the kernel with a server that reads and discards them.
 
 The other server is speedtest/baseline: tungstenite and hyper on tokio. Both get the same client,
-ours, which sends out of one warm buffer whose bytes count as masked already. Over loopback with
-cubic, rounds of two seconds, one stream and four; each round takes both in turn, every second
-round the other first. Medians of the rounds, also of their ratios, with the least and the most. CPU
-is user and system time of the server process. On two CPUs the one client process is often the
-limit, so all is measured three times: as it comes; with each server held to the same part of one
-CPU (`at 10% of a CPU`, benchmarks/cpu_quota.py), where the rate is what the server can do with it;
-and with BIG TCP (IPv6 over the loopback of a host of its own, segments of 512 KiB), where sending
+ours, which sends from one warm buffer whose bytes count as masked already. Over loopback with
+cubic, rounds of two seconds, one stream and four; each round takes both in turn, every second round
+the other first. Shown are medians of the rounds, also of their ratios, with minimum and maximum.
+CPU is user and system time of the server process. On two CPUs the one client process is often the
+limit, so all is measured three times: unlimited; with each server limited to the same share of one
+CPU (`at 10% of a CPU`, benchmarks/cpu_quota.py), where the rate is what the server achieves with
+it; and with BIG TCP (IPv6 over the loopback of a separate host, segments of 512 KiB), where sending
 costs less than half. Prints `name value unit ratio-to-what`; exits 1 when one of the three could
 not be set up, which needs root.
 """
@@ -54,10 +54,12 @@ SEGMENT_BYTES = str(512 * 1024 - 8)
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """words: before a command that shall run on it. address: its loopback's, as in a URL."""
+    """A host."""
 
     words: tuple[str, ...]
+    """Prefix of commands that run on it."""
     address: str
+    """Address of its loopback, as in a URL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class Server:
 
 @contextmanager
 def big_tcp() -> Iterator[Host]:
-    """A host whose loopback takes segments of 512 KiB; for IPv4, too, ip-link(8) needs 6.3."""
+    """Yield a host whose loopback takes segments of 512 KiB; IPv4 needs ip-link(8) 6.3, too."""
     with changing_host(LocalRunner(), state_directory(os.environ)) as host:
         name = Network(host, f"{os.getpid()}").host("big")
         sizes = ("gso_max_size", SEGMENT_BYTES, "gro_max_size", SEGMENT_BYTES)
@@ -91,7 +93,7 @@ def measure(protocol: str, to: Server, streams: int) -> Run:
 def report(name: str, runs: list[tuple[Run, Run]]) -> float:
     rate, other_rate = (median(pair[side].gbps for pair in runs) for side in (0, 1))
     cpu, other_cpu = (median(pair[side].cpu_s_per_gbit for pair in runs) for side in (0, 1))
-    # A round's two runs have the machine's mood in common, so the ratios are compared by round.
+    # A round's two runs share the machine's state, so the ratios are compared by round.
     ratios = [ours.gbps / other.gbps for ours, other in runs]
     ratio = median(ratios)
     spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
@@ -105,7 +107,7 @@ def report(name: str, runs: list[tuple[Run, Run]]) -> float:
 
 
 def both(protocol: str, servers: list[Server], streams: int, number: int) -> tuple[Run, Run]:
-    """One round over our server and the other: (ours, other)."""
+    """Run one round over our server and the other: (ours, other)."""
     turns = servers if number % 2 == 0 else servers[::-1]
     runs = [measure(protocol, to, streams) for to in turns]
     ours, other = runs if number % 2 == 0 else runs[::-1]
@@ -114,7 +116,7 @@ def both(protocol: str, servers: list[Server], streams: int, number: int) -> tup
 
 @contextmanager
 def servers_on(host: Host) -> Iterator[dict[str, list[Server]]]:
-    """Ours and the other, up, for each protocol."""
+    """Yield our server and the other, up, for each protocol."""
     ours_port, ws_port, http_port = reserved_port(), reserved_port(), reserved_port()
     at = {port: f"{host.address}:{port}" for port in (ours_port, ws_port, http_port)}
     ours = [*host.words, str(OURS), "serve", "--http", at[ours_port]]
@@ -128,7 +130,7 @@ def servers_on(host: Host) -> Iterator[dict[str, list[Server]]]:
 
 
 def compare(pairs: dict[str, list[Server]], rounds: int, how: str) -> None:
-    """All cases, over each protocol's pair of servers."""
+    """Run all cases, over each protocol's pair of servers."""
     ratios = []
     for protocol, servers in pairs.items():
         for streams in (1, 4):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long do `wirespeed --version` and `--help` take?
+"""Time `wirespeed --version` and `--help`.
 
 The product promises --version within 0.25 s; the ratio is to that promise. Python's own start is
 printed next to them, with its ratio to the same.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do offloads, placement and queues change for TCP of QEMU guests, through vhost-user?
+"""Measure what offloads, placement and queues change for TCP of QEMU guests on vhost-user.
 
 The server is a guest on a vhost-user port of Open vSwitch with DPDK; the client is a network
 namespace outside, or a guest, too. Four streams, MTU 1500, the server sending. Side by side:
@@ -9,12 +9,12 @@ namespace outside, or a guest, too. Four streams, MTU 1500, the server sending. 
   queues    one queue and two, of a guest with two vCPUs, the client outside
 
 Each point is opened once in each of two rounds and run three times there; ratios are of medians.
-Where guests are emulated, the ratios alone mean something. A second queue can gain nothing where
-server, client and PMD thread share two CPUs, which is said. S0: 2.4 by offloads (scenario 1), about
-10 between guests with queues (scenario 3). Prints `name value unit ratio-to-what`; exits 1 when
-offloads gain less than 2 between guests, when the PMD thread's CPU costs nothing there, or when no
-run of a point has a rate. Needs root and `make guest-image`. Arguments: names of comparisons; all
-of them where none is given.
+Where guests are emulated, only the ratios mean something. A second queue gains nothing where
+server, client and PMD thread share two CPUs, which is printed. S0 gained 2.4 by offloads (scenario
+1), about 10 between guests with queues (scenario 3). Prints `name value unit ratio-to-what`; exits
+1 when offloads gain less than 2 between guests, when the PMD thread's CPU costs nothing there, or
+when no run of a point has a rate. Needs root and `make guest-image`. Arguments: names of
+comparisons; all of them where none is given.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ COMPARISONS: Mapping[str, Mapping[str, TcpStreams]] = {
 
 
 class Rates:
-    """The rates of every point in bits/s. emulated: why the guests' CPUs are, if they are."""
+    """Rates of every point in bits/s. emulated: why the guests' CPUs are emulated, if they are."""
 
     def __init__(self, rig: Rig) -> None:
         self._rig = rig
@@ -69,7 +69,7 @@ class Rates:
         self.emulated: str | None = None
 
     def measure(self, comparison: str, name: str) -> None:
-        """Open the point and run it. A run that fails is told and has no rate."""
+        """Open the point and run it. A run that fails is reported and has no rate."""
         spec, rates = COMPARISONS[comparison][name], self._found.setdefault((comparison, name), [])
         with self._rig.open_tcp(spec, self._rig.plan(spec), f"benchmark-{comparison}") as bench:
             self.emulated = bench.emulated
@@ -83,7 +83,7 @@ class Rates:
         print(f"# {comparison}, {name}: {figures} Mbps; load average {load:.1f}", flush=True)
 
     def median(self, comparison: str, name: str) -> float:
-        """Raises WirespeedError where no run has a rate."""
+        """Return the median. Raises WirespeedError where no run has a rate."""
         rates = [rate for rate in self._found[comparison, name] if rate > 0]
         if not rates:
             raise WirespeedError(f"{comparison}, {name}: no run has a rate")
@@ -91,7 +91,7 @@ class Rates:
 
 
 def print_figures(rates: Rates, wanted: list[str]) -> bool:
-    """Each point beside the one before it; whether what is asked for between guests is so."""
+    """Print each point next to the one before it; return whether the requirements are met."""
     gains = {}
     for comparison in wanted:
         names = list(COMPARISONS[comparison])

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do TSO, GSO and GRO gain between two hosts, straight and through Open vSwitch?
+"""Measure what TSO, GSO and GRO gain between two hosts, direct and through Open vSwitch.
 
 S0 gained 2.4x in its first scenario. Here the hosts are network namespaces, 1500 octets of MTU, one
-stream and four, the server sending; each point once in each of three rounds with offloads off and
-on in turns, so that both have their share of what disturbs this host: rates are those of the host
-as it is. (The third path, ovs-pmd, carries no offloads.) Prints `name value unit ratio-to-what`;
-exits 1 when a gain is below S0's, or when no run of a point has a rate. Needs root.
+stream and four, the server sending. Each point runs once in each of three rounds with offloads off
+and on in turns, so that noise affects both. Rates are over all time. (The third path, ovs-pmd,
+carries no offloads.) Prints `name value unit ratio-to-what`; exits 1 when a gain is below S0's, or
+when no run of a point has a rate. Needs root.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ S0_GAIN = 2.4
 
 
 class Counting:
-    """How many runs failed?"""
+    """Counts the runs that failed."""
 
     def __init__(self) -> None:
         self.discarded = 0
@@ -49,7 +49,7 @@ def points() -> Iterator[tuple[str, int]]:
 
 
 def measured(rig: Rig, watcher: Counting, path: str, streams: int, offloads: bool) -> TcpResult:
-    """One run, or two. Raises WirespeedError where none has a rate."""
+    """Return the result of one run, or two. Raises WirespeedError where none has a rate."""
     tcp = Tcp(path=path, streams=streams, offloads=offloads, direction=TcpDirection.DOWN,
               seconds=SECONDS, omit_s=0, congestion=CONGESTION, repeats=1)  # fmt: skip
     spec = TcpStreams(tcp)

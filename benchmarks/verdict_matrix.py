@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the server's verdict name what really limits a transfer?
+"""Check that the server's verdict names what limits a transfer.
 
-Each case has a real cause, between two network namespaces with a router between them: hogs on the
-server's CPU, other tests of the same server, a client that reads or writes slowly, a small
+Each case has a real cause, between two network namespaces with a router between them: busy loops on
+the server's CPU, other tests of the same server, a client that reads or writes slowly, a small
 SO_RCVBUF or SO_SNDBUF, a slow or lossy wire (tbf on the router's port), a rate limit of the server.
 Each is tested several times. Prints the confusion matrix (real cause against verdict), then `name
 value unit ratio-to-what`; exits 1 when a case does not get the right verdict most of the time.
@@ -46,22 +46,20 @@ LIMITERS = ("server_cpu", "client", "receive_window", "send_buffer", "path", "po
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is caused, and how.
-
-    wire: rate in bits/s and queue in ms of the router's port towards the receiver. hogs: busy loops
-    on the server's CPU, each a session of its own. others: downloads in small blocks beside the
-    test, which take all that the server's CPU can do. client: fields of faulty_client.Fault; none
-    is our own, faultless client.
-    """
+    """A cause and how it is injected."""
 
     name: str
     caused: str
     reverse: bool
     hogs: int = 0
+    """Number of busy loops on the server's CPU, each a session of its own."""
     others: int = 0
+    """Number of downloads in small blocks during the test, which take all of the server's CPU."""
     wire: tuple[float, float] | None = None
+    """Rate in bits/s and queue in ms of the router's port towards the receiver."""
     server: tuple[str, ...] = ()
     client: dict[str, float] | None = None
+    """Fields of faulty_client.Fault; None selects our own client without a fault."""
 
 
 DOWN, UP = True, False
@@ -86,7 +84,7 @@ CASES = (
 
 @contextmanager
 def rig(state: Host, case: Case, logs: Path) -> Iterator[str]:
-    """Two hosts with the case's cause in place and the server up; yields the client's host."""
+    """Yield the client's host, with the case's cause injected and the server up."""
     cpus = sorted(os.sched_getaffinity(0))
     with ExitStack() as stack:
         dirs = stack.enter_context(run_directories(state, logs))
@@ -115,15 +113,18 @@ def rig(state: Host, case: Case, logs: Path) -> Iterator[str]:
 
 
 def others(state: Host, host: str, streams: int) -> list[str]:
-    """A client that downloads in small blocks until it is killed."""
+    """Return the command of a client that downloads in small blocks until it is killed."""
     program = find_program(state.runner, SPEEDTEST)
     test = ["--time", "3600", "--reverse", "--parallel", str(streams), "--block", "256"]
     return [*inside(host), program, "client", f"{SERVER_IP}:{PORT}", *test]
 
 
 def come_last(state: Host, pid: int) -> None:
-    """Let everybody else on its CPU run before this process: a server that drops what it receives
-    inside the kernel needs so little that its fair share would do."""
+    """Let all other processes on its CPU run before this process.
+
+    A server that drops uploads inside the kernel needs so little CPU time that its fair share would
+    suffice.
+    """
     group = f"/proc/{pid}/autogroup"
     if state.runner.glob(group):
         state.runner.write(group, "19")
@@ -132,7 +133,7 @@ def come_last(state: Host, pid: int) -> None:
 
 
 def through_router(network: Network, server: VethEnd, client: VethEnd) -> dict[VethEnd, VethEnd]:
-    """Join the two by a router; its port towards each."""
+    """Join the two by a router; return its port towards each."""
     router = network.host("router")
     towards = {
         server: VethEnd(router, "server", "02:00:00:00:00:03", "198.18.0.2"),
@@ -147,7 +148,7 @@ def through_router(network: Network, server: VethEnd, client: VethEnd) -> dict[V
 
 
 def verdict(state: Host, case: Case, host: str) -> tuple[str, list[str]]:
-    """One test's verdict and its evidence."""
+    """Return one test's verdict and its evidence."""
     if case.client is None:
         direction = TcpDirection.DOWN if case.reverse else TcpDirection.UP
         tcp = Tcp(direction=direction, seconds=SECONDS, omit_s=0, congestion=CONGESTION)
@@ -192,7 +193,7 @@ def main() -> int:
 
 
 def show(matrix: dict[str, Counter[str]]) -> None:
-    """The confusion matrix: a row for what was caused, a column for what the verdict says."""
+    """Print the confusion matrix: a row for each cause, a column for each verdict."""
     said = [*LIMITERS, *sorted({s for row in matrix.values() for s in row} - set(LIMITERS))]
     print(f"{'caused / verdict':18}" + "".join(f"{name:>16}" for name in said))
     for limiter, row in matrix.items():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the measurement find the figures of a SUT whose behaviour is known exactly?
+"""Check measured rates of a SUT whose behaviour is known exactly.
 
 `wire`: real generator, real analyser, and between them the reference SUT (`impair`) of hidden rate,
-loss, delay and stalls, on a host without disturbances, with many stops of the CPU, or with another
-program on it. Each figure is printed beside the true one. Fails when a search had no figure.
+loss, delay and stalls. The host has no noise, many stops of the CPU, or another program on it. Each
+result is printed next to the true one. Fails when a search had no rate.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LATENCY_TRIALS = 5
 
 
 def poller_cpu(spec: Frames) -> int:
-    """The CPU that generator, reference SUT and analyser share."""
+    """Return the CPU that generator, reference SUT and analyser share."""
     [host] = local_rig().plan(spec).hosts
     assert host.generator is not None
     return host.generator.cpus.value[0]
@@ -41,7 +41,7 @@ def poller_cpu(spec: Frames) -> int:
 
 @contextmanager
 def both(cpu: int) -> Iterator[None]:
-    """Stops of several lengths, and a program that wants its share of the CPU for half a second."""
+    """Make stops of several lengths, and run a program on the CPU for half a second at a time."""
     with taking_cpu(cpu, every_s=0.05, length_s=0.002), taking_cpu(cpu, 0.5, 0.5, priority=0):
         yield
 
@@ -55,13 +55,13 @@ def noises(cpu: int) -> dict[str, AbstractContextManager[None]]:
 
 
 def tolerance(result: SearchResult) -> float:
-    """What the search leaves open: how much queues may grow, and its own width."""
+    """Return what the search leaves open: how much queues may grow, and its own width."""
     quiet = result.grade in (Grade.A, Grade.B)
     return 2 * (WIDTH if quiet else WIDTH_WHEN_DISTURBED)
 
 
 def rates() -> bool:
-    """NDR and PDR beside the hidden rate, under each noise."""
+    """Print NDR and PDR next to the hidden rate, under each noise."""
     found_all, false_passes = True, 0
     for rate_fps in RATES_FPS:
         spec = point_of("wire", f"sut.impair.rate_fps={rate_fps}")
@@ -90,7 +90,7 @@ def rates() -> bool:
 
 
 def losses() -> None:
-    """Undisturbed loss beside every Nth of the offered frames, under each noise."""
+    """Print clean loss next to every Nth of the offered frames, under each noise."""
     false_zeros = covered = told = 0
     for every in LOSS_EVERY:
         spec = point_of(
@@ -123,7 +123,7 @@ def losses() -> None:
 
 
 def stalls() -> None:
-    """A SUT that stalls by itself must not be excused: what its stalls lose stays lost."""
+    """Check that a SUT that stalls by itself is not excused: what its stalls lose stays lost."""
     spec = point_of(
         "wire", f"sut.impair.rate_fps={STALLED_RATE_FPS}",
         f"sut.impair.stall_every_ns={STALL_EVERY_NS}", f"sut.impair.stall_ns={STALL_NS}",
@@ -135,7 +135,7 @@ def stalls() -> None:
     if found is None:
         print("wire_own_stalls: no undisturbed time")
         return
-    # What does not fit into the queue while nothing is served.
+    # Frames that do not fit into the queue while nothing is served.
     lost_each = 0.8 * STALLED_RATE_FPS * STALL_NS / 1e9 - spec.sut.impair.queue_frames
     truth = lost_each / (0.8 * STALLED_RATE_FPS * STALL_EVERY_NS / 1e9)
     ratio = found.lost / found.offered
@@ -143,7 +143,7 @@ def stalls() -> None:
 
 
 def delay() -> None:
-    """Median latency beside the configured delay, net of the run without delay."""
+    """Print median latency next to the configured delay, net of the run without delay."""
     medians_ns = {}
     for delay_ns in (0, DELAY_NS):
         spec = point_of("wire", "sut.impair.rate_fps=0", f"sut.impair.delay_ns={delay_ns}")

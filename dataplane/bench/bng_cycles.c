@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does the gateway cost a frame? `bench_bng_cycles INI TABLES TURNS CHAIN... -- EAL`
+/* Measure the gateway's cost of a frame. `bench_bng_cycles INI TABLES TURNS CHAIN... -- EAL`
  *
  * Tasks of the INI run on a source that hands out valid frames of minimum size and into a sink that
  * keeps them; both are a few instructions. Between passes, untimed, all frames are restored for the
@@ -84,7 +84,7 @@ struct chain {
 	double figures[MODES][TURNS_MAX];
 };
 
-/* What an lcore polls when it polls just the tasks of a chain. */
+/* Polls of an lcore that runs just the tasks of a chain. */
 static void
 make_chain(struct chain *chain, struct app *app, const char *name, struct bng_frames frames[2])
 {

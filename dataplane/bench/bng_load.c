@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long do a gateway's tables take to load, and how much memory? `bench_bng_load TABLES WORKERS --
- * EAL` reads the file, builds the tables of each worker in turn as bng_up does, and prints the time
- * from the file's opening to the last table, and the octets of all tables. */
+/* Measure time and memory of loading a gateway's tables. `bench_bng_load TABLES WORKERS -- EAL`
+ * reads the file and builds the tables of each worker in turn, as bng_up does. It prints the time
+ * from opening the file to the last table, and the octets of all tables. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

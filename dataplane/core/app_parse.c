@@ -24,7 +24,7 @@ check_name(const struct config_section *section)
 			     NAME_MAX_LEN);
 }
 
-/* May one more section of this kind be taken? */
+/* Return whether one more section of this type fits; record a fault otherwise. */
 static bool
 has_room(const struct config_section *section, unsigned int count, unsigned int max)
 {

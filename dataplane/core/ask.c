@@ -20,7 +20,7 @@ ask_lcore_of(const struct app *app, const struct task *task)
 	return NULL;
 }
 
-/* However many do not answer, nobody waits longer than for one. */
+/* The time-out covers all lcores together, not each of them. */
 static uint64_t
 time_left(uint64_t deadline_tsc)
 {

@@ -12,10 +12,10 @@ struct mail;
 struct task;
 struct telemetry_out;
 
-/* After so long an lcore that has not answered is given up. */
+/* An lcore without an answer after this time is given up. */
 #define ANSWER_TIMEOUT_NS 2000000000ULL
 
-/* Which tasks a verb is for. */
+/* Tasks that a verb addresses. */
 enum audience { ANY_TASK, NOT_GENERATORS, GENERATORS };
 
 /* Have every lcore carry out a request, all at once. 0, or the reply is an error already. */

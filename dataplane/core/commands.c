@@ -157,7 +157,7 @@ latency_rows(struct app *app, const char *params, struct telemetry_out *out)
 	export(app, "latency_rows", params, out);
 }
 
-/* They look at the app or change it: one at a time. */
+/* Commands that read or change the app: one at a time. */
 static const struct {
 	const char *name;
 	void (*handle)(struct app *app, const char *params, struct telemetry_out *out);
@@ -185,7 +185,7 @@ static const struct {
 	 "Writes latencies by time stamp to a file. Parameters: TASK,FILE"},
 };
 
-/* They know no app and may take long: nobody waits for them but who asked. */
+/* Commands that do not use the app and may take long: only their caller waits for them. */
 static const struct {
 	const char *name;
 	void (*handle)(const char *params, struct telemetry_out *out);

@@ -7,7 +7,7 @@ struct app;
 struct app_task;
 struct telemetry_out;
 
-/* Those that tell: reports.c. `params` is what follows the command's first comma, or NULL. */
+/* Commands that report: reports.c. `params` is what follows the command's first comma, or NULL. */
 void report_info(struct app *app, const char *params, struct telemetry_out *out);
 void report_stats(struct app *app, const char *params, struct telemetry_out *out);
 void report_task(struct app *app, const char *params, struct telemetry_out *out);
@@ -16,8 +16,8 @@ void report_gaps(struct app *app, const char *params, struct telemetry_out *out)
 void report_ports(struct app *app, const char *params, struct telemetry_out *out);
 void report_rings(struct app *app, const char *params, struct telemetry_out *out);
 
-/* Those that look at CPUs and threads: cpu_commands.c. They run beside all others, know no app and get
- * "" for no parameters. */
+/* Commands on CPUs and threads: cpu_commands.c. They run in parallel with all others, do not use
+ * the app and get "" for no parameters. */
 void watch_placement(const char *params, struct telemetry_out *out);
 void watch_contention(const char *params, struct telemetry_out *out);
 void watch_contention_samples(const char *params, struct telemetry_out *out);

@@ -22,7 +22,7 @@
 struct sample {
 	uint64_t tsc;      /* begin of the work */
 	uint64_t work_tsc; /* cycles the work took */
-	uint64_t late_ns;  /* the thread woke up so long after it was due */
+	uint64_t late_ns;  /* delay of the thread's wake-up */
 };
 
 struct probe {

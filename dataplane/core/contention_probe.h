@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How fast are these CPUs, time and again?
+/* Sample how fast CPUs are.
  *
- * On each of them a thread wakes up every few milliseconds, before whatever polls there, and does a
- * piece of work that always costs the same. What else uses the core makes it take longer. In a
- * virtual machine there is no other way to know: another one on the core's other thread takes up to
- * half of what the core can do, and neither steal nor any counter in the guest shows it.
+ * On each of them a thread wakes up every few milliseconds, with priority over pollers, and does a
+ * fixed amount of work. Other users of the core make it take longer. In a virtual machine nothing
+ * else shows this: a neighbour on the core's other thread takes up to half of the core, without
+ * steal time and without a counter in the guest.
  *
- * The probe keeps samples and judges none: what the work takes at best, another knows.
+ * The probe keeps samples and does not judge them: the caller knows the shortest time of the
+ * work.
  */
 #ifndef WSDP_CONTENTION_PROBE_H
 #define WSDP_CONTENTION_PROBE_H
@@ -15,9 +16,9 @@
 
 #define CONTENTION_CPUS_MAX 64
 
-/* Begin on these CPUs after so many ns, for so many, and sample once in period_ns. -EBUSY: it runs
- * already; -EINVAL: a CPU twice, none, or too many; -EPERM: real-time priority is not for this
- * process; or why a thread cannot run on one of them. */
+/* Begin on these CPUs after after_ns, for duration_ns, with a sample every period_ns. -EBUSY: it
+ * runs already; -EINVAL: a CPU twice, none, or too many; -EPERM: this process may not use real-time
+ * priority; or why a thread cannot run on one of the CPUs. */
 int contention_probe_start(const uint32_t *cpus, unsigned int count, uint64_t after_ns,
 			   uint64_t duration_ns, uint64_t period_ns);
 

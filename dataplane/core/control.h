@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The control side of a running wsdp: what is done for it beside the lcores, one thing at a time.
+/* The control side of a running wsdp, off the lcores: one action at a time.
  *
  * rte_telemetry runs each client's commands in a thread of its own; the main thread waits for the end
  * and serves the descriptors that tasks own (a netlink socket, a port of exceptions). Whoever looks at

@@ -148,7 +148,7 @@ read_tids(const char *args, pid_t tids[SWITCH_LOG_THREADS_MAX], unsigned int *co
 	return ret;
 }
 
-/* What to do about a refusal. */
+/* Return the next step after a rejected request. */
 static const char *
 switches_advice(int error)
 {

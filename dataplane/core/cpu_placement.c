@@ -20,7 +20,7 @@
 #define LOOKS_PER_CLOCK 1024
 #define FIFO_PRIORITY 2 /* above pollers that run alone */
 
-/* What B does; A says so, once B has begun with the second. */
+/* Phases of B; A sets them, once B has begun with the second. */
 enum {
 	ARRIVE, /* it does not run yet */
 	PAUSE,  /* leave a core that they share to A */

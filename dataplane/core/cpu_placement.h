@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What do two CPUs share: a core, a cache, or neither?
+/* Measure what two CPUs share: a core, a cache, or neither.
  *
- * Frames pass from CPU to CPU in cache lines, so what a path forwards hangs on it. In a virtual
- * machine it changes while the machine runs: the hypervisor puts its CPUs now on two threads of one
- * core, now on two cores, now on two chips, and nothing in the machine says so.
+ * Frames pass from CPU to CPU in cache lines, so a path's rate depends on it. In a virtual machine
+ * it changes at run time without notice: the hypervisor places two CPUs on two threads of one core,
+ * on two cores, or on two chips.
  */
 #ifndef WSDP_CPU_PLACEMENT_H
 #define WSDP_CPU_PLACEMENT_H

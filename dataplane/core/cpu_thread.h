@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#define CPU_THREAD_INHERIT 0 /* no real-time priority: as whoever starts it */
+#define CPU_THREAD_INHERIT 0 /* no real-time priority: that of the caller */
 
 /* fifo_priority: under SCHED_FIFO, or CPU_THREAD_INHERIT. cpu: below CPU_SETSIZE. 0 or a negative
  * errno: -EPERM real-time priority is not for this process, -EINVAL the CPU is not. */

@@ -19,8 +19,8 @@ struct arguments {
 	char *argv[EAL_MAX_ARGS + 1];
 };
 
-/* Is one of these NULL-terminated words among the EAL options of the command line or the file?
- * "--lcores" also matches "--lcores=...", "-l" also "-l0". */
+/* Return whether one of these NULL-terminated words is among the EAL options of the command line or
+ * the file. "--lcores" also matches "--lcores=...", "-l" also "-l0". */
 static bool
 names_option(const char *text, const char *const *words)
 {

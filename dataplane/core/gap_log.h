@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When did a polling thread not poll, and for how long?
+/* Record when a polling thread did not poll, and for how long.
  *
- * A stretch of rounds has to take some time: its idle rounds, and the frames it moved. What it took
- * beyond that, the thread did not work. Such an excess over a limit is recorded with its time.
+ * The duration of a stretch of rounds is explained by its idle rounds and the frames it moved. In
+ * the remaining time the thread did not work. An excess over a limit is recorded with its time.
  *
  * A gap log belongs to its lcore. Others may read it meanwhile: records below `count` are complete
  * and do not change until the next reset.
@@ -26,7 +26,7 @@ struct gap {
 
 struct gap_log {
 	uint64_t limit_tsc;
-	/* What frames cost, of the last million or so: their work, and their number. */
+	/* Cost of the last million frames or so: their work, and their number. */
 	uint64_t work_tsc;
 	uint64_t frames;
 	_Atomic uint32_t count;
@@ -40,10 +40,10 @@ void gap_log_close(struct gap_log *log);
 /* Forget the gaps; what frames cost stays known. */
 void gap_log_reset(struct gap_log *log);
 
-/* A stretch took longer than the limit: was it the work? */
+/* Record a stretch longer than the limit as a gap, unless its work explains the time. */
 void gap_log_judge(struct gap_log *log, uint64_t begin_tsc, uint64_t work_tsc, uint64_t frames);
 
-/* The work of an ordinary stretch moved so many frames. */
+/* Learn the cost of frames from an ordinary stretch. */
 static inline void
 gap_log_learn(struct gap_log *log, uint64_t work_tsc, uint64_t frames)
 {

@@ -12,10 +12,10 @@
 #include "lcore.h"
 #include "tsc.h"
 
-/* A stretch of rounds takes about so long, and is at most so many rounds. */
+/* Approximate length of a stretch of rounds, and most rounds in it. */
 #define STRETCH_NS 10000
 #define STRETCH_MAX 16
-/* Looking into the mailbox costs a shared cache line: do it once in so many stretches. */
+/* Reading the mailbox costs a shared cache line, so it happens once in this many stretches. */
 #define STRETCHES_PER_MAILBOX 8
 
 static uint16_t
@@ -100,7 +100,7 @@ poll_input(const struct lcore_poll *poll, struct rte_mbuf **mbufs)
 	rx = stats->rx;
 	tx = stats->tx;
 	poll->handle(task, mbufs, 0);
-	/* What it made, or sent of what it held back. */
+	/* Frames that it made, or sent of those that it held back. */
 	return RTE_MAX(stats->rx - rx, stats->tx - tx);
 }
 
@@ -115,7 +115,7 @@ lcore_round(struct lcore *lcore)
 	return frames;
 }
 
-/* What remains of a stretch when its idle rounds cost what idle rounds cost at best. */
+/* Return the rest of a stretch after its idle rounds, at the cost of the fastest idle round. */
 static uint64_t
 work_time(struct lcore *lcore, uint64_t gap, unsigned int rounds, unsigned int busy)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How control reaches an lcore without a lock: a ring of requests that the lcore polls now and
- * then, and a ring on which it gives them back, answered.
+/* Reach an lcore from control without a lock: a ring of requests, which the lcore polls now and
+ * then, and a ring on which it returns them with answers.
  *
  * A mail belongs to the mailbox from mailbox_post until mailbox_await returns it. When an lcore
  * does not answer in time (it was descheduled), the mail stays in the mailbox, may still be carried

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How are numbers read that somebody wrote: in the INI file, and in commands? None has a sign, nothing
- * may follow it, and one that does not fit is refused and not cut. */
+/* Read numbers from the INI file and from commands. A number has no sign and nothing follows it;
+ * one that does not fit is rejected, not truncated. */
 #ifndef WSDP_NUMBER_H
 #define WSDP_NUMBER_H
 

@@ -8,7 +8,7 @@
 
 /* NULL when memory is short. */
 void *pages_map(size_t bytes);
-/* What pages_map gave for so many octets, or NULL. */
+/* Free what pages_map returned for this size, or NULL. */
 void pages_unmap(void *pages, size_t bytes);
 
 #endif

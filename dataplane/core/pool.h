@@ -27,7 +27,7 @@ void pools_parse(struct pools *pools, const struct config *config, uint32_t fram
 uint32_t pools_frame_room(const struct pools *pools);
 /* Have a pool on a NUMA node (SOCKET_ID_ANY: on node 0). Returns 0, or -ENOMEM after a message. */
 int pools_add(struct pools *pools, int socket_id);
-/* That pool, or NULL. */
+/* Return the pool of a NUMA node, or NULL. */
 struct rte_mempool *pools_get(const struct pools *pools, int socket_id);
 /* Some pool, or NULL: there is none. */
 struct rte_mempool *pools_any(const struct pools *pools);

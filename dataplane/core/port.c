@@ -94,7 +94,7 @@ port_frame_bytes(const struct port *port)
 	return port->mtu + FRAME_OVERHEAD;
 }
 
-/* What the driver does when a listening port is closed: without it nobody can listen there again. */
+/* Remove a listening port's socket, as its driver does: otherwise nobody can listen there again. */
 static void
 remove_memif_socket(const char *device)
 {

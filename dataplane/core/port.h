@@ -39,7 +39,7 @@ void port_parse(struct port *port, const struct config_section *section);
 /* Room for the largest frame, two VLAN tags included. */
 uint32_t port_frame_bytes(const struct port *port);
 
-/* Is the port a NIC that DPDK has taken, and on which NUMA node? */
+/* Return whether the port is a NIC that DPDK has taken, and its NUMA node. */
 bool port_nic_node(const struct port *port, int *socket_id);
 /* Create, configure and start the device; `pools` has all pools there will be. On failure: message
  * on stderr, negative errno. */

@@ -12,7 +12,7 @@
 #define DESCRIPTORS_DEFAULT 1024
 /* Sent frames that may wait to be given back to their pool. */
 #define TX_HELD_MAX 256
-/* What a NIC may hash to spread frames over its queues. */
+/* Hash types that spread frames over a NIC's queues. */
 #define RSS_WANTED (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP)
 
 static int
@@ -132,8 +132,7 @@ port_configure(struct port *port, const struct rte_eth_dev_info *info, const str
 		conf.rxmode.offloads |= info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
 		conf.txmode.offloads |= info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 	} else if (pools_count(pools) == 1) {
-		/* Whatever any task sends comes from this pool, and tasks never share frames: see
-		 * core/task.h. */
+		/* All tasks send from this pool and never share frames: see core/task.h. */
 		conf.txmode.offloads |= info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
 	}
 	if (port->rx_queues > 1 && !port->peer_spreads) {
@@ -143,7 +142,7 @@ port_configure(struct port *port, const struct rte_eth_dev_info *info, const str
 	return rte_eth_dev_configure(port->id, port->rx_queues, port->tx_queues, &conf);
 }
 
-/* How many descriptors to ask for when the file does not say. */
+/* Choose the number of descriptors when the file does not say. */
 static void
 default_descriptors(const struct rte_eth_dev_info *info, uint16_t *rx, uint16_t *tx)
 {
@@ -177,8 +176,8 @@ set_up_tx(const struct port *port, const struct rte_eth_dev_info *info, uint16_t
 	return rte_eth_tx_queue_setup(port->id, queue, descriptors, socket, NULL);
 }
 
-/* Where a queue's frames lie: a NIC writes them itself, on its own NUMA node; those of any other
- * device are written by the lcore that reads the queue. */
+/* Choose the NUMA node of a queue's frames. A NIC writes them itself, on its own node; those of any
+ * other device are written by the lcore that reads the queue. */
 static struct rte_mempool *
 pool_of_queue(const struct port *port, uint16_t queue, const struct pools *pools)
 {

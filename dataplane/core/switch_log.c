@@ -32,7 +32,7 @@ static struct watched threads[SWITCH_LOG_THREADS_MAX];
 static unsigned int nb_threads;
 static struct tsc_moment started;
 
-/* What PERF_SAMPLE_TID | TIME | CPU add to every record. */
+/* Fields that PERF_SAMPLE_TID | TIME | CPU add to every record. */
 struct sample_id {
 	uint32_t pid, tid;
 	uint64_t time_ns;

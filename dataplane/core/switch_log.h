@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When was a thread of this host taken off its CPU, for how long, and did it want that?
+/* Record when a thread of this host was taken off its CPU, for how long, and whether voluntarily.
  *
  * The kernel's own records of context switches (perf events), of any thread that this process may
  * watch. Their clock is mapped to the TSC by reading both at start and at stop.

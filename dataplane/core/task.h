@@ -42,7 +42,7 @@ struct __rte_cache_aligned task_stats {
 	uint64_t tx_bytes;
 };
 
-/* Where a task receives from: a port's queue or a ring of another task. Filled by the core. */
+/* A source of frames: a port's queue or a ring of another task. Filled by the core. */
 struct task_in {
 	uint16_t (*receive)(const struct task_in *in, struct rte_mbuf **mbufs, uint16_t n);
 	uint16_t port_id;
@@ -50,7 +50,7 @@ struct task_in {
 	struct rte_ring *ring;
 };
 
-/* Where a task sends: a port's queue or a ring to another task. Filled by the core. */
+/* A destination of frames: a port's queue or a ring to another task. Filled by the core. */
 struct task_out {
 	uint16_t (*send)(const struct task_out *out, struct rte_mbuf **mbufs, uint16_t n);
 	uint16_t port_id;
@@ -74,8 +74,8 @@ struct task_ops {
 	/* Handle a burst; owns the mbufs. A poll without input comes with n = 0 only to generators
 	 * and to tasks that hold frames back (see struct task's `wants_idle`). */
 	void (*handle)(struct task *task, struct rte_mbuf **mbufs, uint16_t n);
-	/* Add the task's own figures to the reply of /wirespeed/task,NAME. Runs beside the data
-	 * path, so figures are exact only while no traffic flows. May be NULL. */
+	/* Add the task's own counters to the reply of /wirespeed/task,NAME. Runs in parallel with
+	 * the data path, so counters are exact only while no traffic flows. May be NULL. */
 	void (*stats)(const struct task *task, struct telemetry_out *out);
 	/* Forget all counts; runs on the task's own lcore through its mailbox. May be NULL. */
 	void (*reset)(struct task *task);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How fast does the TSC tick?
+/* Measure the frequency of the TSC.
  *
- * rte_get_tsc_hz() rounds what it estimates to 10 MHz (24.11 and before): up to 0.2% off at 2.6 GHz,
- * and every rate and every time would be off as much. So it is measured here against the system's
- * clock, which NTP keeps right.
+ * rte_get_tsc_hz() rounds its estimate to 10 MHz (24.11 and before), an error of up to 0.2% at 2.6
+ * GHz, which every rate and every time would share. So the frequency is measured here against the
+ * system's clock, which NTP corrects.
  */
 #ifndef WSDP_TSC_H
 #define WSDP_TSC_H
@@ -20,7 +20,7 @@ struct tsc_moment {
 	uint64_t bracket; /* cycles in which the clock was read */
 };
 
-/* Of some readings the one that was interrupted least. */
+/* Of several readings, return the one with the shortest interruption. */
 struct tsc_moment tsc_read_both(void);
 
 /* The TSC when the clock was at `ns`, from two such moments; and how far off that can be at most. */

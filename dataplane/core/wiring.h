@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What connects a task: "rx = east:0, ring:a" and "tx = west:0" of a [task.NAME] section. */
+/* Connect a task: "rx = east:0, ring:a" and "tx = west:0" of a [task.NAME] section. */
 #ifndef WSDP_WIRING_H
 #define WSDP_WIRING_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any octets as a frame that a gateway let out: nothing is read past their end. And a frame as it was
- * sent is right, but with any bit of its headers exchanged it is not. */
+/* Feed any octets as a frame that left a gateway: nothing is read past their end. A frame as sent
+ * is good; the same frame with any bit of its headers flipped is not. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *octets, size_t size);
 
-/* Of both directions, downstream odd; the second two with PPPoE. */
+/* Specs of both directions, downstream odd; the second two with PPPoE. */
 static struct {
 	struct bng_script script;
 	struct bng_offer offer;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any octets as a route file: what passes the check becomes lookup tables, and these answer for each
- * edge of each prefix what a walk over all prefixes answers. */
+/* Feed any octets as a route file. One that passes the check becomes lookup tables; for each edge
+ * of each prefix they give the same answer as a walk over all prefixes. */
 #include <string.h>
 #include <rte_eal.h>
 

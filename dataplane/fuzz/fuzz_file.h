@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What targets of files share: octets as a file that has a path, and an invariant that must hold. */
+/* Shared by targets of files: octets as a file that has a path, and an invariant that must hold. */
 #ifndef FUZZ_FILE_H
 #define FUZZ_FILE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any octets as an INI file: it is refused, or every getter gives a value that is in its range or
+/* Feed any octets as an INI file: it is rejected, or every getter returns a value in its range or
  * records a fault. */
 #include <string.h>
 

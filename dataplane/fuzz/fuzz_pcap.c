@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any octets as a pcap file: it is refused with a reason, or its frames can be sent; and what they are
- * written as again is read as the same frames. */
+/* Feed any octets as a pcap file: it is rejected with a reason, or its frames can be sent. Written
+ * again, they are read as the same frames. */
 #include <string.h>
 
 #include "frame_size.h"

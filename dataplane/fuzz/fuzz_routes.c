@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any octets as a route file: it is refused with as many reasons as it has faults, or everything in it
- * is in range; and what it says, written again, is read as the same routes. */
+/* Feed any octets as a route file: it is rejected with one reason for each fault, or everything in
+ * it is in range. Written again, it is read as the same routes. */
 #include <arpa/inet.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any octets as a table file: it is refused with a reason, or everything in it is in range. */
+/* Feed any octets as a table file: it is rejected with a reason, or everything in it is in
+ * range. */
 #include <stdlib.h>
 
 #include "bng/lpm.h"

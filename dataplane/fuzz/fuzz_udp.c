@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any octets as a received frame: nothing is read past their end, and what is called the payload of a
- * UDP packet lies in the frame, right behind a UDP header whose length it has. */
+/* Feed any octets as a received frame: nothing is read past their end. A located UDP payload lies
+ * in the frame, right behind a UDP header with its length. */
 #include <string.h>
 
 #include "fuzz_file.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any octets as a frame of either side: nothing is read or written past their end, the fast path
- * takes exactly the frames that the verdict lets pass, and what it makes of them is a frame that the
- * other direction takes. */
+/* Feed any octets as a frame of either side: nothing is read or written past their end. The fast
+ * path takes exactly the frames that pass the verdict, and makes frames of them that the other
+ * direction takes. */
 #include <stdlib.h>
 
 #include "bng/arp.h"
@@ -33,7 +33,7 @@ copy(const uint8_t *packet, uint32_t octets, uint32_t room)
 	return memory;
 }
 
-/* What a subscriber sent goes into a tunnel: the far end can take it out again. */
+/* Put a subscriber's packet into a tunnel, and take it out again at the far end. */
 static void
 encapsulated(const uint8_t *ip, uint16_t total)
 {
@@ -52,7 +52,7 @@ encapsulated(const uint8_t *ip, uint16_t total)
 	free(memory);
 }
 
-/* What came out of a tunnel goes to a subscriber, with and without PPPoE. */
+/* Deliver a packet from a tunnel to a subscriber, with and without PPPoE. */
 static void
 tagged(const uint8_t *ip, uint16_t total)
 {

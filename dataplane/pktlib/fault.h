@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why a value was refused: one sentence with the value and what is allowed. */
+/* Reason why a value was rejected: one sentence with the value and what is allowed. */
 #ifndef PKTLIB_FAULT_H
 #define PKTLIB_FAULT_H
 

@@ -44,7 +44,7 @@ values_left_in_ip(const struct frame_spec *spec, const uint8_t *ip)
 							  : FLOWS_MAX;
 }
 
-/* How many values the field can take, from the first flow's on. */
+/* Return how many values the field can take, from the first flow's on. */
 static uint64_t
 values_left(const struct frame_spec *spec, enum flow_field field)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How flows differ: one header field counts up by one from flow to flow.
+/* Vary flows: one header field counts up by one from flow to flow.
  *
  * A step is applied as one 64-bit addition: the eight octets at `at` are, as a big-endian number,
  * base + (flow << shift). Fields never wrap: flow_step_check refuses more flows than there are
@@ -34,11 +34,11 @@ struct flow_step {
 /* Read a field's name. Returns 0, or -1 with the names there are. */
 int flow_field_parse(enum flow_field *field, const char *text, struct fault *why);
 
-/* Can `flows` flows step this field without wrapping? Returns 0, or -1 with the reason. */
+/* Check that `flows` flows step this field without wrapping. Returns 0, or -1 with the reason. */
 int flow_step_check(const struct frame_spec *spec, enum flow_field field, uint32_t flows,
 		    struct fault *why);
 
-/* Where the field's word is in frames of this spec. */
+/* Return the position of the field's word in frames of this spec. */
 struct flow_step flow_step_of(const struct frame_spec *spec, enum flow_field field);
 
 #endif

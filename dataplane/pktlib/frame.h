@@ -51,7 +51,7 @@ frame_l4_at(const struct frame_spec *spec)
 	return frame_l3_at(spec) + (spec->ip_version == 4 ? 20 : 40);
 }
 
-/* Which checksum has to be made anew for each frame. */
+/* Checksum that must be recomputed for each frame. */
 enum frame_checksum {
 	CHECKSUM_FIXED, /* none: it covers nothing that differs */
 	CHECKSUM_IPV4,  /* the IPv4 header's: the flow's field is an address */
@@ -78,7 +78,7 @@ struct frame_template {
 unsigned int frame_min_bytes(const struct frame_spec *spec);
 unsigned int frame_stamped_min_bytes(const struct frame_spec *spec);
 
-/* Are the spec's values in range? Returns 0, or -1 with the reason. */
+/* Check that the spec's values are in range. Returns 0, or -1 with the reason. */
 int frame_spec_check(const struct frame_spec *spec, struct fault *why);
 
 /* Build the template of frames of `bytes` octets with FCS, in `octets` (FRAME_ROOM(bytes - 4)
@@ -104,7 +104,7 @@ frame_copy(uint8_t *to, const uint8_t *octets, unsigned int len)
 		memcpy(to, octets, len);
 }
 
-/* What stands at t->step.at in the frames of a flow. */
+/* Return the value at t->step.at in the frames of a flow. */
 static inline uint64_t
 frame_flow_word(const struct frame_template *t, uint32_t flow)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How are latencies distributed? A histogram in the bucket layout of HdrHistogram.
+/* Record the distribution of latencies in a histogram with HdrHistogram's bucket layout.
  *
  * Values are ns from 0 to 2^36 - 1 (68 s) at 3 significant digits: below 2048 ns each value has its
  * own count, above that each doubling of the value has 1024 counts, so the relative error is below
@@ -38,7 +38,7 @@ void histogram_reset(struct histogram *histogram);
 static inline unsigned int
 histogram_index(uint64_t value)
 {
-	/* How far the value has to be shifted to fit HISTOGRAM_SUB_BITS. */
+	/* Bits by which the value is shifted to fit HISTOGRAM_SUB_BITS. */
 	unsigned int shift =
 		64 - HISTOGRAM_SUB_BITS -
 		(unsigned int)__builtin_clzll(value | ((1u << HISTOGRAM_SUB_BITS) - 1));

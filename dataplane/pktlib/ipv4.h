@@ -36,7 +36,7 @@ ipv4_is_fragment(const uint8_t *ip)
 
 #define IPV4_FFFF_INVERSE UINT64_C(0xfffefffefffeffff) /* times 0xffff is 1 modulo 2^64 */
 
-/* Is the checksum of the 20 octets, which are not all 0, right? */
+/* Return whether the checksum of the 20 octets, which are not all 0, is right. */
 static inline bool
 ipv4_is_intact(const uint8_t *ip)
 {

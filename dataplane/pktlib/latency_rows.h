@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How were latencies distributed at each time of a run? A small histogram for every row of
+/* Record the distribution of latencies over the time of a run: a small histogram for every row of
  * WINDOW_LOG_ROW_BINS bins of a window log, about 0.9 ms.
  *
  * A histogram has 16 buckets for each doubling of the latency, from 64 ns to 2^26 ns (67 ms): the
@@ -25,7 +25,7 @@ typedef uint32_t latency_row[LATENCY_ROWS_BUCKETS];
 /* One row more, for what has no bin; nobody reads it. */
 #define LATENCY_ROWS_BYTES ((LATENCY_ROWS_MAX + 1) * sizeof(latency_row))
 
-/* Forget all counts. `rows` is LATENCY_ROWS_BYTES of memory, `log` the window log beside it. */
+/* Forget all counts. `rows` is LATENCY_ROWS_BYTES of memory, `log` its window log. */
 void latency_rows_clear(latency_row *rows, const struct window_log *log);
 
 static inline unsigned int

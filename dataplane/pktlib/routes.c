@@ -109,7 +109,7 @@ read_hop(struct reading *reading, char **words, unsigned int nb)
 	}
 }
 
-/* Whether all bits behind the prefix are 0. */
+/* Return whether all bits behind the prefix are 0. */
 static bool
 is_prefix(const uint8_t *octets, unsigned int length, unsigned int bits)
 {

@@ -42,8 +42,8 @@ uint32_t
 routes_read(struct routes *routes, const char *path, const struct routes_complaint *complaint);
 void routes_free(struct routes *routes);
 
-/* How many routes there are of that version, and (need) how many tables of 256 entries their parts
- * beyond the first 24 bits take at most. */
+/* Return the number of routes of that version, and (need) the most tables of 256 entries that their
+ * parts beyond the first 24 bits take. */
 uint32_t routes_count(const struct routes *routes, uint8_t version, uint32_t *need);
 
 #endif

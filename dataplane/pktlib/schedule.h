@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When is which frame due? The pacing of a run, free of drift and exact to the frame.
+/* Pace a run: compute when each frame is due, free of drift and exact to the frame.
  *
  * Frame k (from 1) is due k / rate after the start. Frames due are computed from the time since the
  * start, not from the time since the last poll, so errors never add up; the number intended over
@@ -43,7 +43,7 @@ struct schedule {
 	bool paced;
 };
 
-/* Can a clock of this frequency pace this rate? It must not reach one frame a cycle. */
+/* Return whether a clock of this frequency can pace this rate: less than one frame a cycle. */
 bool schedule_can_pace(uint64_t rate_ufps, uint64_t tsc_hz);
 
 /* round(rate x duration), halves up. */
@@ -61,7 +61,7 @@ schedule_due(const struct schedule *schedule, uint64_t now)
 	return (uint64_t)(((uint128)(now - schedule->start) * schedule->frames_per_cycle) >> 64);
 }
 
-/* How many frames to hand over now, 0..burst; counts as unsent what is too late to be offered. */
+/* Return how many frames to hand over now, 0..burst; count as unsent what is too late. */
 uint16_t schedule_next(struct schedule *schedule, uint64_t now);
 
 /* n of these were handed over, taken or refused; one may be before it is due. */
@@ -71,7 +71,7 @@ schedule_offered(struct schedule *schedule, uint16_t n)
 	schedule->offered += n;
 }
 
-/* Has every frame been offered or given up? `now` ends a run without a rate. */
+/* Return whether every frame has been offered or given up. `now` ends a run without a rate. */
 bool schedule_done(const struct schedule *schedule, uint64_t now);
 
 /* The run ends here: nothing more was intended than was offered or given up. */

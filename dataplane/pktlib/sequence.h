@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which frames of each flow arrived, which arrived twice, which out of order, which never?
+/* Track which frames of each flow arrived, once or twice, in order or not, and which are lost.
  *
  * Terms as in RFC 4737: a frame is reordered when its sequence number is below the next expected
  * one. Each flow has a window of bits, one for each of the last `window` sequence numbers, that
@@ -45,7 +45,7 @@ struct sequence_tracker {
 	uint8_t *state;
 };
 
-/* The window for so many flows, and the octets of state it needs. */
+/* Return the window for this many flows, and the octets of state it needs. */
 uint32_t sequence_window(uint32_t flows);
 size_t sequence_state_bytes(uint32_t flows);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When may the next frame leave? A token bucket in virtual time, exact for whole rates: credit is
- * kept in parts of 1 / tsc_hz of a frame, so that a clock cycle adds exactly rate_fps of them and a
- * frame costs exactly tsc_hz. Nothing is ever rounded, so nothing drifts.
- */
+/* Decide when the next frame may leave. The token bucket works in virtual time and is exact for
+ * whole rates: credit is kept in parts of 1 / tsc_hz of a frame, so that a clock cycle adds exactly
+ * rate_fps of them and a frame costs exactly tsc_hz. Nothing is ever rounded, so nothing drifts. */
 #ifndef PKTLIB_TOKEN_BUCKET_H
 #define PKTLIB_TOKEN_BUCKET_H
 
@@ -54,7 +53,7 @@ token_bucket_change(struct token_bucket *bucket, uint64_t rate_fps, uint64_t dep
 		bucket->credit = depth * bucket->tsc_hz;
 }
 
-/* May a frame leave at `now` without waiting? */
+/* Return whether a frame may leave at `now` without waiting. */
 static inline bool
 token_bucket_ready(struct token_bucket *bucket, uint64_t now)
 {

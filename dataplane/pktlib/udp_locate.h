@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where is the UDP payload of a received frame, if it is UDP at all? Never reads past the frame. */
+/* Locate the UDP payload of a received frame, if it is UDP. Never reads past the frame. */
 #ifndef PKTLIB_UDP_LOCATE_H
 #define PKTLIB_UDP_LOCATE_H
 

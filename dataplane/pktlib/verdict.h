@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is a received frame to a sink: one of its generators', and whole? */
+/* Classify a received frame for a sink: from one of its generators or not, whole or not. */
 #ifndef PKTLIB_VERDICT_H
 #define PKTLIB_VERDICT_H
 
@@ -17,7 +17,7 @@ enum verdict {
 	VERDICT_MISDIRECTED, /* ours and whole, but for somebody else (where content is checked) */
 };
 
-/* Whose frames a sink counts: streams first_stream .. first_stream + streams - 1. */
+/* Frames that a sink counts: streams first_stream .. first_stream + streams - 1. */
 struct verdict_rule {
 	uint8_t first_stream;
 	uint16_t streams;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many frames were sent when, and what became of them? Counts in bins of equal length by the
- * time stamp that each frame carries.
+/* Count frames, and their fate, in bins of equal length by the time stamp that each carries.
  *
  * All logs share one grid: a bin is 2^shift cycles of the TSC and begins at a multiple of that. A
  * generator's log and a sink's that were started with the same span have the same shift, so they can
@@ -23,10 +22,10 @@
 #define WINDOW_LOG_ROW_BINS 32 /* bins come in whole rows: see latency_rows.h */
 /* Logs are not started at once, and late frames follow the end of a run. */
 #define WINDOW_LOG_MARGIN_NS NANOS_PER_S
-/* What a run without an end is taken for. */
+/* Duration that is assumed for a run without an end. */
 #define WINDOW_LOG_ENDLESS_NS (3600 * NANOS_PER_S)
 
-/* What a bin has besides its frames. */
+/* Counts of a bin in addition to its frames. */
 enum window_amount {
 	WINDOW_UNSENT,     /* frames given up at that time */
 	WINDOW_LATENCY_NS, /* the sum of its frames' latencies */

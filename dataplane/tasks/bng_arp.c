@@ -7,7 +7,7 @@
 #include "core/tsc.h"
 #include "pktlib/bng/arp.h"
 
-#define TICKS_PER_S 1000 /* expiry looks at so many parts of the table, one after the other */
+#define TICKS_PER_S 1000 /* expiry visits this many parts of the table in turn */
 
 int
 bng_arp_side_init(struct bng_arp_side *side, const struct config_section *section)

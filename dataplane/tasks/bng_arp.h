@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ARP from subscribers does: their hosts are learnt, known for a while, and told where the
- * gateway is. It runs inside of bng_up, on the lcore that owns the tables: nothing is shared. */
+/* Handle ARP from subscribers: learn hosts, forget them after a while, and answer for the gateway.
+ * It runs inside of bng_up, on the lcore that owns the tables: nothing is shared. */
 #ifndef TASKS_BNG_ARP_H
 #define TASKS_BNG_ARP_H
 

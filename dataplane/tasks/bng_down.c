@@ -14,7 +14,7 @@
 
 #define PAD_STORE 16 /* octets of padding stored at once */
 
-/* What is known of a burst's frames: an array for each thing, so that each is one plain store. */
+/* Properties of a burst's frames: an array for each, so that each is one plain store. */
 struct burst {
 	uint8_t *ips[TASK_BURST]; /* the inner packets */
 	uint32_t destinations[TASK_BURST];
@@ -59,7 +59,8 @@ bng_down_prepare(struct task *task)
 	return bng_worker_prepare(&down->settings, task);
 }
 
-/* A neighbour in the network asks for the tunnels' end. Nothing is learnt: next hops are given. */
+/* Answer a neighbour in the network that asks for the tunnels' end. Nothing is learnt: next hops
+ * are given. */
 static void
 handle_arp(struct task *task, struct rte_mbuf *mbuf)
 {
@@ -98,8 +99,8 @@ pad(struct rte_mbuf *mbuf, uint8_t *frame, uint16_t len)
 	return true;
 }
 
-/* Make of a frame with a tunnel one for a subscriber, all but the headers that depend on who that is.
- * Nobody misses what it was: from here on it is forwarded or dropped. */
+/* Convert a frame from a tunnel to one for a subscriber, except for the headers that depend on the
+ * subscriber. The frame is lost by that: from here on it is forwarded or dropped. */
 static __rte_always_inline bool
 strip(struct rte_mbuf *mbuf, uint8_t *frame, const struct bng_down *parsed, const bool pppoe)
 {

@@ -74,7 +74,7 @@ bng_file_get(const struct config_section *section, const char *path)
 	struct stat status = {0};
 	struct loaded *loaded = find(path);
 
-	/* That it cannot be read is told by reading it. */
+	/* A failure shows when the file is read. */
 	(void)stat(path, &status);
 	if (loaded != NULL &&
 	    (loaded->users == 0 || loaded->size != status.st_size ||

@@ -64,7 +64,7 @@ prefetch_worker(const void *workers, uint32_t line)
 	rte_prefetch0((const uint8_t *)workers + line);
 }
 
-/* The output of every frame, or TASK_MAX_OUT: it is dropped. */
+/* Find the output of every frame, or TASK_MAX_OUT: it is dropped. */
 static void
 choose(struct bng_lb_cpe *lb, struct rte_mbuf **mbufs, uint16_t n, uint8_t *outputs)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which subscribers' tags do the frames of a burst have? For tasks that look them up and judge nothing
- * else. */
+/* Find the subscribers' tags of a burst's frames, for tasks that only look them up. */
 #ifndef TASKS_BNG_LINES_H
 #define TASKS_BNG_LINES_H
 

@@ -46,7 +46,7 @@ struct bng_qos {
 	char path[BNG_PATH_LEN];
 };
 
-/* What the algorithm of choice needs. Keys of the other one are refused as unknown. */
+/* Read the keys of the chosen algorithm. Keys of the other one are rejected as unknown. */
 static int
 read_rates(struct bng_qos *qos, const struct config_section *section)
 {
@@ -96,7 +96,7 @@ bng_qos_init(struct task *task, const struct config_section *section)
 	return bng_file_get(section, path) == NULL ? -EINVAL : 0;
 }
 
-/* A full meter for a subscriber. Returns 0, -EEXIST or -ENOSPC. */
+/* Take a full meter for a subscriber. Returns 0, -EEXIST or -ENOSPC. */
 static int
 add_user(struct bng_qos *qos, uint32_t line)
 {
@@ -219,7 +219,7 @@ prefetch_meter(const void *lines, uint32_t line)
 	bng_map_prefetch(lines, line);
 }
 
-/* The meters of a burst, near; 0: there is none. */
+/* Find the meters of a burst and bring them into the cache; 0: there is none. */
 static void
 find_meters(struct bng_qos *qos, struct rte_mbuf **mbufs, uint16_t n, uint32_t *values)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the frames of a burst go: to the output of their port or number, to the slow path, or nowhere. */
+/* Send the frames of a burst: to the output of their port or number, to the slow path, or
+ * nowhere. */
 #ifndef TASKS_BNG_SEND_H
 #define TASKS_BNG_SEND_H
 

@@ -50,8 +50,8 @@ bng_slowpath_prepare(struct task *task)
 	return 0;
 }
 
-/* Why did the fast path not take it? The frame tells, as it told the worker; what looks fit for the
- * fast path was for an address of the gateway. */
+/* Return why the fast path did not take the frame, which shows it as it did to the worker. A frame
+ * that looks fit for the fast path was for an address of the gateway. */
 static enum bng_verdict
 cause_of(const struct bng_slowpath *slow, const struct rte_mbuf *mbuf)
 {

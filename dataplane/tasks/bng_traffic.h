@@ -14,7 +14,7 @@
 struct bng_traffic_keys {
 	struct bng_script_spec spec;
 	const char *tables;
-	uint32_t arp_every; /* gen: every so many frames is an announcement; 0: none */
+	uint32_t arp_every; /* gen: one announcement in this many frames; 0: none */
 	bool translated;    /* sink: a gateway is between */
 	uint8_t port;       /* sink: the gateway's port that it listens to */
 };

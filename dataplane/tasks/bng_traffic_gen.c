@@ -123,7 +123,7 @@ bng_traffic_gen_read(struct gen_config *config, const struct config_section *sec
 	for (unsigned int i = 0; i < config->sizes.nb_sizes; i++) {
 		uint16_t packet = bng_script_packet(config->sizes.sizes[i], keys->spec.pppoe);
 
-		/* What the largest packet takes, written in whole blocks. */
+		/* Octets of the largest packet, written in whole blocks. */
 		config->largest_bytes = RTE_MAX(config->largest_bytes,
 						(uint32_t)BNG_OFFER_ROOM(packet) + FCS_BYTES);
 	}

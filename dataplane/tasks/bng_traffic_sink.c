@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sink makes of frames that a BNG under test let out: is each what the tables say, and did it
- * come out of the right port? */
+/* Check the frames that a BNG under test let out, against the tables and the port they left by. */
 #include <assert.h>
 #include <string.h>
 #include <rte_malloc.h>

@@ -12,7 +12,7 @@
 #include "core/config.h"
 #include "pktlib/bng/pppoe.h"
 
-/* What is known of a burst's frames: an array for each thing, so that each is one plain store. */
+/* Properties of a burst's frames: an array for each, so that each is one plain store. */
 struct burst {
 	uint32_t lines[TASK_BURST];
 	uint32_t destinations[TASK_BURST];

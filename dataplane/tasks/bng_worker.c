@@ -137,7 +137,7 @@ bng_user_argument(const struct argument *argument, struct bng_user_entry *user, 
 	return 0;
 }
 
-/* Would a frame of this entry find its port? */
+/* Return whether a frame of this entry would find its port. */
 static bool
 has_port(const struct bng_worker *worker, const struct bng_entry *entry)
 {

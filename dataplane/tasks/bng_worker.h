@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the two directions of a BNG's worker share: the tables, what the INI says about them, and changes
- * at run time.
+/* Shared by the two directions of a BNG's worker: the tables, their INI keys, and changes at run
+ * time.
  *
- * bng_up and bng_down of one worker run on one lcore and use the same tables, so that what one
- * learns the other knows, without a lock. */
+ * bng_up and bng_down of one worker run on one lcore and use the same tables, so that one knows
+ * without a lock what the other learns. */
 #ifndef TASKS_BNG_WORKER_H
 #define TASKS_BNG_WORKER_H
 
@@ -36,7 +36,7 @@ struct bng_worker {
 	struct bng_worker *next;
 };
 
-/* What both tasks' INI sections say. */
+/* INI keys of both tasks. */
 struct bng_settings {
 	struct bng_worker *worker;
 	uint32_t room_users, room_routes;

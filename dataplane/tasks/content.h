@@ -22,7 +22,7 @@ struct gen_source;
 struct task;
 struct telemetry_out;
 
-/* What the content's own keys say. A task's arguments are moved: no pointer into itself. */
+/* Values of the content's own keys. A task's arguments are moved: no pointer into itself. */
 struct content_keys {
 	_Alignas(8) uint8_t octets[CONTENT_KEYS_BYTES];
 };

@@ -156,7 +156,7 @@ hand_over(struct task *task, uint16_t n, uint64_t now)
 	uint64_t taken;
 
 	if (unlikely(rte_mempool_get_bulk(task->pool, (void **)mbufs, n) != 0)) {
-		/* They stay due: sent as soon as there are mbufs, or given up as unsent. */
+		/* The frames stay due: sent as soon as there are mbufs, or given up as unsent. */
 		gen->pool_empty++;
 		return;
 	}

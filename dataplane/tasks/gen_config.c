@@ -184,7 +184,7 @@ read_flows(struct gen_config *config, const struct config_section *section)
 	return 0;
 }
 
-/* Which of the flows are this sender's. */
+/* Read which of the flows are this sender's. */
 static int
 read_rss(struct gen_config *config, const struct config_section *section)
 {

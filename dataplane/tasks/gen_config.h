@@ -20,9 +20,9 @@ struct gen_config {
 	struct frame_sizes sizes;
 	enum flow_field field;
 	uint32_t flows;
-	uint16_t rss_queues; /* the flows are spread over so many senders, */
-	uint16_t rss_queue;  /* of which this is one; 0 senders: all flows are this one's */
-	const char *pcap;    /* NULL: frames are made from the rest */
+	uint16_t rss_queues;               /* senders that share the flows; 0: this one has all */
+	uint16_t rss_queue;                /* number of this sender */
+	const char *pcap;                  /* NULL: frames are made from the rest */
 	const struct content_ops *content; /* NULL: from templates */
 	struct content_keys content_keys;
 	uint32_t largest_bytes; /* with FCS, of all frames */

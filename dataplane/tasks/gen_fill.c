@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What it costs is measured by benchmarks/gen_vs_flowgen.py and told in
- * docs/explanation/generator.md. */
+/* benchmarks/gen_vs_flowgen.py measures its cost, docs/explanation/generator.md explains it. */
 #include <string.h>
 
 #include "gen_fill.h"

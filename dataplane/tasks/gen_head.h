@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every frame that gen makes begins with: its mbuf's header, and whose turn it is. */
+/* Begin every frame that gen makes: its mbuf's header, and whose turn it is. */
 #ifndef WSDP_GEN_HEAD_H
 #define WSDP_GEN_HEAD_H
 

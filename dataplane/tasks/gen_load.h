@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How fast and for how long: the load of a gen task, as its section says it, and its requests. */
+/* Read the load of a gen task, its rate and duration, from its section and from requests. */
 #ifndef WSDP_GEN_LOAD_H
 #define WSDP_GEN_LOAD_H
 
@@ -10,10 +10,10 @@
 struct config_section;
 struct gen_config;
 
-/* What only a start may say. */
+/* Arguments that only a start may have. */
 struct gen_start {
 	uint64_t trial;
-	uint64_t after_ns;    /* the first frame is due so long from now */
+	uint64_t after_ns;    /* delay of the first frame from now */
 	uint64_t duration_ns; /* as the sinks were told: 0 if they were not */
 };
 

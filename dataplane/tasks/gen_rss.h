@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which flows would a NIC with RSS put on which of its queues?
+/* Choose flows as a NIC with RSS spreads them over its queues.
  *
  * Rings between programs (vhost-user, virtio-user) have no RSS: each pair of queues is one ring. So
- * generators, one a queue, spread the flows of a stream among themselves as a NIC does: by the Toeplitz
- * hash of addresses and ports, with the key of all drivers' documentation, through a table of 128
- * entries that name the queues in turn.
+ * generators, one a queue, divide the flows of a stream as a NIC does: by the Toeplitz hash of
+ * addresses and ports, with the key of all drivers' documentation, through a table of 128 entries
+ * that name the queues in turn.
  */
 #ifndef TASKS_GEN_RSS_H
 #define TASKS_GEN_RSS_H
@@ -13,7 +13,7 @@
 
 #include "pktlib/frame.h"
 
-/* The queue, of so many, of a flow of frames like these. */
+/* Return the queue, out of `queues`, of a flow of frames like these. */
 uint16_t gen_rss_queue(const struct frame_template *t, const struct frame_spec *spec, uint32_t flow,
 		       uint16_t queues);
 

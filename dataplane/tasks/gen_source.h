@@ -16,7 +16,7 @@ struct gen_turn {
 	uint32_t sequence;
 };
 
-/* What a burst adds up to. */
+/* Totals of a burst. */
 struct gen_filled {
 	uint64_t octets;  /* FCS included */
 	uint64_t stamped; /* frames with a stamp */

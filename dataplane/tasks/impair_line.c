@@ -30,7 +30,7 @@ waiting(struct impair_line *line, uint64_t now)
 	return line->tail - line->served;
 }
 
-/* What would be served in a stall is served from its end on. */
+/* Move what would be served in a stall to its end. */
 static void
 pass_stall(struct impair_line *line)
 {

@@ -18,7 +18,7 @@
 #define IMPAIR_QUEUE_MAX (UINT64_C(1) << 20)
 #define IMPAIR_DELAYED_MAX (UINT64_C(1) << 20)
 
-/* What becomes of a frame on arrival. */
+/* Fate of a frame on arrival. */
 enum impair_verdict {
 	IMPAIR_TAKEN,
 	IMPAIR_LOST,       /* every Nth */
@@ -48,7 +48,7 @@ struct impair_line {
 	struct impair_slot *slots;
 };
 
-/* How many slots a line needs: a power of two. */
+/* Return how many slots a line needs: a power of two. */
 uint64_t impair_line_slots(uint64_t queue_frames, uint64_t delayed_frames);
 /* The caller sets bucket, delay_tsc, loss_every, queue_frames and the stalls. */
 void impair_line_init(struct impair_line *line, struct impair_slot *slots, uint64_t nb_slots);

@@ -131,7 +131,7 @@ add_v6(struct shared *shared, const struct routes *routes, int socket_id)
 
 		if (route->version != 6)
 			continue;
-		/* Of another type from DPDK 24.11 on. */
+		/* The parameter has another type from DPDK 24.11 on. */
 		ret = rte_fib6_add(shared->fib.v6, (const void *)route->prefix, route->length,
 				   1 + (uint64_t)route->hop);
 		if (ret != 0)

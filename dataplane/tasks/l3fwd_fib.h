@@ -15,7 +15,7 @@
 
 struct config_section;
 
-/* What a frame to this neighbour begins with: its address, then that of the output's port. */
+/* First octets of a frame to this neighbour: its address, then that of the output's port. */
 struct l3fwd_hop {
 	uint8_t macs[2 * RTE_ETHER_ADDR_LEN];
 	uint8_t port;
@@ -29,7 +29,7 @@ struct l3fwd_fib {
 	uint32_t nb_hops, nb_routes;
 };
 
-/* Whether the section's "routes" can be used by a task with so many outputs; faults are recorded. */
+/* Check the section's "routes" for a task with this many outputs; faults are recorded. */
 int l3fwd_fib_check(const struct config_section *section, const char *path, unsigned int nb_out);
 /* The tables of a file, built by the first that asks. NULL after a message on stderr. */
 const struct l3fwd_fib *l3fwd_fib_get(const char *path, int socket_id);

@@ -106,8 +106,8 @@ sink_prepare(struct task *task)
 	return 0;
 }
 
-/* What a burst adds up before it is written to memory. A run is a number of frames that carry the
- * same time stamp, as those that gen hands over at once do: they have one latency. */
+/* Sums of a burst before they are written to memory. A run is a number of frames with the same time
+ * stamp, as those that gen hands over at once have: they share one latency. */
 struct burst {
 	uint64_t now;
 	uint64_t in_order;
@@ -182,7 +182,7 @@ count_frame(struct sink *sink, struct burst *burst, const uint8_t *frame, uint32
 	return false;
 }
 
-/* Is it this good frame's turn to be captured? */
+/* Return whether it is this good frame's turn to be captured. */
 static inline bool
 is_sample(struct sink *sink)
 {

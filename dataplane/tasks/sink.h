@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sink counts. Its lcore counts in sink.c; sink_report.c tells it to whoever asks. */
+/* Counters of a sink. Its lcore counts in sink.c; sink_report.c reports them. */
 #ifndef TASKS_SINK_H
 #define TASKS_SINK_H
 
@@ -44,7 +44,7 @@ struct sink {
 	void *content_state;
 };
 
-/* Of task_ops: the figures, and the files. */
+/* Members of task_ops: the counters, and the files. */
 void sink_stats(const struct task *task, struct telemetry_out *out);
 int sink_export(const struct task *task, const char *what, const char *path);
 

@@ -35,7 +35,7 @@ void sink_capture_reset(struct sink_capture *capture);
 /* Copy the frame, if there is room left. */
 void sink_capture_add(struct sink_capture *capture, const struct rte_mbuf *mbuf, uint64_t tsc);
 
-/* May run beside sink_capture_add. Returns 0 or a negative errno. */
+/* Write the file; safe to run in parallel with sink_capture_add. Returns 0 or a negative errno. */
 int sink_capture_write(const struct sink_capture *capture, const struct tsc_clock *clock,
 		       const char *path);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sink counts by the time stamps of its frames: how many came, and how long they took. */
+/* Count frames by their time stamps in a sink: how many came, and their latency. */
 #ifndef WSDP_SINK_WINDOWS_H
 #define WSDP_SINK_WINDOWS_H
 

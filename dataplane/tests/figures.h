@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What would a task answer to /wirespeed/task? Read without a telemetry socket.
+/* Read what a task would answer to /wirespeed/task, without a telemetry socket.
  *
  * Link with figures.c and -Wl,--wrap=telemetry_u64: DPDK's reply objects cannot be read back. */
 #ifndef TESTS_FIGURES_H

@@ -29,7 +29,7 @@ struct bench {
 struct bench bench_up(const char *ini);
 /* Take it down and check that every mbuf is back in its pool. */
 void bench_down(struct bench *bench);
-/* Let every lcore make so many rounds, on the test's own thread. */
+/* Let every lcore make this many rounds, on the test's own thread. */
 void bench_poll(struct bench *bench, unsigned int rounds);
 
 struct task *bench_task(struct bench *bench, const char *name);

@@ -30,7 +30,7 @@ void sink_craft(uint8_t *octets, uint32_t flow, uint32_t sequence);
 void sink_put(const uint8_t *octets, uint16_t len);
 void sink_deliver(uint32_t flow, uint32_t sequence);
 
-/* How many frames its windows hold. */
+/* Return how many frames its windows hold. */
 uint64_t sink_windows_sum(void);
 
 /* Its figure of this name must be so. */

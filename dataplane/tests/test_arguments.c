@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a request says, taken apart, and the numbers in it. */
+/* Check the parsing of a request, and of the numbers in it. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

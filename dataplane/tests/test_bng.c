@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A gateway of eight workers in one process: both directions of a subscriber meet the same worker,
- * loads are even, counters close under overload, and updates disturb nobody else. */
+/* Check a gateway of eight workers in one process. Both directions of a subscriber meet the same
+ * worker, loads are even, counters close under overload, and updates do not affect others. */
 #include <string.h>
 
 #include "core/mailbox.h"
@@ -238,7 +238,7 @@ test_updates(void)
 	bench_down(&bench);
 }
 
-/* What no worker knows is dropped in front of them. */
+/* Frames that no worker knows are dropped in front of the workers. */
 static void
 test_unknown(void)
 {

@@ -179,7 +179,7 @@ test_not_an_ini(void)
 	CHECK(config_load("/nonexistent/wsdp.ini") == NULL);
 }
 
-/* What follows a NUL in its line is not passed over in silence. */
+/* Text after a NUL in its line is not ignored. */
 static void
 test_nul(void)
 {

@@ -106,8 +106,8 @@ test_refused_frames_are_offered(void)
 	bench_down(&bench);
 }
 
-/* Start a run that leaves the time, and see it through. Was its first frame ahead? Not where the
- * CPU was away for the 5 ms that it has. */
+/* Start a run that leaves the time, and run it to its end. Return whether its first frame was
+ * ahead; it is not where the CPU was away for the 5 ms available. */
 static bool
 goes_ahead(struct bench *bench)
 {
@@ -141,7 +141,7 @@ test_the_first_frame_goes_ahead(void)
 	while (!goes_ahead(&bench))
 		CHECK(++tries < 50);
 
-	/* Where there is but one, it is sent when it is due. */
+	/* A single frame is sent when it is due. */
 	bench_drain(&bench, "out");
 	sent = stats->tx;
 	CHECK_EQ(control(&bench, "start", "rate_fps=1e6,duration_ns=1000,after_ns=6000000"), 0);
@@ -288,7 +288,7 @@ test_control(void)
 	CHECK_EQ(control(&bench, "stop", ""), 0);
 	CHECK_EQ(control(&bench, "stop", ""), 0);
 	CHECK_EQ(figure(&bench, "gen", "running"), 0);
-	/* What was cut off is not intended any more. */
+	/* Frames that were cut off are no longer intended. */
 	CHECK_EQ(figure(&bench, "gen", "intended"),
 		 figure(&bench, "gen", "offered") + figure(&bench, "gen", "unsent"));
 	bench_down(&bench);

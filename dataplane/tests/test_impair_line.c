@@ -20,7 +20,7 @@ line_of(uint64_t rate_fps, uint64_t bucket_frames, uint64_t queue_frames, uint64
 	return line;
 }
 
-/* Frames arrive in pairs, evenly, for `seconds`; how many leave in that time? */
+/* Let frames arrive in pairs, evenly, for `seconds`; return how many leave in that time. */
 static uint64_t
 forwarded(struct impair_line *line, uint64_t offered_fps, unsigned int seconds, uint64_t *dropped)
 {
@@ -213,7 +213,7 @@ test_stalls(void)
 	}
 }
 
-/* Whose turn would come in a stall waits as well, whenever it arrived. */
+/* A frame whose turn comes in a stall waits as well, whenever it arrived. */
 static void
 test_stalls_in_the_queue(void)
 {

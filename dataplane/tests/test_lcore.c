@@ -69,7 +69,7 @@ static const char overload[] =
 	"[task.drain]\ntype = drain\nlcore = 2\nrx = ring:b\n"
 	"[ring.a]\nsize = 256\n[ring.b]\nsize = 16\n";
 
-/* What the lcore answers to a request. */
+/* Return what the lcore answers to a request. */
 static int
 ask(struct lcore *lcore, int (*request)(struct lcore *lcore, struct mail *mail), struct task *task,
     const char *verb, const char *args)
@@ -122,7 +122,7 @@ test_control_reaches_the_task(void)
 	bench_down(&bench);
 }
 
-/* The log's only gap that is at least so long, which must be there. */
+/* Return the log's only gap of at least this length, which must be there. */
 static struct gap
 gap_of(const struct gap_log *log, uint64_t least)
 {
@@ -154,7 +154,7 @@ test_gaps(void)
 	CHECK_EQ(ask(lcore, lcore_control, bench_task(&bench, "flood"), "spin", NULL), 0);
 	CHECK_EQ(ask(lcore, lcore_snapshot, NULL, NULL, NULL), 0);
 	after = rte_rdtsc();
-	/* What the frames of the stretch cost is no part of it. */
+	/* The cost of the stretch's frames is no part of it. */
 	gap = gap_of(&lcore->gap_log, spin / 2);
 	CHECK(gap.begin_tsc <= after && gap.begin_tsc + gap.excess_tsc >= before);
 	CHECK(gap.excess_tsc <= after - gap.begin_tsc);
@@ -168,7 +168,7 @@ test_gaps(void)
 	bench_down(&bench);
 }
 
-/* What a stretch took beyond its work is a gap, whatever its work was; and nothing else is. */
+/* Time of a stretch beyond its work is a gap, for any amount of work; nothing else is. */
 static void
 test_gaps_are_excess(void)
 {
@@ -200,7 +200,7 @@ test_gaps_are_excess(void)
 	gap_log_close(&log);
 }
 
-/* What has no room is told. */
+/* Gaps without space in the log are counted. */
 static void
 test_gaps_overflow(void)
 {
@@ -280,7 +280,7 @@ test_late_answers(void)
 	bench_down(&bench);
 }
 
-/* However many lcores do not answer, they are given up together and not one after the other. */
+/* Lcores that do not answer are given up together, not one after the other. */
 static void
 test_silent_lcores_are_awaited_at_once(void)
 {

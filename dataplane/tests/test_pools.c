@@ -137,7 +137,7 @@ up(const char *west, unsigned int east_lcore, unsigned int west_lcore)
 	CHECK_EQ(config_report(bench.config), 0);
 	CHECK_EQ(app_start(bench.app), 0);
 	CHECK_EQ(configured, 2);
-	/* What is there when a port is configured is all there ever is. */
+	/* All pools exist when a port is configured. */
 	CHECK_EQ(pools_count(&bench.app->pools), pools_then);
 	return bench;
 }
@@ -152,7 +152,7 @@ test_one_node(void)
 	bench_down(&bench);
 }
 
-/* What a port's queue receives lies where its reader runs. */
+/* Frames that a port's queue receives lie where its reader runs. */
 static void
 test_lcores_on_two_nodes(void)
 {

@@ -98,7 +98,7 @@ test_queues_need_somebody_who_spreads(void)
 	bench = bench_up(text);
 	CHECK_EQ(rte_eth_dev_rss_hash_conf_get(bench.app->ports[0].id, &rss), 0);
 	CHECK(rss.rss_hf != 0);
-	/* What net_null makes is not spread by anybody, and never ends: no draining. */
+	/* Nobody spreads the frames of net_null, and they never end: no draining. */
 	app_stop(bench.app);
 	app_free(bench.app);
 	config_free(bench.config);

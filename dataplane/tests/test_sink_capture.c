@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What sink keeps of frames that were not as they should be, also of those in several segments. */
+/* Check which bad frames sink keeps, also of those in several segments. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -13,10 +13,10 @@ from tests.bench.real import leftovers
 
 @pytest.fixture
 def own_state(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """State and run directories of the test's own, and a check that nothing is left.
+    """Give the test its own state and run directories, and check that nothing is left.
 
-    An empty journal means that every change is undone; how the kernel's counts follow is for
-    test_host_state.py, because other programs may change them meanwhile.
+    An empty journal means that every change is undone. test_host_state.py checks the kernel's
+    counts, because other programs may change them meanwhile.
     """
     with tempfile.TemporaryDirectory(prefix="ws") as directory:
         (Path(directory) / "run").mkdir()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A host whose files live in a dict, for what no test may do to the real one."""
+"""Emulate a host whose files live in a dict, for what no test may do to the real one."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from wirespeed.remote.local import LocalRunner
 
 
 class FakeHost(LocalRunner):
-    """Files come from `files`; `on_write` may refuse a write, or answer it as a kernel would.
+    """A host with the files in `files`.
 
-    locked: the paths whose lock is held.
+    `on_write` may reject a write, or answer it as a kernel would. locked: paths whose lock is held.
     """
 
     def __init__(

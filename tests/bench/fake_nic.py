@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A host with a NIC that can do SR-IOV, as far as sysfs and ip-link(8) show it.
+"""Emulate a host with an SR-IOV NIC, as far as sysfs and ip-link(8) show it.
 
-As with igb, a VF's rate is refused while the port has no link, and that comes some time after it
-was brought up or VFs were made.
+As with igb, a VF's rate is rejected while the port has no link. The link comes some time after the
+port was brought up or VFs were made.
 """
 
 from __future__ import annotations
@@ -27,11 +27,14 @@ def vf_address(number: int) -> str:
 
 
 class FakeNic(FakeHost):
-    """refuses: settings that the driver does not have; forgets: that it takes and does not keep.
+    """A host with an SR-IOV NIC.
 
-    ssh: the address that an ssh session came in by. written: all writes and ip commands, in order.
-    drives: whether the kernel has a driver for VFs. dies_before: at the first write that contains
-    this, everything ends, as on kill -9.
+    - refuses: settings that the driver lacks.
+    - forgets: settings that it accepts and does not keep.
+    - ssh: address by which an ssh session came in.
+    - written: all writes and ip commands, in order.
+    - drives: whether the kernel has a driver for VFs.
+    - dies_before: the first write with this text ends everything, as kill -9 does.
     """
 
     def __init__(
@@ -69,7 +72,7 @@ class FakeNic(FakeHost):
             self.files[f"{PCI}/{address}/iommu_group/devices/{address}"] = ""
 
     def make(self, count: int) -> None:
-        """As the kernel does; 0: takes all away."""
+        """Make VFs as the kernel does; 0 removes all."""
         for path in [p for p in self.files if p.startswith(f"{PCI}/0000:3b:10.") or "virtfn" in p]:
             del self.files[path]
         self.vfs.clear()
@@ -93,11 +96,11 @@ class FakeNic(FakeHost):
         self.written.append(f"{path} {text.strip()}")
         if path == NUMVFS:
             self.make(int(text))
-            files[CARRIER] = "0\n"  # as igb starts the port anew
+            files[CARRIER] = "0\n"  # as igb restarts the port
         elif path == "/sys/bus/pci/drivers/vfio-pci/bind":
             files[f"{PCI}/{text}/driver"] = "/sys/bus/pci/drivers/vfio-pci"
         elif path == "/sys/bus/pci/drivers_probe":
-            # A VF whose drivers are not to be asked is passed over.
+            # A VF whose drivers are not to be asked is skipped.
             if files[AUTOPROBE] == "1\n" and self.drives:
                 number = text.rpartition(".")[2]
                 files[f"{PCI}/{text}/driver"] = "/sys/bus/pci/drivers/igbvf"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Benches on this very machine, for tests marked root: real Open vSwitch, DPDK and frames."""
+"""Build benches on this machine for tests marked root: real Open vSwitch, DPDK and frames."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from wirespeed.model.spec import Frames, Sut, Topology, Traffic, Vnf
 from wirespeed.remote.interface import Process
 from wirespeed.remote.local import LocalRunner
 
-# The speed test of the tests, in this process and in those that import this too.
+# Use the tests' build of the speed test, in this process and in those that import this, too.
 programs.SPEEDTEST = replace(programs.SPEEDTEST, built=speedtest_program.PROGRAM)
 
 RUNNER = LocalRunner()
@@ -74,7 +74,7 @@ def vswitch(bench: RealBench) -> OvsDpdk:
 
 
 def process(bench: RealBench, name: str) -> Process:
-    """The first program of the part of that name."""
+    """Return the first program of the component of that name."""
     [part] = [p for p in bench.rig.parts if p.name == name]
     return part.processes[0]
 
@@ -84,23 +84,23 @@ def drops(seen: Observation) -> dict[tuple[str, DropCause], int]:
 
 
 def frames_are_conserved(seen: Observation) -> bool:
-    """Every offered frame was received or dropped for a known cause at a known hop."""
+    """Return whether every offered frame was received, or dropped with known hop and cause."""
     lost = sum(drop.frames for drop in seen.drops)
     return unexplained(seen) == 0 and seen.total("offered") == seen.total("received") + lost
 
 
 def unexplained(seen: Observation) -> int:
-    """Frames that were lost without a known cause."""
+    """Return the frames that were lost without a known cause."""
     return sum(n for (_, cause), n in drops(seen).items() if cause is DropCause.UNKNOWN)
 
 
 def conserving_trials(
     bench: RealBench, load_fps: float, duration_s: float, uncounted: float = 0.0
 ) -> tuple[Observation, Observation]:
-    """A trial with that load and one as fast as it can: in both frames pass every direction, once
-    and where they belong, and every lost one is told.
+    """Run a trial with that load, and one as fast as possible.
 
-    uncounted: which share of what is offered as fast as it can may be lost without a counter.
+    In both, frames pass every direction, once and where they belong, and every lost one is
+    accounted for. uncounted: share of the fast trial's load that may be lost without a counter.
     """
     loaded, flooded = (bench.measure(load, duration_s) for load in (load_fps, math.inf))
     for seen, spared in ((loaded, 0.0), (flooded, uncounted)):
@@ -114,7 +114,7 @@ def conserving_trials(
 
 @contextmanager
 def meanwhile(*steps: tuple[float, Callable[[], object]]) -> Iterator[None]:
-    """Take each step so many seconds after now, while the body runs."""
+    """Take each step at its time in seconds from now, while the body runs."""
     timers = [threading.Timer(after_s, step) for after_s, step in steps]
     for timer in timers:
         timer.start()
@@ -127,7 +127,7 @@ def meanwhile(*steps: tuple[float, Callable[[], object]]) -> Iterator[None]:
 
 @contextmanager
 def in_traffic(*steps: Callable[[], object]) -> Iterator[None]:
-    """Takes the steps while traffic flows, with equal times before, between and after them."""
+    """Take the steps while traffic flows, with equal times before, between and after them."""
     let_run = trial._let_run
 
     def interrupted(rig: TrialSetup, duration_s: float) -> None:
@@ -142,7 +142,7 @@ def in_traffic(*steps: Callable[[], object]) -> Iterator[None]:
 
 
 def leftovers() -> list[str]:
-    """What a bench of this test has left on the host (see the fixture `own_state`)."""
+    """Return what a bench of this test left on the host (see the fixture `own_state`)."""
     run, state = Path(os.environ["XDG_RUNTIME_DIR"]), Path(os.environ["XDG_STATE_HOME"])
     journals = (state / "wirespeed" / "journal").glob("*")
     return [str(p) for p in (*run.glob("*"), *journals)]

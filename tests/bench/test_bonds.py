@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a bond what it should be: its ports, its rules, its counters, its partner's place?"""
+"""Check a bond's ports, rules and counters, and the place of its partner."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_frames_of_lacp_are_no_frames_of_the_trial() -> None:
     assert (found.entered["east"], found.left["east"]) == (3000, 1100)
     assert found.links["east0", Way.IN] == 1000
     assert found.links["east1", Way.OUT] == 600
-    # The SUT could not send to the partner: that is no slowness of the SUT.
+    # The SUT could not send to the partner, which is no slowness of the SUT.
     assert found.drops["switch:east", DropCause.PARTNER_RING_FULL] == 5
     outer = partner_ports(WIRED, PLAN, RUN)
     counts = {link.number: PortCount(0, 0, 0, 0) for port in outer for link in port.links}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do the rules of two bridges carry every frame to where those of one bridge do, with which tag?
+"""Check that the rules of two bridges carry frames as those of one do, with the right tags.
 
-A switch that knows nothing but the rules passes each flow's frames from bridge to bridge.
+A switch that knows only the rules passes each flow's frames from bridge to bridge.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ RULE = re.compile(
 
 
 def fitting(tag: int | None) -> tuple[str, ...]:
-    """The matches that a frame with this tag meets."""
+    """Return the matches that a frame with this tag meets."""
     if tag is None:
         return ("vlan_tci=0x0000/0x1fff,",)
     return ("vlan_tci=0x1000/0x1000,", f"dl_vlan={tag},")
@@ -52,8 +52,10 @@ def walk(
     made: tuple[Bridge, ...], texts: tuple[str, ...], start: tuple[int, int], dst: str,
     tag: int | None,
 ) -> tuple[int, int | None, int]:  # fmt: skip
-    """Where a frame that enters a bridge by a port comes out, with which tag, and how often it
-    passed the patch ports."""
+    """Return where a frame leaves, its tag, and how often it passed the patch ports.
+
+    The frame enters a bridge by a port.
+    """
     at, port = start
     crossed = 0
     while True:
@@ -141,7 +143,7 @@ def test_a_tag_is_taken_off_only_where_it_is_the_right_one() -> None:
     there = "in_port=1,dl_dst=02:01:00:00:00:00"
     assert f"priority=100,{there},dl_vlan=100,actions=pop_vlan,output:5" in outer
     assert f"priority=50,{there},actions=drop" in outer
-    # What a function sends with a tag would get a second one.
+    # A tagged frame of a function would get a second tag.
     back = "in_port=4,dl_dst=02:00:01:00:00:00"
     assert f"priority=100,{back},vlan_tci=0x0000/0x1fff,actions=push_vlan" in inner
     assert f"priority=50,{back},actions=drop" in inner

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a moment on another host's TSC put where it was, within the error that is told?"""
+"""Check that a moment on another host's TSC is placed within the reported error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wirespeed.bench.noise.clock import ClockElsewhere, TrialClock
 
 @dataclass
 class Program:
-    """Tells a TSC that runs at hz, `ahead_s` ahead, and slower or faster than it says by ppm."""
+    """Reports a TSC that runs at hz, `ahead_s` ahead, and off its stated rate by ppm."""
 
     hz: float
     ahead_s: float = 0.0
@@ -53,7 +53,7 @@ def test_moments_of_another_host_are_found(near: Program, far: Program) -> None:
     assert there.error_ns > 0
     for after_ns in (0, 10_000_000, 20_000_000):
         moment = there.at_ns(far.tsc(began + after_ns))
-        # The trial's clock itself counts by the rate that wsdp has measured.
+        # The trial's clock itself uses the rate that wsdp measured.
         assert abs(moment - trial.at_ns(near.tsc(began + after_ns))) <= there.error_ns + 1_000
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who else used the CPUs, told from two looks at every process?"""
+"""Check which competing processes used the CPUs, from two looks at every process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INIT, WIRESPEED, SERVER, SHELL, MAKE, COMPILER, ELSEWHERE, SOFTIRQ = range(1, 9)
 
 
 def stat(pid: int, name: str, parent: int, own: int, children: int = 0) -> dict[str, str]:
-    """own, children: ticks, split over user and system."""
+    """Return the stat file of a process. own, children: ticks, split over user and system."""
     split = [own // 2, own - own // 2, children // 2, children - children // 2]
     fields = ["S", parent, *[0] * 9, *split, *[0] * 24]
     return {f"/proc/{pid}/stat": f"{pid} ({name}) " + " ".join(map(str, fields))}
@@ -95,7 +95,7 @@ input()
 
 
 def test_a_real_program_that_came_and_went_is_seen() -> None:
-    """By whoever waited for it: a child that is still there, and has used next to nothing."""
+    """Its parent shows it: a child that still exists and used next to nothing."""
     runner, cpus = LocalRunner(), os.sched_getaffinity(0)
     before = look(runner)
     with subprocess.Popen(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are a generator's and a sink's bins put together into the windows of one trial?"""
+"""Check that a generator's and a sink's bins are combined into the windows of one trial."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from wirespeed.bench.traffic.frames.windows import (
 )
 from wirespeed.model.evidence import DisturbanceKind
 
-SHIFT, HZ = 15, 1 << 30  # a bin of about 30.5 us
+SHIFT, HZ = 15, 1 << 30  # a bin of about 30.5 µs
 BIN_NS = (1 << SHIFT) * 1e9 / HZ
 STARTED_BIN = 1000
 CLOCK = TrialClock(STARTED_BIN << SHIFT, HZ)
@@ -35,7 +35,7 @@ def bins(
     latency_ns: int = 5000,
     beyond: int = 0,
 ) -> Bins:
-    """As a file says it; ahead: empty bins before the trial began."""
+    """Return bins as in a file. ahead: empty bins before the trial began."""
     text = json.dumps(
         {
             "format": "wirespeed-windows-1",
@@ -60,7 +60,7 @@ LOAD_FPS = 100 / BIN_NS * 1e9
 
 
 def test_both_sides_are_aligned_by_their_stamps() -> None:
-    """They began to log at different times; bin 40 lost 7 frames."""
+    """Logs began at different times; bin 40 lost 7 frames."""
     received = [100] * BINS
     received[40] = 93
     found = cut(
@@ -93,7 +93,7 @@ def test_a_window_of_which_nothing_arrived_has_no_latency() -> None:
 
 
 def test_a_generator_off_its_schedule_is_a_disturbance() -> None:
-    """It gave frames up in window 2, and sent those of window 5 in window 6."""
+    """The generator gave frames up in window 2, and sent those of window 5 in window 6."""
     offered = [100] * BINS
     offered[5 * EACH : 6 * EACH] = [0] * EACH
     offered[6 * EACH : 7 * EACH] = [200] * EACH

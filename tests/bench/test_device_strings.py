@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Device strings and socket paths stay within the limits of DPDK and Linux, or are refused."""
+"""Check that device strings and socket paths keep the limits of DPDK and Linux."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from wirespeed.remote.socket_paths import SOCKET_BASE_MAX, SOCKET_PATH_MAX
 from wirespeed.study.load import load_study
 from wirespeed.study.shipped import shipped_names
 
-# The longest that a run directory may be.
+# Longest path of a run directory.
 RUN = PurePosixPath("/" + "b" * (SOCKET_BASE_MAX - 1)) / "wirespeed-abcd1234"
 DIRS = Directories(RUN, PurePosixPath("/log"), "abcd1234")
-# What wsdp reads of a value of its INI file.
+# Octets that wsdp reads of a value of its INI file.
 INI_VALUE_MAX = 254
 
 

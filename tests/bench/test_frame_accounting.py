@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is every offered frame received, dropped with a cause, or told to be unexplained?"""
+"""Check that every offered frame is received, dropped with a cause, or reported unexplained."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def direction(offered: int, accepted: int, received: int) -> DirectionCount:
 def counts(
     sent: int, to_vnf: int, from_vnf: int, arrived: int, drops: dict[tuple[str, DropCause], int]
 ) -> accounts.Counts:
-    """A pvp trial in which every link passes everything on."""
+    """Return counts of a pvp trial in which every link passes everything on."""
     return {
         GENERATOR: HopCount(GENERATOR, {"west": arrived}, {"east": sent}),
         SWITCH: HopCount(
@@ -89,7 +89,7 @@ def test_outside_the_bench_nothing_is_known() -> None:
 
 @given(st.lists(st.integers(0, 10**9), min_size=9, max_size=9))
 def test_offered_is_always_received_plus_drops(numbers: list[int]) -> None:
-    """Whatever the counters say, however wrong they are."""
+    """The sum holds for any counters, however wrong."""
     offered, sent, received, into, out, dropped, arrived, back, fail = numbers
     seen = {
         GENERATOR: HopCount(GENERATOR, {"west": arrived}, {"east": sent}),
@@ -113,7 +113,7 @@ def test_a_reading_is_taken_from_the_one_before() -> None:
 
 
 def test_a_program_that_was_killed_takes_its_frames_with_it() -> None:
-    """Its last counts are gone, too: whatever is missing around it is one loss, at it."""
+    """Its last counts are gone, too: everything missing around it is one loss, at it."""
     seen = dict(counts(100, 90, 60, 60, {("switch:vnf0a", FULL): 10}))
     restarted = {("vnf0", Counted.RESTARTS): 1}
     seen["vnf0"] = HopCount("vnf0", {"a": 70}, {"b": 55}, events=restarted)

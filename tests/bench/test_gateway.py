@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do the tasks of a gateway's test fit together, in files that wsdp itself accepts?"""
+"""Check that the tasks of a gateway test fit together, in files that wsdp accepts."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_who_has_a_session_does_not_announce_himself(tmp_path: Path) -> None:
 
 
 def test_the_vswitch_knows_the_blocks_behind_the_gateway() -> None:
-    """Whatever the number of subscribers and next hops, one rule each."""
+    """There is one rule each, for any number of subscribers and next hops."""
     flows = {(flow.in_port, flow.out_port): flow.dst_mac for flow in wiring_of(GATEWAY).flows}
     assert flows == {
         ("east", "vnf0a"): "02:01:00:00:00:00",
@@ -170,7 +170,7 @@ def test_workers_are_two_to_a_core_or_all_on_one(
 
 
 def test_the_counts_of_many_workers(tmp_path: Path) -> None:
-    """What the load balancers took, the aggregation let out; what a full ring dropped is inside."""
+    """The aggregation released what the load balancers took; a full ring's drops are inside."""
     two = replace(WORKERS, sut=Sut(vnf=Vnf("bng", workers=2)))
     [own] = laid_out(two, tmp_path).launches
     counted = BngFunction().counts(own.setup)

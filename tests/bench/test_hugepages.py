@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a run take only the huge pages that are short, and say what it could not get?"""
+"""Check that a run takes only the huge pages that are short, and reports what is missing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ POOL = "/sys/devices/system/node/node0/hugepages/hugepages-2048kB"
 
 
 def host_with(total: int, free: int, obtainable: int = 10_000) -> FakeHost:
-    """A kernel with huge pages in sysfs that has memory for so many pages in all."""
+    """Return a kernel with huge pages in sysfs and memory for `obtainable` pages in all."""
 
     def kernel(files: dict[str, str], path: str, text: str) -> None:
         granted = min(int(text), obtainable)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is every change to the host known and undone, whatever ends the run that made it?"""
+"""Check that every change to the host is recorded and undone, however the run ends."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_a_living_run_and_another_host_are_left_alone(tmp_path: Path) -> None:
 
 
 def leftover(state: Path, *changes: Change) -> Path:
-    """The journal of a run that was killed."""
+    """Return the journal of a run that was killed."""
     journal = Journal.create(state, "localhost")
     for change in changes:
         journal.note(change)
@@ -214,7 +214,7 @@ def test_tidy_up_journal_of_one_octet_is_named(tmp_path: Path, octet: bytes) -> 
 
 
 class Elsewhere(FakeHost):
-    """Another host, which may be out of reach."""
+    """Another host, which may be unreachable."""
 
     def __init__(self, name: str, files: dict[str, str], *, reachable: bool = True) -> None:
         super().__init__(files)
@@ -370,7 +370,7 @@ def test_huge_pages_are_given_back_but_never_below_zero() -> None:
 
 
 class Recorded(FakeHost):
-    """Keeps the commands that it was given."""
+    """Records the commands that it was given."""
 
     def __init__(self, files: dict[str, str], exit_code: int = 0) -> None:
         super().__init__(files)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a router have a route to every address of its streams, and does each lead the right way?"""
+"""Check that a router has a route to every address of its streams, in the right direction."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def setup_of(frames: Frames, name: str) -> Setup:
 
 
 class Table:
-    """What a route file says, read by another hand than the data plane's."""
+    """Content of a route file, parsed independently of the data plane."""
 
     def __init__(self, text: str) -> None:
         lines = [line.split() for line in text.splitlines()]
@@ -54,7 +54,7 @@ class Table:
         ]
 
     def look_up(self, address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> list[str]:
-        """Port, source and target of the next hop that the longest prefix leads to."""
+        """Return port, source and target of the next hop with the longest prefix."""
         found = [(net.prefixlen, hop) for net, hop in self.routes if address in net]
         return self.hops[max(found)[1]]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is everything that keeps hosts from measuring together told, before anything is changed?"""
+"""Check that every obstacle to a measurement is reported before anything is changed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VERSION = "wsdp 0.1.0, DPDK 22.11.11"
 
 @dataclass
 class LabHost(LocalRunner):
-    """A host in working order, where a test does not say otherwise."""
+    """A host in working order, unless a test says otherwise."""
 
     called: str = "dut"
     reachable: bool = True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the layout put every task where the plan says, in files that wsdp itself accepts?"""
+"""Check that the layout puts every task where the plan says, in files that wsdp accepts."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_wsdp_accepts_every_file(spec: Frames, cores: int, tmp_path: Path) -> No
 
 
 def test_only_several_queues_need_somebody_who_spreads() -> None:
-    """Each queue of a ring is filled by a sender of its own; a NIC has RSS."""
+    """Each queue of a ring is filled by its own sender; a NIC has RSS."""
     for ports, queues, spread in (
         (("net_virtio_user0,path=a", "net_virtio_user1,path=b"), 2, "peer"),
         (("net_virtio_user0,path=a", "net_virtio_user1,path=b"), 1, None),

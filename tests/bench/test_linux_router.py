@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the kernel say that IP dropped, and which points cannot have it as their router?"""
+"""Check what the kernel reports of IP drops, and which points cannot use it as their router."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where did frames stay that a NIC's switch was given, from its virtual functions' counters?"""
+"""Check where frames were lost in a NIC's switch, from its virtual functions' counters."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_way_back_is_counted_by_itself() -> None:
 
 
 def test_frames_of_somebody_else_do_not_hide() -> None:
-    """They are no drop, so that the accounting misses as many: below 0, and unknown."""
+    """They are no drop, so that the accounting shows a negative number of unknown frames."""
     seen = counted(east=VfCount(10, 0, 0, 0), vnf0a=VfCount(0, 12, 0, 0))
     assert drops(seen) == {}
     assert sum(seen.entered.values()) - sum(seen.left.values()) == -2

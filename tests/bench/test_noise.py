@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does what the probes report become evidence of the right kind, time and length?"""
+"""Check that reports of the probes become evidence of the right kind, time and length."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MS = 1_000_000
 
 
 class Program:
-    """A wsdp that answers as it was told to; a command without an answer is refused."""
+    """A wsdp with canned answers; a command without one is rejected."""
 
     def __init__(self, **exports: dict[str, Any]) -> None:
         self.exports = exports
@@ -111,7 +111,7 @@ def test_a_probe_without_permission_is_told() -> None:
 
 
 def test_a_silence_is_where_nothing_arrives_whoever_sent_in_it() -> None:
-    # Sent every 10 us; from 100 us on nothing arrives before 400 us.
+    # Sent every 10 µs; from 100 µs on nothing arrives before 400 µs.
     sent = np.arange(0, 500_000, 10_000, dtype=float)
     latency = np.where((sent >= 100_000) & (sent < 400_000), 400_000 - sent, 2_000.0)
     assert silences(sent, latency) == ((92_000, 400_000),)

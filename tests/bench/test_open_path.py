@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When is a path open? Before anything is measured over it, and never by chance."""
+"""Check that a path counts as open before any measurement, and never by chance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def seen(received: int, *drops: Drop) -> Observation:
 
 
 class Scripted(RealBench):
-    """What its trials see is given; the last for ever."""
+    """Its trials return the given observations, the last one forever."""
 
     def __init__(self, trials: Iterable[Observation]) -> None:
         super().__init__(cast("TrialSetup", None), {})

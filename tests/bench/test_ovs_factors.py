@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do the factors of Open vSwitch become its settings, and is said what it would ignore?"""
+"""Check that factors become settings of Open vSwitch, and that ignored ones are reported."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Can somebody add a switch, a function, a placement and a topology without touching src/?
+"""Check that a switch, function, placement and topology can be added without touching src/.
 
-All are defined here, registered for the time of the test, named in a study file, and a study
+All are defined here and registered for the time of the test. A study file names them, and the study
 is run through them with real frames.
 """
 
@@ -68,7 +68,7 @@ time_limit_s = 3
 
 
 class PatchPanel:
-    """Forwards what comes in by one port to the port that its rule names: a wsdp of io tasks."""
+    """Forwards frames of one port to the port that its rule names: a wsdp of io tasks."""
 
     name = "patch-panel"
     summary = "a switch of this test's own"
@@ -121,7 +121,7 @@ def socket(dirs: Directories, port: str) -> str:
 
 
 class Untouched(WsdpFunctionKind):
-    """Passes frames on as they are."""
+    """Passes frames on unchanged."""
 
     name = "untouched"
     summary = "a function of this test's own"
@@ -154,7 +154,7 @@ class RecordedLaunch:
 
 
 class Recorded:
-    """A process of its own, as it were, that says which functions were launched in it."""
+    """A separate process that records which functions were launched in it."""
 
     name = "recorded"
     summary = "a placement of this test's own"

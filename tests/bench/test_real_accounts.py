@@ -45,7 +45,7 @@ def kind(name: str) -> Causing:
 
 
 def caused(bench: RealBench, name: str) -> Observation:
-    """A trial in which that kind begins; it lasts until the bench closes."""
+    """Return a trial in which that fault begins; it lasts until the bench closes."""
     with ExitStack() as stack:
         live = Live.of(bench)
         with in_traffic(lambda: stack.enter_context(kind(name).act(live))):
@@ -59,7 +59,7 @@ def pmd(found: Observation) -> PollingThread:
 
 
 def changed(found: Observation) -> set[str]:
-    """Names of the settings that changed, but for those of the host, which others may change."""
+    """Return the names of changed settings, without the host's, which others may change."""
     return {change.what for change in found.changes if not change.what.startswith("/")}
 
 
@@ -68,7 +68,7 @@ def test_thread_times_of_a_healthy_trial_add_up_and_no_setting_changed(p2p: Real
     for thread in found.threads:
         assert thread.time is not None
         parts = thread.time.on_cpu_ns + thread.time.waiting_ns + thread.time.away_ns
-        # A wait and a run are brought up to date at different moments: by a tick each.
+        # A wait and a run are updated at different moments, by one tick each.
         assert parts >= thread.time.elapsed_ns
         assert thread.time.on_cpu_ns > 0
         assert thread.time.throttle is None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do bonds between two real Open vSwitches carry real frames, and is each lost one explained?"""
+"""Check that bonds between two real Open vSwitches carry frames, and that losses are explained."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def bonded(spec: Frames, field: FlowField, **ovs: object) -> Frames:
 
 
 def by_link(seen: Observation) -> Counter[str]:
-    """Frames that came in by the links of the port east of the switch."""
+    """Return the frames that came in by the links of the port east of the switch."""
     wanted = ("switch:east0", "switch:east1")
     return Counter({p.port: p.entered for p in seen.ports if p.port in wanted})
 
@@ -69,7 +69,7 @@ def test_frames_pass_by_one_link_or_by_both(mode: BondMode, both: bool, tmp_path
 
 
 def test_lacp_agrees_and_a_link_that_goes_down_in_a_trial_is_named(tmp_path: Path) -> None:
-    """Through two bridges with other tags, as S3 has it."""
+    """Frames pass two bridges with different tags, as in S3."""
     spec = bonded(
         point("pvp", tags=Encapsulation.VLAN), FlowField.SRC_IP, bond=BondMode.BALANCE_TCP,
         bridges=2, vlan=VlanTranslation.REWRITE,
@@ -86,14 +86,14 @@ def test_lacp_agrees_and_a_link_that_goes_down_in_a_trial_is_named(tmp_path: Pat
     assert frames_are_conserved(seen), seen.drops
     found = drops(seen)
     assert found["switch:east", DropCause.LINK_DOWN] > 0
-    # Once the other end knows, the link that is left has it all: most frames arrive.
+    # Once the other end knows, the remaining link has all traffic: most frames arrive.
     assert seen.total("received") > seen.total("offered") / 2
     first = explain(Measured(sut_of(spec), result))[0]
     assert (first.limit, first.hop) == ("link_down", "switch:east")
 
 
 def test_open_vswitch_routes(tmp_path: Path) -> None:
-    """A frame's TTL goes down, and without its rule it goes nowhere."""
+    """A frame's TTL is decremented; without its rule the frame goes nowhere."""
     spec = bonded(point("p2p", bidirectional=True), FlowField.SRC_PORT, routes=True)
     with opened(spec, tmp_path) as bench:
         seen = bench.measure(LOAD_FPS, DURATION_S)

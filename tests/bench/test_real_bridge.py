@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do real frames pass Linux bridges, and is every lost one accounted for?
+"""Check that real frames pass Linux bridges, and that every lost one is accounted for.
 
-The loads are what the kernel's path carries on a busy machine; overload is what it does not.
+The loads are what the kernel's path carries on a busy machine; overload is more than that.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ TOPOLOGIES = {
     "2 in parallel": point("parallel", 2),
     "chain of 2": point("chain", 2),
 }
-# The size alone differs from the first.
+# Differs from the first in the size alone.
 SHORT = cases(TOPOLOGIES, "p2p, 1518 B")
 
 
@@ -54,7 +54,7 @@ def test_frames_are_conserved(spec: Frames, tmp_path: Path) -> None:
 
 
 def test_what_the_kernel_drops_is_located(tmp_path: Path) -> None:
-    """What a bridge drops inside has no counter: it is told as unknown."""
+    """A bridge's internal drops have no counter: they are reported as unknown."""
     with opened(bridged(point("p2p")), tmp_path) as bench:
         [namespace] = LocalRunner().glob("/run/netns/ws*-switch")
         name = namespace.rpartition("/")[2]

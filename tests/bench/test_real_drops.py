@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does every drop that is really forced show at its hop, with its cause, to the frame?"""
+"""Check that every forced drop appears at its hop, with its cause, to the frame."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ LOAD_FPS = 50_000.0
 
 @pytest.fixture
 def pvp(tmp_path: Path, own_state: None) -> Iterator[RealBench]:  # noqa: ARG001
-    """One function in a process of its own, so that it can be stopped alone."""
+    """Yield a bench with a function in its own process, so that it can be stopped alone."""
     with opened(point("pvp", vnf=Vnf(placement="process")), tmp_path) as bench:
         yield bench
 
 
 def dropped_at(seen: Observation, hop: str, cause: DropCause) -> int:
-    """The frames dropped there; no lost frame is unexplained.
+    """Return the frames dropped there; no lost frame is unexplained.
 
-    Not all are lost there: where the test shares its CPUs, a burst that follows a pause may
-    overflow other rings, too.
+    Not all are lost there: where the test shares its CPUs, a burst after a pause may overflow other
+    rings, too.
     """
     assert frames_are_conserved(seen), seen.drops
     dropped = drops(seen)[hop, cause]
@@ -61,7 +61,7 @@ def dropped_at(seen: Observation, hop: str, cause: DropCause) -> int:
 
 
 def test_what_a_router_has_no_route_to_is_dropped_there(tmp_path: Path, own_state: None) -> None:  # noqa: ARG001
-    """The way back is not in its table: all frames of that direction, and no others."""
+    """The opposite direction is not in its table: it loses all frames, the other direction none."""
     lines = l3fwd._lines
 
     def one_way(setup: Setup) -> Iterator[str]:
@@ -83,28 +83,28 @@ def lossless(bench: RealBench) -> bool:
 
 
 def test_drops_of_a_pvp_bench(pvp: RealBench) -> None:
-    """One bench for several faults: bringing one up takes longer than forcing a drop."""
+    """One bench serves several faults: starting one takes longer than forcing a drop."""
     control = vswitch(pvp).control
     vnf, daemon = process(pvp, "vnf0"), process(pvp, "Open vSwitch")
 
-    # A function that hangs for a while: what it does not take overflows its vhost ring.
+    # A function hangs for a while: frames that it does not take overflow its vhost ring.
     stop, go = (lambda n=n: vnf.signal(n) for n in (signal.SIGSTOP, signal.SIGCONT))
     with in_traffic(stop, go):
         seen = pvp.measure(LOAD_FPS, 1.0)
     assert dropped_at(seen, "switch:vnf0a", DropCause.VHOST_TX_RING_FULL) < seen.total("offered")
 
-    # A vSwitch that hangs: its ingress ring refuses frames that were offered on schedule.
+    # A vSwitch hangs: its ingress ring rejects frames that were offered on schedule.
     stop, go = (lambda n=n: daemon.signal(n) for n in (signal.SIGSTOP, signal.SIGCONT))
     with in_traffic(stop, go):
         seen = pvp.measure(LOAD_FPS, 1.0)
     assert dropped_at(seen, "sut-ingress", DropCause.RX_RING_FULL) < seen.total("offered")
     assert seen.total("unsent") + seen.total("offered") == seen.total("intended")
 
-    # A vSwitch that polls the function's way back no longer: the function's ring there fills up.
+    # The vSwitch stops polling the function's output: the function's ring there fills up.
     control.ofctl("mod-port", "vnf0b", "down")
     seen = pvp.measure(LOAD_FPS, 0.5)
     stuck = drops(seen).pop(("vnf0:b-switch:vnf0b", DropCause.UNKNOWN))
-    assert stuck == seen.ring_frames  # what the ring holds is on its way for ever
+    assert stuck == seen.ring_frames  # frames in the ring stay in flight forever
     full = drops(seen)["vnf0", DropCause.VNF_TX_RING_FULL]
     assert full + stuck == seen.total("offered") > 2 * stuck
     control.ofctl("mod-port", "vnf0b", "up")
@@ -115,9 +115,8 @@ def test_drops_of_a_pvp_bench(pvp: RealBench) -> None:
         otherwise=lambda: "the way back stays shut",
     )
 
-    # A generator that sleeps between two looks at its ports: what has come back meanwhile is more
-    # than its ring holds.
-    # Where the host slows the senders down less comes back, hence several looks.
+    # The generator sleeps between two looks at its ports, so that more comes back than its ring
+    # holds. Where the host slows the senders down less comes back, hence several looks.
     for _ in range(5):
         with in_traffic(lambda: pvp.rig.generator.program.ask("pause_pollers,ns=10000000")):
             seen = pvp.measure(20 * LOAD_FPS, 1.0)
@@ -126,20 +125,20 @@ def test_drops_of_a_pvp_bench(pvp: RealBench) -> None:
     assert full > 0
     assert frames_are_conserved(seen), seen.drops
 
-    # No rule for what comes back from the function. What the datapath has counted so far is
-    # credited to the rules first, or it would be to the drop rule.
+    # Frames from the function have no rule. What the datapath has counted so far is credited to the
+    # rules first, else the drop rule would get it.
     control.ask("revalidator/purge")
     control.ofctl("del-flows", "in_port=4,dl_dst=02:00:01:00:00:00")
     seen = pvp.measure(LOAD_FPS, 0.1)
     assert dropped_at(seen, "switch:vnf0b", DropCause.NO_FLOW) == seen.total("offered") > 0
 
-    # Nor for what the generator sends.
+    # Frames from the generator have no rule, either.
     control.ask("revalidator/purge")
     control.ofctl("del-flows", "in_port=1,dl_dst=02:01:00:00:00:00")
     seen = pvp.measure(LOAD_FPS, 0.1)
     assert dropped_at(seen, "switch:east", DropCause.NO_FLOW) == seen.total("offered") > 0
 
-    # A policer on the way in.
+    # A policer at the ingress.
     control.vsctl("set", "Interface", "east", "ingress_policing_rate=100",
                   "ingress_policing_burst=10")  # fmt: skip
     seen = pvp.measure(LOAD_FPS, 0.1)
@@ -154,13 +153,16 @@ def test_an_overloaded_path_loses_at_its_entrance(pvp: RealBench) -> None:
 
 
 def test_upcalls_that_nobody_answers(tmp_path: Path, own_state: None) -> None:  # noqa: ARG001
-    """A vSwitch that starts its revalidators anew first deletes the datapath's flows, with nobody
-    there to ask for new ones: what the PMD polls meanwhile is lost. It may have polled nothing."""
+    """A vSwitch that restarts its revalidators first deletes the datapath's flows.
+
+    Nobody answers upcalls for new flows then, so frames that the PMD polls meanwhile are lost. It
+    may have polled none.
+    """
     spec = point("p2p")
     spec = replace(spec, traffic=replace(spec.traffic, flows=4000, flow_field=FlowField.SRC_MAC))
     with opened(spec, tmp_path) as bench:
         control = vswitch(bench).control
-        # A rule that looks at source addresses: each gets a flow, and deleting them takes a while.
+        # The rule matches source addresses: each gets a flow, and deleting them takes a while.
         control.ofctl("add-flow", "priority=9999,dl_src=06:00:00:00:00:06,actions=drop")
         for attempt in range(20):
             threads = f"other_config:n-revalidator-threads={2 + attempt % 2}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are real disturbances found, and is a SUT that stalls by itself not excused?"""
+"""Check that real noise is found, and that a SUT that stalls by itself is not excused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.root, pytest.mark.alone]
 
 STALL_EVERY_NS, STALL_NS = 50_000_000, 5_000_000
 RATE_FPS, LOAD_FPS = 1e6, 800_000.0
-# Of one second each.
+# Number of trials, of one second each.
 TRIALS = 15
 
 
@@ -43,17 +43,17 @@ def test_a_sut_that_stalls_by_itself_is_not_excused(tmp_path: Path) -> None:
     impair = Impair(rate_fps=RATE_FPS, stall_every_ns=STALL_EVERY_NS, stall_ns=STALL_NS)
     spec = Frames(Topology("wire"), sut=Sut(impair=impair))
     with opened(spec, tmp_path) as bench:
-        # The host stops the CPU in some of the stalls, too, and so much is excused: seldom in all
-        # trials, unless every stall is excused.
+        # In some of the stalls the host stops the CPU, too, which excuses that part. This seldom
+        # happens in all trials, unless every stall is excused.
         trials = (judged(bench.measure(LOAD_FPS, 1.0), Stage.CONSTANT, 0.005, LOAD_FPS)
                   for _ in range(TRIALS))  # fmt: skip
         trial = next((t for t in trials if excused_ns(t) < 0.2 * 20 * STALL_NS), None)
     assert trial is not None, "what the SUT did itself was excused in every trial"
-    # What its queue does not hold while it serves nothing is lost, 19 or 20 times.
+    # Frames that its queue does not hold while it serves nothing are lost, 19 or 20 times.
     assert trial.lost > 15 * (LOAD_FPS * STALL_NS / 1e9 - impair.queue_frames)
 
 
 def excused_ns(trial: Trial) -> int:
-    """Silences of the SUT that pass for stops of its CPU."""
+    """Return silences of the SUT that count as stops of its CPU, in ns."""
     found = trial.observation.evidence.disturbances
     return sum(d.length_ns for d in found if d.source is Source.SINK_SILENCE)

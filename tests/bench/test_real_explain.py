@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The whole way with real frames: measure a switch, explain it, try what is proposed.
+"""Measure a switch with real frames, explain it, and try the proposal.
 
-No rate is asserted: what a change brings here depends on what else runs on this machine.
+No rate is asserted: what a change gains here depends on what else runs on this machine.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.report.test_explained import problems
 
 pytestmark = [pytest.mark.root, pytest.mark.alone]
 
-# Of a point: an MRR alone takes the fewest trials, and no rate is asserted.
+# An MRR alone takes the fewest trials, and no rate is asserted.
 STUDY = (
     "quickstart", "--set", "topology.kind=p2p", "--set", "traffic.frame=64", "--set",
     "search.kind=mrr", "--set", "search.latency=false", "--set", "sut.vswitch.descriptors=1024",
@@ -28,7 +28,7 @@ STUDY = (
 
 
 def wirespeed(store: Path, *arguments: str) -> str:
-    """What it prints; state and run directories are the fixture's."""
+    """Return what it prints; state and run directories are the fixture's."""
     done = subprocess.run(
         [sys.executable, "-m", "wirespeed.cli.main", *arguments, "--store", str(store)],
         env=os.environ | {"COLUMNS": "100"},
@@ -52,17 +52,17 @@ def test_a_measured_switch_is_explained_and_its_change_tried(tmp_path: Path) -> 
 
 
 def assert_resources(point: dict[str, Any]) -> None:
-    """The PMD thread's share and the cycles that a frame takes it are among them."""
+    """Check that the PMD thread's share and its cycles per frame are present."""
     found = {use["resource"]: use for use in point["resources"]}
     assert len(found) == 9
     pmd = {figure["unit"]: figure["value"] for figure in found["switch CPU"]["evidence"]}
     assert 0 < pmd["ratio"] <= 1.1
-    assert pmd["cycles"] > pmd["ns"] > 0  # Every server's counter has more than 1 GHz.
+    assert pmd["cycles"] > pmd["ns"] > 0  # every server's counter has more than 1 GHz
     assert found["VNF CPU"]["state"] == "none here"
 
 
 def assert_path(point: dict[str, Any], report: dict[str, Any]) -> None:
-    """What enters at one end comes out at the other, or is lost on the picture."""
+    """Check that what enters at one end leaves at the other, or is lost on the picture."""
     path = point["path"]
     assert [hop["name"] for hop in path["hops"]] == [
         "generator", "Open vSwitch", "generator, receiving",
@@ -77,7 +77,7 @@ def assert_path(point: dict[str, Any], report: dict[str, Any]) -> None:
 
 
 def assert_tried(document: dict[str, Any], report: dict[str, Any]) -> None:
-    """The run has both points of each pair, and only the proposed keys differ."""
+    """Check that the run has both points of each pair, and that only the proposed keys differ."""
     tried = document["tried"]
     assert tried["run"] == report["run"]["id"] == "try-quickstart-1"
     assert [point["label"] for point in report["points"]] == [

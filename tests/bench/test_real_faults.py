@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does all that goes wrong on a real bench end in one clear error, with nothing left over?"""
+"""Check that each failure of a real bench ends in one clear error, with nothing left over."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ with opened(point("p2p"), Path(sys.argv[1])) as bench:
 
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """Another wirespeed with a bench in the middle of a long trial; certainly ended afterwards."""
+    """Yield another wirespeed in the middle of a long trial; end it afterwards in any case."""
     run = subprocess.Popen(
         [sys.executable, "-c", RUN, str(tmp_path)],
         cwd=REPOSITORY,
@@ -94,7 +94,7 @@ def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def audited() -> list[dict[str, Any]]:
-    """The findings that `wirespeed audit` reports of this machine."""
+    """Return the findings that `wirespeed audit` reports of this machine."""
     command = Path(sys.executable).with_name("wirespeed")
     done = subprocess.run(
         [command, "audit", "--format", "json"], capture_output=True, text=True, check=False
@@ -137,7 +137,7 @@ def test_a_signal_leaves_nothing_behind(
     assert leftovers() == []
 
 
-# Everything is imported first, and wsdp is a copy: the tree may lie where only root can read.
+# Everything is imported first, and wsdp is a copy: the tree may be readable by root only.
 NOBODY = """
 import os, sys
 from dataclasses import replace
@@ -157,7 +157,7 @@ except WirespeedError as fault:
 
 
 def as_nobody(kind: str, directory: Path) -> str:
-    """What the run of an ordinary user says."""
+    """Return what the run of an ordinary user prints."""
     for name in ("run", "state", "logs"):
         (directory / name).mkdir()
         shutil.chown(directory / name, 65534, 65534)
@@ -175,7 +175,7 @@ def as_nobody(kind: str, directory: Path) -> str:
 
 @pytest.fixture
 def open_to_all(own_state: None) -> Path:  # noqa: ARG001
-    """A directory that an ordinary user can reach; pytest's own are root's."""
+    """Return a directory that an ordinary user can reach; pytest's own are root's."""
     directory = Path(os.environ["XDG_STATE_HOME"]).parent
     directory.chmod(0o755)
     made = directory / "nobody"

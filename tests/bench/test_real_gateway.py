@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do a gateway's frames come out right behind real ports, and are all of them accounted for?
+"""Check a gateway's frames behind real ports, and that all of them are accounted for.
 
 The loads are small, so that a busy machine carries them.
 """
@@ -65,7 +65,7 @@ def test_every_frame_arrives_as_the_tables_say(spec: Frames, tmp_path: Path) -> 
         seen = bench.measure(LOAD_FPS, DURATION_S)
     assert frames_are_conserved(seen), seen.drops
     trial = Trial(seen, Stage.CONSTANT, quiet=True)
-    # The gateway has consumed the announcements, 0.2 % of what went up.
+    # The gateway consumes the announcements, 0.2 % of the upstream frames.
     announces = spec.sut.vnf == GATEWAY and spec.bng is not None and spec.bng.arp_every
     announced = seen.directions[0].offered // 500 if announces else 0
     assert drops(seen) == ({("vnf0", DropCause.VNF_HANDLED): announced} if announced else {})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is what a run changes on other hosts undone, whatever ends the run or the link to a host?"""
+"""Check that changes on other hosts are undone, however the run or the connection ends."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def two_hosts() -> Iterator[Lab]:
 
 
 def clean(hosts: Lab, state: Path) -> subprocess.CompletedProcess[str]:
-    """`wirespeed clean`, which finds the hosts by their addresses in the journals."""
+    """Run `wirespeed clean`, which finds the hosts by their addresses in the journals."""
     path = f"{hosts.ssh.parent}:{os.environ['PATH']}"
     return subprocess.run(
         [sys.executable, "-m", "wirespeed.cli.main", "clean"],
@@ -61,7 +61,7 @@ def test_what_polls_and_who_serves_us_are_urgent_on_another_host(
     two_hosts: Lab, tmp_path: Path
 ) -> None:
     def nice() -> set[int]:
-        """Of the agent's threads, of commands, of our sshd's next session, and of a child."""
+        """Return the niceness of the agent's threads, its commands, a new session and a child."""
         agent = runner.run(["sh", "-c", "echo $PPID"]).stdout.strip()
         threads = [int(path.split("/")[-1]) for path in runner.glob(f"/proc/{agent}/task/*")]
         assert len(threads) == 2

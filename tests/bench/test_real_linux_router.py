@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the kernel route real frames between two ports, and is every lost one accounted for?"""
+"""Check that the kernel routes real frames between two ports, and accounts for every loss."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_frames_are_conserved(spec: Frames, tmp_path: Path) -> None:
 
 
 def test_it_routes_and_does_not_bridge(tmp_path: Path) -> None:
-    """Without the route nothing passes, and IP says why."""
+    """Without the route nothing passes, and IP's counters show why."""
     with opened(routed(point("p2p")), tmp_path) as bench:
         [namespace] = LocalRunner().glob("/run/netns/ws*-switch")
         name = namespace.rpartition("/")[2]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real frames pass where every directory that a user names has a path of 300 octets."""
+"""Check that real frames pass where every user-named directory has a path of 300 octets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PATHS = {
 
 @pytest.fixture
 def long_directory(tmp_path: Path) -> Path:
-    """A directory whose path has 300 octets."""
+    """Return a directory whose path has 300 octets."""
     left = 300 - len(str(tmp_path)) - 2
     directory = tmp_path / ("a" * (left // 2)) / ("b" * (left - left // 2))
     directory.mkdir(parents=True)
@@ -36,7 +36,7 @@ def long_directory(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def longest_base() -> Iterator[Path]:
-    """A directory whose path is as long as that of a directory for sockets may be."""
+    """Yield a directory with the longest path that a directory for sockets may have."""
     with tempfile.TemporaryDirectory(prefix="ws-", dir="/tmp") as directory:
         base = Path(directory) / ("b" * (SOCKET_BASE_MAX - len(directory) - 1))
         base.mkdir()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do the factors of Open vSwitch really change what it does to real frames?"""
+"""Check that factors of Open vSwitch change what it does to real frames."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ LOAD_FPS, DURATION_S = 20_000.0, 0.2
 
 @contextmanager
 def bench(ovs: Ovs, logs: Path, queues: int = 1) -> Iterator[RealBench]:
-    """P2P with frames that have passed and are all accounted for."""
+    """Yield p2p with frames that have passed and are all accounted for."""
     spec = point("p2p")
     wanted = Vswitch(ovs=ovs, rx_queues=queues)
     with opened(replace(spec, sut=replace(spec.sut, vswitch=wanted)), logs) as opened_bench:
@@ -52,7 +52,7 @@ def bench(ovs: Ovs, logs: Path, queues: int = 1) -> Iterator[RealBench]:
 
 
 def hits(found: RealBench) -> Counter[str]:
-    """What its threads found in which cache since the bench was opened."""
+    """Return the cache hits of its threads, by cache, since the bench was opened."""
     shown = vswitch(found).control.ask("dpif-netdev/pmd-stats-show")
     counted = Counter[str]()
     for name, number in re.findall(r"(\w+) hits: (\d+)", shown):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real TCP between real network namespaces, on a veth pair and through a real Open vSwitch."""
+"""Run real TCP between network namespaces, on a veth pair and through a real Open vSwitch."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def program_and_no_namespace_left(needs_root: None) -> Iterator[None]:  # noqa: 
 
 
 def shown(bench: RealTcpBench, host: int, *words: str) -> str:
-    """What a command says inside the namespace of a client."""
+    """Return what a command prints inside the namespace of a client."""
     return RUNNER.run([*bench.clients[host].end.place.words, *words]).stdout
 
 
@@ -92,7 +92,7 @@ def test_through_open_vswitch(tmp_path: Path, offloads: bool) -> None:
 
 
 BUSY = "ulimit -t 60; while :; do :; done"
-# Busy and away in turns, at the same moments on each CPU.
+# Busy and idle in turns, at the same moments on each CPU.
 NOW_AND_THEN = """
 import random, time
 chance = random.Random(1)
@@ -106,7 +106,7 @@ while time.process_time() < 30:
 
 @contextmanager
 def hogs(*command: str) -> Iterator[None]:
-    """A program on each CPU that does nothing else than use it; for a minute of it at most."""
+    """Run a busy loop on each CPU, for a minute at most."""
     with ExitStack() as started:
         for cpu in os.sched_getaffinity(0):
             words = ["taskset", "-c", str(cpu), *command]
@@ -131,9 +131,11 @@ def test_a_program_that_takes_the_cpus_all_the_time_is_seen_in_every_interval(
 
 
 def test_what_tcp_carries_while_a_program_pauses_is_the_undisturbed_rate(tmp_path: Path) -> None:
-    """It holds the CPUs for about half of the time; in the pauses TCP has what it needs, unless
-    the hypervisor slows the CPUs just then: hence up to five runs."""
-    # A machine whose hypervisor takes more than that by itself has no undisturbed time at all.
+    """It holds the CPUs for about half of the time; in the pauses TCP has what it needs.
+
+    The hypervisor may slow the CPUs just then, hence up to five runs.
+    """
+    # A machine whose hypervisor takes more than that has no clean time at all.
     tcp = Tcp(seconds=8, omit_s=0, max_taken=0.25)
     results = []
     for number in range(5):
@@ -169,7 +171,7 @@ def test_ports_count_what_the_client_counts(tmp_path: Path) -> None:
 
 
 def test_stock_iperf3_with_processes_and_queues_of_their_own(tmp_path: Path) -> None:
-    """Twice in a row: each of its servers has to be ready again."""
+    """Two runs in a row: each of its servers has to be ready again."""
     tcp = Tcp(tool=TcpTool.IPERF3, processes=2, queues=2, seconds=1, omit_s=0,
               direction=TcpDirection.BOTH)  # fmt: skip
     spec = TcpStreams(tcp)
@@ -223,7 +225,7 @@ with open_tcp_bench(spec, planned(spec), RUNNER, Path(sys.argv[1])) as bench:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_an_interruption_leaves_nothing_behind(tmp_path: Path, number: int) -> None:
-    """In the middle of a test. After SIGKILL the next command tidies up."""
+    """It happens in the middle of a test. After SIGKILL the next command cleans up."""
     before = namespaces()
     with subprocess.Popen(
         [sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real TCP to and between real guests: through vhost-user ports of Open vSwitch, and on taps."""
+"""Run real TCP to and between real guests: on Open vSwitch's vhost-user ports, and on taps."""
 
 from __future__ import annotations
 
@@ -65,22 +65,22 @@ def in_guest(bench: RealTcpBench, *words: str) -> str:
 
 
 def octets_are_conserved(bench: RealTcpBench, run: TcpRun) -> None:
-    """What the client got was given to it by the vSwitch, and little else was."""
+    """Check that the client got what the vSwitch gave it, and little else."""
     shown = vswitch_of(bench).control.ofctl("dump-ports")
     counts = parse_ports(shown)
     server, client = counts[1], counts[2]
     assert server.rx_dropped == server.tx_dropped == client.tx_dropped == 0
-    # Either interface says its own few words of IPv6.
+    # Each interface sends a few IPv6 frames of its own.
     assert abs(client.tx - server.rx) < 20
     way = run.directions[0]
     assert way.bytes > 0
     [counted] = [sum(each.values) for each in run.payload if each.name == "down"]
-    # Segments that were sent again, results and what was on its way at the end count besides.
+    # Retransmitted segments, results, and segments in flight at the end also count.
     assert way.bytes <= counted < 1.1 * way.bytes + 4_000_000
 
 
 def test_to_a_client_outside_with_tso_and_the_guests_end_ends_the_run(tmp_path: Path) -> None:
-    """One start for both: it is what takes the time."""
+    """One start serves both, as it takes most of the time."""
 
     def run() -> None:
         with opened(SHORT, tmp_path) as bench:

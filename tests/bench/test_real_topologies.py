@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do real frames take the way that each topology says, and are they all accounted for?
+"""Check that real frames take each topology's path, and are all accounted for.
 
-The loads are small, so that a busy machine carries them; what is asserted is where frames went, not
-how fast.
+The loads are small, so that a busy machine carries them. Assertions are on the path of frames, not
+on their rate.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ TOPOLOGIES = {
     ),
     "host, testpmd": point("host", vnf=Vnf("testpmd")),
 }
-# The next two take its way.
+# The next two take the same path.
 SHORT = cases(TOPOLOGIES, "p2p")
 
 
 def assert_watched(seen: Observation) -> None:
-    """Every window is accounted for, and somebody watched every CPU that polls."""
+    """Check that every window is accounted for, and that every polling CPU was observed."""
     assert seen.windows is not None
     for way, windows in zip(seen.directions, seen.windows.directions, strict=True):
         assert sum(windows.received) <= way.received
-        # All but what was sent in the part of a window at the beginning and the end.
+        # All but what was sent in the partial windows at the beginning and the end.
         assert sum(windows.offered) >= 0.9 * way.offered
         assert sum(windows.received) >= 0.9 * way.received
     assert seen.evidence.unseen == ()
@@ -70,7 +70,7 @@ def assert_watched(seen: Observation) -> None:
 
 
 def assert_ports_agree(seen: Observation, spec: Frames) -> None:
-    """Every port of every path is counted, and a cable loses nothing on the way."""
+    """Check that every port of every path is counted, and that cables lose nothing."""
     counts = {count.port: count for count in seen.ports}
     paths = sut_of(spec).paths
     assert paths

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generator on one host, Open vSwitch with DPDK on another: figures, and nothing left behind.
+"""Check a generator and Open vSwitch with DPDK on two hosts: rates, and nothing left behind.
 
 The hosts are network namespaces with an sshd each, cabled by two veth pairs.
 """
@@ -50,7 +50,7 @@ time_limit_s = 5
 
 @dataclass(frozen=True)
 class TwoHosts:
-    """The lab, and wirespeed on this machine with a state directory of its own."""
+    """The testbed, and wirespeed on this machine with its own state directory."""
 
     lab: Lab
     folder: Path
@@ -75,19 +75,19 @@ class TwoHosts:
         )  # fmt: skip
 
     def children(self) -> list[int]:
-        """Descriptors of what the living run has started on both hosts."""
+        """Return descriptors of what the living run has started on both hosts."""
         changes = [c for h in self.lab.hosts.values() for c in of_living_runs(self.state, h.url)]
         return [os.pidfd_open(c.pid) for c in changes if isinstance(c, ProcessStarted)]
 
     def as_before(self) -> None:
-        """Nothing of a run is left on either host, nor in a journal."""
+        """Check that nothing of a run is left on either host, nor in a journal."""
         assert hosts_left(self.state) == ()
         assert list((self.state / "journal").glob("*")) == []
         for host in self.lab.hosts.values():
             assert interfaces(host.namespace) == UNTOUCHED
 
 
-# The interfaces of a host, and those of their flags that a run may change.
+# The interfaces of a host, and the flags that a run may change.
 UNTOUCHED = {name: {"UP"} for name in ("lo", "control", "east", "west")}
 
 
@@ -161,7 +161,7 @@ except WirespeedError as error:
 
 @pytest.fixture
 def measuring(hosts: TwoHosts) -> Iterator[subprocess.Popen[str]]:
-    """A run in the middle of a trial."""
+    """Yield a run in the middle of a trial."""
     run = subprocess.Popen(
         [sys.executable, "-c", RUN, str(hosts.folder / "study.toml"),
          str(hosts.folder / "lab.toml")],

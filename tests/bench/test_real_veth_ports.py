@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do real frames pass ports that are interfaces of the kernel whole, and is every lost one told?"""
+"""Check that real frames pass ports that are kernel interfaces, and that losses are explained."""
 
 from __future__ import annotations
 
@@ -72,15 +72,15 @@ POINTS = {
     "p2p, bridge, XDP": bridged(P2P),
     "pvp, bridge, XDP": bridged(PVP),
 }
-# The rest differs in ports or in drivers alone.
+# The others differ only in ports or drivers.
 SHORT = cases(
     POINTS, "p2p, af-packet", "p2p, kernel, XDP", "p2p, af-packet, XDP", "pvp, af-packet",
     "pvp, af-xdp", "pvp, kernel, XDP", "pvp, af-packet, XDP", "pvp, bridge, XDP",
 )  # fmt: skip
 
 
-# Linux 6.18 takes frames from the ring of an XDP socket that reach no interface and no counter,
-# when the socket is flooded and its CPU has other work: 0.1 to 0.3% were seen.
+# Linux 6.18 loses frames in the ring of a flooded XDP socket when its CPU has other work. They
+# reach no interface and no counter; 0.1 to 0.3% were seen.
 XDP_UNCOUNTED = 0.01
 
 
@@ -113,7 +113,7 @@ def test_what_goes_in_comes_out_octet_by_octet(ports: OvsPorts, tmp_path: Path) 
             ["nsenter", f"--net={namespace}", "--", sys.executable, RECEIVING, "east-p", "west-p"],
             input=json.dumps(sent), capture_output=True, text=True, check=True, timeout=60,
         )  # fmt: skip
-    # Each is a flow of its own: their order is Open vSwitch's.
+    # Each is its own flow: their order is Open vSwitch's.
     assert sorted(json.loads(done.stdout)) == sorted(sent)
 
 
@@ -121,7 +121,7 @@ def test_what_goes_in_comes_out_octet_by_octet(ports: OvsPorts, tmp_path: Path) 
 def test_what_an_open_vswitch_that_hangs_does_not_read_is_told(
     ports: OvsPorts, tmp_path: Path
 ) -> None:
-    """Its sockets have room for some thousands of frames at most."""
+    """Its sockets hold some thousands of frames at most."""
     with opened(on_veth(point("p2p"), ports), tmp_path) as bench:
         daemon = process(bench, "Open vSwitch")
         stop, go = (lambda n=n: daemon.signal(n) for n in (signal.SIGSTOP, signal.SIGCONT))

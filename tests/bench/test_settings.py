@@ -20,7 +20,7 @@ CPUS = frozenset({1, 2})
 
 
 class Switch:
-    """A part with one polling thread and settings that a test sets."""
+    """A component with one polling thread and settings that a test sets."""
 
     def __init__(self, tid: int) -> None:
         self.told: dict[str, str] = {"Open vSwitch: rule in_port=1": "output:2"}
@@ -34,7 +34,7 @@ class Switch:
 
 
 def own(changes: tuple[Change, ...]) -> list[Change]:
-    """Without those of this host, which other programs may change meanwhile."""
+    """Return the changes without those of this host, which other programs may change."""
     return [change for change in changes if not change.what.startswith("/")]
 
 
@@ -123,7 +123,7 @@ def test_queues_cpu_of_each_is_read_without_its_load() -> None:
 
 
 class Interrupts(LocalRunner):
-    """A host with one interrupt, that a test moves."""
+    """A host with one interrupt that a test moves."""
 
     may_come_to = "0-3"
 

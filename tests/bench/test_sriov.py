@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The topology of virtual functions, as data: links, VLANs, physical functions, what is refused."""
+"""Check the sriov topology as data: links, VLANs, physical functions, rejected points."""
 
 from __future__ import annotations
 

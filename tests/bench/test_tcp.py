@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What TCP tests are made of, without a host."""
+"""Check the pieces of TCP tests, without a host."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DIRS = Directories(PurePosixPath("/run/w"), PurePosixPath("/log"), "tag")
 
 @dataclass
 class FakeEnd:
-    """On a host where nothing can be started."""
+    """An End on a host where nothing can be started."""
 
     name: str
     cpus: tuple[int, ...]
@@ -193,7 +193,7 @@ def test_each_iperf3_process_has_a_port_and_a_cpu_as_in_s0() -> None:
 
 
 def stock_output(**end: Any) -> str:
-    """The parts of iperf3 3.12's JSON that count."""
+    """Return the parts of iperf3 3.12's JSON that count."""
     received = {"bytes": 9, "bits_per_second": 72.0}
     whole = {
         "sum_sent": received | {"bytes": 12, "retransmits": 4},

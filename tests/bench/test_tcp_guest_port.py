@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a guest's NIC get the address, queues and offloads of the point, or an error?"""
+"""Check that a guest's NIC gets the point's address, queues and offloads, or an error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PORT = HOSTS.server_ports[0]
 
 
 class FakeGuest(FakeHost):
-    """Its NIC has the features and queues that it is made with; nothing runs."""
+    """A guest whose NIC has given features and queues; nothing runs."""
 
     name = "server"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How do looks at a TCP run become intervals, and what does a look read?"""
+"""Check how looks at a TCP run become intervals, and what a look reads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TCP = Tcp(seconds=1, omit_s=0)
 
 
 def looks(*waits_ms: int, traffic_from: int = 1) -> list[Look]:
-    """Every 0.1 s one, with how long a task of the server had waited by then."""
+    """Return a look every 0.1 s, with how long a task of the server had waited by then."""
     first = Look(7 * TENTH, {DOWN: 500}, {0: 0, 1: 0}, (), 0, 0)
     return [first] + [
         replace(
@@ -48,7 +48,7 @@ def test_what_does_not_fit_into_an_interval_was_taken_before_it(
     spread = spread_back(amounts, lengths)
     assert all(0 <= amount <= length for amount, length in zip(spread, lengths, strict=True))
     for i in range(len(pairs) + 1):
-        # Nothing moves to a later interval, and nothing is lost but what is before the first.
+        # Nothing moves to a later interval, and only time before the first is lost.
         assert sum(spread[i:]) <= sum(lengths[i:])
         assert sum(spread[:i]) >= min(sum(amounts[:i]), sum(spread[:i]))
     assert sum(spread) <= sum(amounts)
@@ -131,7 +131,7 @@ def test_tasks_are_told_apart_by_whose_they_are() -> None:
 
 
 def net_dev(**ports: tuple[int, int, int, int]) -> str:
-    """Octets and packets received, octets and packets sent."""
+    """Return the file of ports with octets and packets received, octets and packets sent."""
     rows = [
         f"  {name}: {ports[name][0]} {ports[name][1]} 0 0 0 0 0 0 "
         f"{ports[name][2]} {ports[name][3]} 0 0 0 0 0 0"

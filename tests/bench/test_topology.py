@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do the rules of every topology carry each stream's frames to where they belong, and only there?
+"""Check that each topology's rules carry every stream's frames to their port, and only there.
 
-The tests send frames through the data alone: a switch that knows nothing but the rules, network
-functions that do nothing but what `forwards` says, and a NIC that joins the ports of a VLAN.
+The tests send frames through the data alone. The switch knows only the rules, network functions do
+only what `forwards` lists, and a NIC joins the ports of a VLAN.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def matches(flow: Flow, port: str, dst: int) -> bool:
 
 
 def joined_by_nic(spec: Frames) -> dict[str, str]:
-    """The other virtual function in the VLAN of each."""
+    """Return the other virtual function in the VLAN of each."""
     found = TOPOLOGIES[spec.topology.kind].virtual_functions(spec)
     return {
         a.port: b.port
@@ -64,7 +64,7 @@ def send(
     addresses: tuple[int, int],
     nic: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[str | None, list[str]]:
-    """The generator port where a frame arrives (None: dropped), and the functions it passed."""
+    """Return the port where a frame arrives (None: dropped), and the functions it passed."""
     src, dst = addresses
     at = wired.peer(End(GENERATOR, port))
     passed: list[str] = []

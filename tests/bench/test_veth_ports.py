@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do ports that are interfaces of the kernel become what Open vSwitch and programs of ours use, and
-does every frame that the kernel counted have its place?"""
+"""Check ports that are kernel interfaces: settings, programs, and the place of every frame."""
 
 from __future__ import annotations
 
@@ -178,8 +177,11 @@ FRAMES = st.integers(0, 10**6)
 def test_what_the_kernel_counted_is_conserved(
     passed: int, refused: int, unread: int, blocked: int, told_by: str
 ) -> None:
-    """told_by: who knows what was not read. Open vSwitch counts what it took, or repeats the
-    interface's count."""
+    """Check conservation.
+
+    told_by: who knows the unread frames. Open vSwitch counts what it took, or repeats the
+    interface's count.
+    """
     taken, arrived = passed + blocked, passed + blocked + unread
     cable = cable_count(
         InterfaceCount(0, 0, arrived, unread if told_by == "interface" else 0),

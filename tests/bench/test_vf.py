@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Virtual functions are made, set, given to DPDK and taken back, on a host that is a dict."""
+"""Check that VFs are made, set, given to DPDK and returned, on a host that is a dict."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def settings(nic: FakeNic) -> dict[int, VfSettings]:
 
 
 def killed(nic: FakeNic, state: Path) -> None:
-    """A run that ends as on kill -9: what stands is in its journal alone."""
+    """End a run as kill -9 does: what stands is only in its journal."""
     journal = Journal.create(state, nic.address)
     with pytest.raises(KeyboardInterrupt):
         give_vfs_to_dpdk(Host(nic, state, journal), PF, [A, B], 1500)
@@ -51,7 +51,7 @@ def test_vfs_are_made_set_bound_and_taken_away(tmp_path: Path) -> None:
 
 
 def test_the_kernels_driver_takes_a_vf_that_is_set_already(tmp_path: Path) -> None:
-    nic = FakeNic(iommu=False)  # which the kernel's driver needs not
+    nic = FakeNic(iommu=False)  # the kernel's driver needs no IOMMU
     before = dict(nic.files)
     with changing_host(nic, tmp_path) as host:
         assert give_vfs_to_kernel(host, PF, [A, B], 9000) == ("ens1f0v0", "ens1f0v1")
@@ -141,7 +141,7 @@ def default_route(nic: FakeNic) -> None:
 
 
 def virtio(nic: FakeNic) -> None:
-    """Its interface is one folder further down."""
+    """Put its interface one directory level further down."""
     default_route(nic)
     del nic.files[f"{PCI}/{PF}/net/ens1f0"]
     nic.files[f"{PCI}/{PF}/virtio2/net/ens1f0"] = ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are the vSwitch's ports and rules what the wiring says, and its answers understood?"""
+"""Check the vSwitch's ports and rules against the wiring, and the parsing of its answers."""
 
 from __future__ import annotations
 
@@ -126,13 +126,13 @@ def seen(no_flow: int = 0) -> HopCount:
 
 
 def test_frames_in_and_out_are_counted_by_port() -> None:
-    # What a vhost-user port polices (vnf0a: 4) is missing from its rx count; a NIC's is not.
+    # The rx count of a vhost-user port lacks policed frames (vnf0a: 4); a NIC's includes them.
     assert seen().entered == {"east": 1000, "west": 0, "vnf0a": 894, "vnf0b": 0}
     assert seen().left == {"east": 0, "west": 880, "vnf0a": 970, "vnf0b": 0}
 
 
 def test_what_a_nics_ring_had_no_room_for_entered_and_was_dropped() -> None:
-    """DPDK leaves it out of a PCI port's rx count, and Open vSwitch tells it by itself."""
+    """DPDK excludes it from a PCI port's rx count, and Open vSwitch reports it separately."""
     nic = DUMP_PORTS.replace("ovs_rx_qos_drops=3,", "ovs_rx_qos_drops=3, rx_missed_errors=11,")
     found = hop(nic)
     assert found.entered["east"] == 1011

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run in a network namespace: sends frames by one interface, prints what comes out of another.
+"""Send frames by one interface and print what leaves another, inside a network namespace.
 
 Frames are hexadecimal, as a list in JSON. Ends when as many have come as were sent, or none more in
 a while.
@@ -45,7 +45,7 @@ def main(into: str, out_of: str) -> None:
 
 
 def tagged(data: bytes, extra: list[tuple[int, int, bytes]]) -> bytes:
-    """The kernel keeps a frame's VLAN tag apart."""
+    """Return the frame with its VLAN tag, which the kernel keeps separately."""
     for _, kind, content in extra:
         if kind == PACKET_AUXDATA:
             status, *_, tag, ethertype = AUXDATA.unpack(content[: AUXDATA.size])

@@ -26,7 +26,7 @@ Command = Callable[..., Ended]
 
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch) -> FakeHost:
-    """The machine that `run` measures: a SUT of known capacity, in no time."""
+    """Replace the machine that `run` measures by a SUT of known capacity, which takes no time."""
     fake = FakeHost(capacity_fps=3e6)
     monkeypatch.setattr(rig, "local_rig", lambda: fake.rig)
     return fake
@@ -39,7 +39,7 @@ def wirespeed(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> Iterator[Command]:
-    """Run a command in this process, with a store of its own, in a directory of its own."""
+    """Return a command in this process, with its own store and its own directory."""
     monkeypatch.setenv("WIRESPEED_STORE", str(tmp_path / "runs.sqlite"))
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.chdir(tmp_path)

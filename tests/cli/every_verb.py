@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every verb of the command, found from the command itself."""
+"""Find every verb of the command from the command itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from wirespeed.cli.verbs import LazyVerb
 
 
 def every_command() -> dict[tuple[str, ...], Any]:
-    """Every command and group by its words, e.g. ("study", "list"); () is `wirespeed` itself."""
+    """Return every command and group by its words, e.g. ("study", "list").
+
+    () is `wirespeed` itself.
+    """
     return dict(_walk((), build_command()))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Documents of others with control characters in their strings."""
+"""Make foreign documents with control characters in their strings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-# OSC 52 (fills the clipboard), OSC 8 (a link), CR, CSI of C1, DEL, marks that reorder, a separator.
+# OSC 52 (fills the clipboard), OSC 8 (a link), CR, CSI of C1, DEL, reordering marks, a separator.
 PAYLOAD = "\x1b]52;c;QQ==\x07\x1b]8;;http://x\x1b\\\r\x9b31m\x7f\u202e\u2066\u2028"
 _RAW = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 # Colours of our own, and the terminal's line ends.
@@ -16,12 +16,12 @@ _OURS = re.compile(r"\x1b\[[0-9;]*m|\r\n")
 
 
 def raw(printed: str) -> str:
-    """Every control character in it but newlines, tabs and colours."""
+    """Return every control character in it except newlines, tabs and colours."""
     return "".join(_RAW.findall(_OURS.sub("", printed)))
 
 
 def string_leaves(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The path of one string for each place in the schema: of a list only the first entry."""
+    """Yield the path of one string for each place in the schema, with a list's first entry only."""
     if isinstance(document, dict):
         for key, value in document.items():
             yield from string_leaves(value, (*path, key))
@@ -38,7 +38,7 @@ def string_leaves(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[A
 
 
 def poisoned(document: Any, path: tuple[Any, ...]) -> Any:
-    """A copy of the document with the payload at the end of the string at that path."""
+    """Return a copy of the document with the payload appended to the string at that path."""
     found = copy.deepcopy(document)
     inner = found
     for key in path[:-1]:

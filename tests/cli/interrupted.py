@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`wirespeed` on a rig that waits in its fourth trial until a signal comes.
+"""Run `wirespeed` on a rig that waits in its fourth trial until a signal comes.
 
 python -m tests.cli.interrupted MARKER ARGUMENT... ; MARKER is made when the bench is closed.
 """

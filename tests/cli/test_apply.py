@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""apply, verify and rollback as commands: what they print and end with, and what they refuse."""
+"""Check output, exit codes and rejections of apply, verify and rollback."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HOST = ("--host", "ssh://lab1")
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> FakeHost:
-    """The host that every address reaches."""
+    """Return the host that every address reaches."""
     fake = FakeHost()
     for module in (apply, rollback, verify):
         monkeypatch.setattr(module, "reach", fake.reach)

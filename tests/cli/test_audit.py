@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed audit and inspect, as a person or a CI job calls them."""
+"""Check wirespeed audit and inspect, as a person or a CI job calls them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_inspect_json_is_a_host_file_that_inspect_and_audit_read(wirespeed: Comm
 def test_this_machine_is_recorded_and_read_back_as_it_is(wirespeed: Command) -> None:
     live = json.loads(wirespeed("inspect", "--json", "--record", "here").out)
     again = json.loads(wirespeed("inspect", "--recorded", "here", "--json").out)
-    # What killed runs have left is in journals of this machine, which no recording has.
+    # Leftovers of killed runs are in journals of this machine, which no recording has.
     assert live.pop("left_by_killed_runs") is not None
     assert again.pop("left_by_killed_runs") is None
     assert live == again

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a person types wrongly: words instead of a traceback, and nothing measured for nothing."""
+"""Check typing errors: a message instead of a traceback, and no measurement."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TITLE = "Is [tcp] or [traffic] slower[/nope]?"
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
     path = tmp_path / "mine.toml"
-    # With the mark that some editors put first.
+    # With the byte order mark that some editors write.
     path.write_text(
         f'\ufefftitle = "{TITLE}"\ndescription = "see [topology]"\n[topology]\nkind = "wire"\n',
         encoding="utf-8",

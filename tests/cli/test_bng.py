@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does wsdp take what `wirespeed bng tables` writes, and name what is wrong with other tables?"""
+"""Check that wsdp reads what `wirespeed bng tables` writes, and reports errors in others."""
 
 from __future__ import annotations
 

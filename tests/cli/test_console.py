@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands print: control characters of data never reach the terminal."""
+"""Check that control characters of data never reach the terminal."""
 
 from __future__ import annotations
 

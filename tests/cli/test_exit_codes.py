@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every verb ends with the exit codes of docs/reference/exit-codes.md."""
+"""Check that every verb ends with the exit codes of docs/reference/exit-codes.md."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BY_WORDS = pytest.mark.parametrize("path", VERBS, ids=" ".join)
 
 
 def told(ended: Ended, code: int) -> None:
-    """It ends with that code and two lines or more: what is wrong, and the next step."""
+    """Check for that code and at least two lines: the problem, and the next step."""
     assert ended.code == code, ended.err
     assert ended.out == ""
     what, *steps = ended.err.rstrip("\n").splitlines()
@@ -75,7 +75,7 @@ def test_word_too_many_ends_with_2(wirespeed: Command, path: tuple[str, ...]) ->
         told(wirespeed(*path, *["x"] * len(arguments), "x"), 2)
 
 
-# Each way to name a file that is read; a new one must be added here.
+# Each way to name an input file; a new one must be added here.
 READS = {
     ("inspect", "--host"): ["inspect", "--host", "FILE"],
     ("inspect", "--recorded"): ["inspect", "--recorded", "FILE"],
@@ -111,7 +111,7 @@ READS = {
     ("predict ask", "--params"): ["predict", "ask", "--params", "FILE"],
     ("bng curve", "FILE"): ["bng", "curve", "FILE"],
 }
-# `fleet add` goes on behind a file that it cannot use, and `explain --lab` needs a run first.
+# `fleet add` goes on after a file that it cannot use, and `explain --lab` needs a run first.
 ELSEWHERE = {("fleet add", "PATH..."), ("fleet add", "--members"), ("explain", "--lab")}
 # Files and folders that are written.
 WRITES = {"--output", "--html", "--svg", "--record"}
@@ -150,7 +150,7 @@ def binary(path: Path) -> None:
 
 
 def unreadable(path: Path) -> None:
-    """Nobody can read it, root neither: a link to itself."""
+    """Make a file that nobody can read, not even root: a link to itself."""
     path.symlink_to(path)
 
 
@@ -201,7 +201,7 @@ def test_output_that_cannot_be_written_ends_with_2(
 
 
 def words_for(command: Any) -> list[str]:
-    """Words with which the command is accepted."""
+    """Return arguments with which the command is accepted."""
     found: list[str] = []
     for each in command.params:
         if each.required:
@@ -246,7 +246,7 @@ def test_program_that_waits_for_its_input_ends_by_a_real_signal(tmp_path: Path) 
 PRINTING = pytest.mark.parametrize(
     "words", ["--version", "--help", "run -h", "study list", "bng tables"]
 )
-# stdout is buffered as a user's is, whatever the environment of the tests says.
+# Buffer stdout as a user's is, whatever the environment of the tests says.
 BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 
 

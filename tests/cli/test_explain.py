@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed explain, on runs of a SUT that forwards more with more receive queues."""
+"""Check wirespeed explain, on runs of a SUT that forwards more with more receive queues."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ P2P = "p2p, 64 B"
 
 
 class Queues(FakeBench):
-    """It loses frames at its first ring."""
+    """A bench that loses frames at its first ring."""
 
     def measure(self, load_fps: float, duration_s: float) -> Observation:
         seen = super().measure(load_fps, duration_s)
@@ -35,7 +35,7 @@ class Queues(FakeBench):
 
 @dataclass
 class QueuesHost(FakeHost):
-    """2 Mpps a queue."""
+    """A host that forwards 2 Mpps a queue."""
 
     @contextmanager
     def _open(self, spec: Frames, _plan: Plan, _name: str) -> Iterator[FakeBench]:
@@ -45,7 +45,7 @@ class QueuesHost(FakeHost):
 
 @pytest.fixture
 def queues(wirespeed: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
-    """The command on that host, with a run of one point."""
+    """Return the command on that host, with a run of one point."""
     host = QueuesHost()
     monkeypatch.setattr(rig, "local_rig", lambda: host.rig)
     assert wirespeed(*QUICK).code == 0
@@ -146,7 +146,7 @@ class TestBadInput:
         assert "was measured on testhost, this is another" in ended.err
 
     def test_where_nothing_can_be_tried_every_reason_is_told(self, wirespeed: Command) -> None:
-        """The reference SUT is limited by itself, and there is nothing to change."""
+        """The reference SUT limits itself, and there is nothing to change."""
         wirespeed("run", "wire")
         ended = wirespeed("explain", "latest", "--try")
         assert ended.code == 1
@@ -208,5 +208,5 @@ def test_try_cut_short_goes_on_and_keeps_half_a_pair(
     assert "8 of 8 measurements matched" in ended.out
     assert "of 4 pairs, of 4 measured" in ended.out
     assert "Run try-quickstart-1." in ended.out
-    # A complete one is measured anew, as another run.
+    # A complete run is measured anew, as another run.
     assert "Run try-quickstart-2." in queues(*named).out

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed fleet on the command line: what is refused, what is left out, what is continued."""
+"""Check what wirespeed fleet rejects, skips and continues on the command line."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every verb that shows a document of others: no control character of it reaches the terminal.
+"""Check that no control character of a foreign document reaches the terminal, for every verb.
 
-Each string of each document gets the payload in turn. A border that refuses it is as good as a
-table that escapes it: both print, and both are looked at.
+Each string of each document gets the payload in turn. A reader that rejects it is as good as a
+table that escapes it: both print, and both outputs are checked.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ Shown = Callable[[Command, str, object], None]
 
 
 def fuzzed(wirespeed: Command, original: Any, shown: Shown) -> int:
-    """Show the document once for each of its strings, poisoned; how many these are."""
+    """Show the document once for each of its strings, poisoned; return their number."""
     paths = list(string_leaves(original))
     for path in paths:
         Path("hostile.json").write_text(json.dumps(poisoned(original, path)), encoding="utf-8")
@@ -123,7 +123,7 @@ TEXT_COLUMNS = {
 
 
 def poison_column(store: Path, table: str, column: str) -> int:
-    """Put the payload behind the column's text, or each string of its JSON that is a value."""
+    """Append the payload to the column's text, or to each string value of its JSON."""
     changed = 0
     with sqlite3.connect(store) as database:
         rows = database.execute(f"SELECT rowid, {column} FROM {table}").fetchall()  # noqa: S608
@@ -158,7 +158,7 @@ def test_store_with_payload_prints_no_control_character(
     assert wirespeed("run", "wire").code == 0
     assert wirespeed("run", "wire").code == 0
     assert poison_column(tmp_path / "runs.sqlite", *place)
-    # A run whose texts are not of their form is named, which ends the command with 1.
+    # A run with malformed texts is named, and the command ends with 1.
     for words in SHOWING:
         ended = checked(wirespeed(*words.split()), (place, words), (0, 1, 2))
         if "--json" in words and ended.out:
@@ -174,7 +174,7 @@ def test_study_with_payload_prints_no_control_character(wirespeed: Command) -> N
 
 
 def on_terminal(words: list[str], folder: Path) -> str:
-    """What the command prints on a terminal."""
+    """Return what the command prints on a terminal."""
     ours, theirs = pty.openpty()
     argv = [sys.executable, "-m", "wirespeed.cli.main", *words]
     env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "120"}
@@ -185,7 +185,7 @@ def on_terminal(words: list[str], folder: Path) -> str:
         while data := os.read(ours, 65536):
             printed += data
     except OSError:
-        pass  # EIO: the program has ended.
+        pass  # EIO: the program has ended
     finally:
         os.close(ours)
         process.wait()

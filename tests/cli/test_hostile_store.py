@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that a hostile or broken host left, through the real command in a process of its own."""
+"""Run the real command on files that a hostile or broken host left."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.store import Store
 
 DATA = Path(__file__).parents[1] / "store" / "data"
-# Against a command that never ends; no time is measured.
+# Limit for a command that never ends; no time is measured.
 ENDS_S = 600
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do inspect, plan and plan diff read a cloud, and end with words on bad input?"""
+"""Check that inspect, plan and plan diff read a cloud, and report bad input."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EXAMPLE = ROOT / "examples" / "s2-chains"
 
 @pytest.fixture
 def cloud(tmp_path: Path) -> str:
-    """A recorded cloud in which the example was carried out; beside it plan.json."""
+    """Return a recorded cloud in which the example was deployed, next to plan.json."""
     folder = tmp_path / "recorded"
     folder.mkdir()
     plan = example_plan("s2-chains")

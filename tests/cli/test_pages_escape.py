@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages and drawings that are made of documents of others: their strings are text, never markup."""
+"""Check that strings of foreign documents are text in pages and drawings, never markup."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def escaped(page: str) -> None:
 
 @pytest.fixture
 def measured(wirespeed: Command, tmp_path: Path) -> Command:
-    """The command, with a run whose title, CPU model and label are markup."""
+    """Return the command, with a run whose title, CPU model and label are markup."""
     Path("s.toml").write_text(
         f'title = "{SCRIPT}"\ndescription = "{SCRIPT}"\n[topology]\nkind = "wire"\n'
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does `wirespeed plan` read, plan, show, compare and render, and end with words on bad input?"""
+"""Check that `wirespeed plan` reads, plans, shows, compares and renders, and reports bad input."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def wirespeed(*argv: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(program), "plan", *map(str, argv)],
         capture_output=True, text=True, check=False,
-        # The sources of this tree, whichever tree the program was installed from.
+        # Use the sources of this tree, whichever tree the program was installed from.
         env={"COLUMNS": "200", "PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT / "src")},
     )  # fmt: skip
 

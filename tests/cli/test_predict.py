@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed predict as its users call it."""
+"""Check wirespeed predict as its users call it."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ S2_CSV = Path(__file__).parents[2] / "src" / "wirespeed" / "published" / "data" 
 
 @pytest.fixture(scope="module")
 def sriov() -> tuple[Observation, ...]:
-    """S2's rates of one interface: few parameters."""
+    """Return S2's rates of one interface, which need few parameters."""
     found = parse_observations(S2_CSV.read_text(), "s2.csv")
     return tuple(o for o in found if o.case.attachment is Attachment.SRIOV)
 

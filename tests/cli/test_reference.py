@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documentation says what the code does."""
+"""Check that the documentation matches the code."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_no_help_has_brackets_that_the_terminal_takes_for_markup() -> None:
 
 
 def uses(text: str) -> list[str]:
-    """Every use of the command in code spans and blocks."""
+    """Return every use of the command in code spans and blocks."""
     spans = re.findall(r"`(wirespeed [^`\n]*)`", text)
     lines = re.findall(r"^\s*(?:\$ |sudo |\.venv/bin/|.*&& (?:\.venv/bin/)?)?(wirespeed [a-z].*)$",
                        "\n".join(re.findall(r"```(?:sh|console)?\n(.*?)```", text, re.DOTALL)),
@@ -65,7 +65,7 @@ def test_every_command_in_the_documents_exists(page: Path) -> None:
         while words and (*path, words[0]) in known:
             path = (*path, words.pop(0))
         assert path or not words or words[0].startswith("-"), use
-        # A group may have a verb that it falls back to, as `plan` has `make`.
+        # A group may have a default verb, as `plan` has `make`.
         below = [command for other, command in known.items() if other[: len(path)] == path and path]
         options = {o for c in (known[path], *below) for p in c.params for o in p.opts} | {"--help"}
         used = {word.split("=")[0].strip("[],.") for word in words if word.startswith("--")}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`plan render` into a folder that has files already."""
+"""Check `plan render` into a folder that has files already."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a start of the command imports."""
+"""Check what a start of the command imports."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ finally:
 
 
 def imported(*words: str) -> set[str]:
-    """Packages that are imported once the command has ended."""
+    """Return the packages that are imported once the command has ended."""
     argv = [sys.executable, "-c", PROGRAM, *words]
     done = subprocess.run(argv, capture_output=True, text=True, check=True)
     return set(done.stdout.rpartition("MODULES")[2].split())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every verb that has --store ends with 2 where it cannot be used, whatever the verb."""
+"""Check that every verb with --store ends with 2 where the store cannot be used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from tests.cli.conftest import Command
 from tests.cli.test_exit_codes import HOST, VERBS, told
 
-# Read: a store that is not there is refused. A new verb must be added here or below.
+# Verbs that read, and reject a store that does not exist. A new verb must be added here or below.
 READERS = {
     "audit": ["audit", "--host", HOST, "--run", "latest"],
     "runs list": ["runs"],
@@ -28,7 +28,7 @@ READERS = {
     "fleet pairs retry": ["fleet", "pairs", "retry", "a-b"],
     "fleet pairs work": ["fleet", "pairs", "work"],
 }
-# Write: they make a store that is not there.
+# Verbs that write, and make a store that does not exist.
 WRITERS = {
     "run": ["run", "wire"],
     "fleet add": ["fleet", "add", HOST],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The whole way with the real data plane: `wirespeed run wire`, as an ordinary user would."""
+"""Check `wirespeed run wire` end to end with the real data plane, as an ordinary user."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ SCHEMA = Path(__file__).parents[2] / "schemas" / "result.schema.json"
 RATE_FPS = 300_000.0
 
 
-# A search on a busy host may find no clean time between two loads, and says so by its interval.
+# A search on a busy host may find no clean time between two loads; its interval then shows it.
 RUNS = 4
 
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The result document of a run of the reference SUT at a known rate: of the first whose search
-    came to its end, else of the last."""
+    """Return the result document of a run of the reference SUT at a known rate.
+
+    It is the first run whose search came to its end, else the last.
+    """
     for _ in range(RUNS):
         document = measure(tmp_path_factory.mktemp("wire"))
         if came_to_its_end(document["points"][0]["result"]):
@@ -49,7 +51,7 @@ def measure(directory: Path) -> dict[str, Any]:
 
 
 def came_to_its_end(result: dict[str, Any]) -> bool:
-    """Whether a load just above the highest that passed was seen not to pass."""
+    """Return whether a load just above the highest that passed was seen not to pass."""
     if result["grade"] == "D":
         return False
     upper, lower = (result["ndr"][end] for end in ("upper", "lower"))
@@ -70,9 +72,10 @@ def test_every_lost_frame_is_accounted_for(measured: dict[str, Any]) -> None:
 
 
 def test_the_reference_sut_forwards_at_its_rate(measured: dict[str, Any]) -> None:
-    """What a busy machine makes impossible to measure must be said, not guessed.
+    """Check that what a busy machine makes impossible to measure is reported, not guessed.
 
-    Where much is disturbed, loads are told apart by 1%, and a search ends up to two steps below."""
+    With much noise, loads are separated by 1%, and a search ends up to two steps below.
+    """
     result = measured["points"][0]["result"]
     if not came_to_its_end(result):
         lower, upper = interval(result)
@@ -85,7 +88,7 @@ def test_the_reference_sut_forwards_at_its_rate(measured: dict[str, Any]) -> Non
 
 
 def interval(result: dict[str, Any]) -> tuple[float | None, float | None]:
-    """Where the result says that the rate lies."""
+    """Return the interval in which the result says the rate lies."""
     if result["grade"] == "D":
         ends = [result["bracket"][end] for end in ("carried", "overloads")]
     else:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A gateway of one worker on pcap files, and the frames of both its sides made with Scapy."""
+"""Run a gateway of one worker on pcap files, with frames of both sides made with Scapy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TUNNELS = ("198.51.100.1", "198.51.100.2")
 LABEL = 1000
 HOST_IP = "10.7.0.7"
 SVID, CVID, KEY = 7, 42, 0x1234567
-# The user with a static host, the same with key 0, and one whose hosts are to be learnt.
+# A user with a static host, the same with key 0, and one whose hosts must be learnt.
 TABLES = f"""wirespeed-bng-tables 1
 hop 0 {TUNNELS[0]} {LABEL} {HOP_MACS[0]} 0
 hop 1 {TUNNELS[1]} - {HOP_MACS[1]} 0
@@ -39,12 +39,12 @@ user 4095 4095 0 0 {HOST_IP} {HOST_MAC}
 user 9 9 99 0
 """
 COMMON = f"local_ip = {LOCAL_IP}\ngateway_mac = {GATEWAY_MAC}\ninet_mac = {INET_MAC}\n"
-PADDING = b"\xaa" * 46  # what a careless sender pads with
+PADDING = b"\xaa" * 46  # padding of a careless sender
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What left the gateway, by port, and its counters once all frames were in."""
+    """Frames that left the gateway, by port, and its counters once all frames were in."""
 
     cpe: list[bytes]
     inet: list[bytes]
@@ -69,26 +69,26 @@ def down_task(tables: Path, extra: str = "") -> str:
 
 
 def check_closes(task: Mapping[str, int]) -> None:
-    """Every frame handed to a task is accounted for."""
+    """Check that every frame handed to a task is accounted for."""
     out = task["tx"] + task["tx_fail"] + task["discard"] + task["handled"] + task["held"]
     assert task["rx"] == out, task
 
 
 def nulls(names: Sequence[str] = ("cpe", "inet", "slow")) -> str:
-    """Ports on which nothing happens."""
+    """Return ports without traffic."""
     ports = [f"[port.{name}]\ndevice = net_null{i},no-rx=1\n" for i, name in enumerate(names)]
     return "[pool]\nmbufs = 4096\n" + "".join(ports)
 
 
 def check(ini: str, directory: Path) -> subprocess.CompletedProcess[str]:
-    """Let wsdp judge a gateway without starting it."""
+    """Let wsdp check a gateway's file without starting it."""
     return check_file(eal_section() + ini, directory, "--check")
 
 
 def one_task(
     directory: Path, keys: str, frames: Sequence[bytes]
 ) -> tuple[list[bytes], dict[str, Any]]:
-    """What a single task makes of frames, and its counters once all were in."""
+    """Return what a single task makes of frames, and its counters once all were in."""
     wrpcap(f"{directory}/in", [Raw(frame) for frame in frames], linktype=1)
     ini = (
         f"[pool]\nmbufs = 4096\n[port.in]\ndevice = net_pcap0,rx_pcap={directory}/in,"
@@ -112,14 +112,14 @@ def through(
     tables: str = TABLES,
     both: str = "",
 ) -> Left:
-    """Put frames into both sides of the gateway; what comes out, when all have been handled."""
+    """Put frames into both sides of the gateway; return its output once all were handled."""
     file = directory / "tables.txt"
     file.write_text(tables)
     ini = "[pool]\nmbufs = 4096\n"
     for number, (name, frames) in enumerate({"cpe": cpe, "inet": inet, "slow": ()}.items()):
         device = f"net_pcap{number},tx_pcap={directory}/{name}.out"
         if frames:
-            # As raw octets: Scapy would complete what is left out on purpose.
+            # As raw octets: Scapy would complete what is missing on purpose.
             wrpcap(f"{directory}/{name}.in", [Raw(bytes(frame)) for frame in frames], linktype=1)
             device += f",rx_pcap={directory}/{name}.in"
         ini += f"[port.{name}]\ndevice = {device}\n"
@@ -141,7 +141,7 @@ def through(
 
 
 def inner(dst: str = "20.0.0.9", src: str = HOST_IP, payload: bytes = b"", **ip: Any) -> Packet:
-    """An IPv4 packet that a subscriber sends or gets."""
+    """Return an IPv4 packet that a subscriber sends or gets."""
     return IP(src=src, dst=dst, **ip) / UDP(sport=1000, dport=2000, chksum=0) / Raw(payload)
 
 
@@ -157,7 +157,7 @@ def qinq(
     dst: str = GATEWAY_MAC,
     padded: bool = True,
 ) -> bytes:
-    """A frame of the CPE side, padded to 60 octets."""
+    """Return a frame of the CPE side, padded to 60 octets."""
     outer = Dot1AD if tpid == 0x88A8 else Dot1Q
     frame = bytes(
         Ether(src=src, dst=dst)
@@ -176,7 +176,7 @@ def tunnel(
     upstream: bool = True,
     **outer: Any,
 ) -> bytes:
-    """A frame of the INET side: as the gateway sends it to a hop, or as it gets it from there."""
+    """Return a frame of the INET side: as sent to a hop, or as received from there."""
     ends = {"src": LOCAL_IP, "dst": TUNNELS[hop]}
     macs = {"src": INET_MAC, "dst": HOP_MACS[hop]}
     if not upstream:

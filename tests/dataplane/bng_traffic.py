@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A gateway between our own sender and receiver, and right frames made wrong on purpose."""
+"""Run a gateway between wsdp's sender and receiver, and corrupt good frames on purpose."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def user_session(user: int) -> int:
 
 
 def tables(directory: Path, *, pppoe: bool = False) -> Path:
-    """Two next hops, one with a label; users i with tags 7.(100 + i) and key 5000 + i."""
+    """Write two next hops, one with a label; user i has tags 7.(100 + i) and key 5000 + i."""
     lines = ["wirespeed-bng-tables 1"]
     lines += [f"hop 0 {TUNNELS[0]} {LABEL} {hop_mac(0)} 0", f"hop 1 {TUNNELS[1]} - {hop_mac(1)} 0"]
     lines += [f"route {prefix} {hop}" for prefix, hop in ROUTES.items()]
@@ -57,7 +57,7 @@ def tables(directory: Path, *, pppoe: bool = False) -> Path:
 
 
 def hop_of(address: str) -> int:
-    """By the longest prefix."""
+    """Return the hop by the longest prefix."""
     found = [
         (network.prefixlen, hop)
         for prefix, hop in ROUTES.items()
@@ -67,7 +67,7 @@ def hop_of(address: str) -> int:
 
 
 def gen(side: str, path: Path, frames: int, extra: str = "", tx: str = "ring:in") -> str:
-    """A sender that offers so many frames at once."""
+    """Return a sender that offers this many frames at once."""
     return (
         f"[task.gen]\ntype = gen\nlcore = 1\ntx = {tx}\nbng = {side}\ntables = {path}\n{KEYS}"
         f"rate_fps = 1e6\nduration_ns = {frames * 1000}\ncatchup_ns = 60000000000\n"
@@ -95,12 +95,13 @@ RINGS = "[pool]\nmbufs = 8191\n[ring.in]\nsize = 1024\n[ring.out]\nsize = 1024\n
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What passed a gateway and arrived."""
+    """Frames that passed a gateway and arrived, with counters."""
 
     frames: list[bytes]
     sink: Mapping[str, Any]
     bng: Mapping[str, Any]
-    stamped: int  # frames in the generator's windows
+    stamped: int
+    """Frames in the generator's windows."""
 
 
 def through(
@@ -112,7 +113,7 @@ def through(
     *,
     pppoe: bool = False,
 ) -> Seen:
-    """Send frames through a gateway; all that arrived, and what the sink said of them."""
+    """Send frames through a gateway; return those that arrived, and the sink's counters."""
     path, capture = tables(directory, pppoe=pppoe), directory / "out.pcap"
     kept = f"capture = {capture}\ncapture_frames = {frames}\ncapture_every = 1\n"
     access = PPPOE if pppoe else ""
@@ -130,7 +131,7 @@ def through(
 def offered(
     directory: Path, side: str, frames: int, extra: str, *, pppoe: bool = False
 ) -> list[bytes]:
-    """What gen itself sends."""
+    """Return what gen itself sends."""
     path, out = tables(directory, pppoe=pppoe), directory / "sent.pcap"
     extra += PPPOE if pppoe else ""
     port = f"[port.p]\ndevice = net_pcap0,tx_pcap={out}\n"
@@ -145,7 +146,7 @@ def flow_of(udp: UDP) -> int:
     return int((udp.sport & 0x3FFF) << 14 | udp.dport & 0x3FFF)
 
 
-# A fault: which counter it must raise, and how a right frame becomes wrong.
+# A corruption: which counter it must raise, and how a good frame becomes bad.
 Change = Callable[[bytes], bytes]
 
 
@@ -154,7 +155,7 @@ def octets(at: int, new: bytes) -> Change:
 
 
 def packet_of(at: int, **changes: Any) -> Change:
-    """The IPv4 header at this offset with other fields, and a checksum that is right again."""
+    """Change fields of the IPv4 header at this offset, and correct its checksum."""
 
     def change(frame: bytes) -> bytes:
         header = IP(frame[at : at + 20])
@@ -173,7 +174,7 @@ def flipped(at: int) -> Change:
 def judged(
     directory: Path, side: str, frames: Sequence[bytes], extra: str = "", *, pppoe: bool = False
 ) -> Mapping[str, Any]:
-    """What a sink says of frames that come out of a file."""
+    """Return the sink's counters for frames from a file."""
     path, file = tables(directory, pppoe=pppoe), directory / "in.pcap"
     extra += PPPOE if pppoe else ""
     wrpcap(str(file), [Raw(frame) for frame in frames], linktype=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run the wsdp program as a user does: a file in, a socket to ask, a signal to end it.
+"""Run the wsdp program as a user does: an input file, a socket for queries, a signal to end it.
 
 Rings and pcap files only, without huge pages: no privilege needed.
 """
@@ -22,18 +22,18 @@ from types import TracebackType
 from typing import Any, Self
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-# Another build, such as the one with sanitizers, can be named in the environment.
+# The environment can name another build, such as the one with sanitizers.
 WSDP = Path(os.environ.get("WSDP", REPOSITORY / "build" / "dataplane" / "wsdp"))
 PREFIX = "t"
 DEADLINE_S = 60.0  # far beyond any wait that a healthy run needs
 
 
-# Tests that run side by side (pytest-xdist) have numbers: each polls on a CPU of its own.
+# Tests that run in parallel (pytest-xdist) have numbers: each polls on its own CPU.
 WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 
 
 def eal_section(memory_mib: int = 512, lcores: int = 3) -> str:
-    """Lcores 1 to 3 (or more) on the last CPU we may use, main anywhere; no huge pages."""
+    """Return lcores 1 to 3 (or more) on the last allowed CPU, main anywhere; no huge pages."""
     cpus = sorted(os.sched_getaffinity(0))
     listed = ",".join(map(str, cpus))
     polled = cpus[-1 - WORKER % len(cpus)]
@@ -44,12 +44,12 @@ def eal_section(memory_mib: int = 512, lcores: int = 3) -> str:
 
 
 def environment(directory: Path) -> dict[str, str]:
-    """DPDK puts its sockets below RUNTIME_DIRECTORY, whoever the user is."""
+    """Make DPDK put its sockets below RUNTIME_DIRECTORY, for any user."""
     return {**os.environ, "RUNTIME_DIRECTORY": str(directory)}
 
 
 def check(ini: str, directory: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """Let wsdp judge a file, to its end."""
+    """Let wsdp check a file, to its end."""
     file = directory / "wsdp.ini"
     file.write_text(ini)
     return subprocess.run(
@@ -84,7 +84,7 @@ class Control:
     def await_stats(
         self, condition: Callable[[Mapping[str, Mapping[str, int]]], bool]
     ) -> dict[str, dict[str, int]]:
-        """The counters as soon as they meet a condition."""
+        """Return the counters as soon as they meet a condition."""
         deadline = time.monotonic() + DEADLINE_S
         while not condition(stats := self.ask("stats")):
             assert time.monotonic() < deadline, stats
@@ -93,7 +93,7 @@ class Control:
     def await_task(
         self, task: str, condition: Callable[[Mapping[str, int]], bool]
     ) -> dict[str, Any]:
-        """A task's own figures as soon as they meet a condition."""
+        """Return a task's own counters as soon as they meet a condition."""
         deadline = time.monotonic() + DEADLINE_S
         while not condition(seen := self.ask("task", task)):
             assert time.monotonic() < deadline, seen
@@ -116,7 +116,7 @@ class Running:
     directory: Path
 
     def export(self, command: str, *parameters: str) -> dict[str, Any]:
-        """What a command writes to a file."""
+        """Return what a command writes to a file."""
         path = self.directory / f"{command}.json"
         assert self.control.ask(command, *parameters, str(path)) == {"ok": 1}
         content = json.loads(path.read_text())
@@ -124,14 +124,14 @@ class Running:
         return content
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
-        """Its exit code after a signal; by then its files are complete."""
+        """Send a signal; return the exit code. By then its files are complete."""
         self.process.send_signal(number)
         return self.process.wait(DEADLINE_S)
 
 
 @contextmanager
 def running(ini: str, eal: str | None = None) -> Iterator[Running]:
-    """wsdp, ready; killed at the end if it has not been ended."""
+    """Yield a ready wsdp; kill it at the end if it has not been ended."""
     # A unix socket's path is limited to 107 characters: stay close to the root.
     directory = Path(tempfile.mkdtemp(prefix="ws-", dir="/tmp"))
     file = directory / "wsdp.ini"

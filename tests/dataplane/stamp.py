@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stamp in a frame's payload, read independently of dataplane/pktlib/stamp.h."""
+"""Read the stamp in a frame's payload independently of dataplane/pktlib/stamp.h."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Stamp:
 
     @classmethod
     def read(cls, payload: bytes) -> Self:
-        """The first 18 octets of a UDP payload; they must bear the signature."""
+        """Parse the first 18 octets of a UDP payload; they must bear the signature."""
         signature, stream, flow, sequence, trial, tsc = _LAYOUT.unpack(payload[:BYTES])
         assert signature == b"WS", payload[:BYTES].hex()
         return cls(stream, int.from_bytes(flow), sequence, trial, int.from_bytes(tsc))

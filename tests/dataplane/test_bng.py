@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the gateway do on the wire what its formats say? Scapy in, octets out, rule by rule."""
+"""Check the gateway's frames on the wire against its formats: Scapy in, octets out."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LONG = bytes(range(256)) * 5 + b"end"  # odd, and longer than any minimum
 
 
 def aged(frame: bytes, at: int) -> bytes:
-    """The packet at this offset with its TTL one lower, its checksum made anew."""
+    """Return the packet at this offset with its TTL decremented and its checksum recomputed."""
     packet = IP(frame[at:])
     packet.ttl -= 1
     del packet.chksum
@@ -57,7 +57,7 @@ def test_upstream_takes_tags_off_and_puts_the_tunnel_on(
     packets = [inner(payload=b"x" * n) for n in (0, 1, 9, 10, 11, 1400)]
     packets += [inner(payload=LONG), inner(ttl=1), inner(ttl=0), inner(tos=0xB8, id=7, flags="DF")]
     left = through(tmp_path, cpe=[qinq(p, tpid=tpid, pcp=pcp, dei=dei) for p in packets])
-    # Padding is gone, TTL and everything else of the inner packet are as they were.
+    # Padding is gone; TTL and everything else of the inner packet are unchanged.
     assert left.inet == [tunnel(p) for p in packets]
     assert (left.cpe, left.slow, left.up["discard"]) == ([], [], 0)
 
@@ -194,7 +194,7 @@ SLOW_DOWN = {
 
 @pytest.mark.parametrize("cause", BAD_UP)
 def test_upstream_drops_what_is_wrong_under_its_cause(tmp_path: Path, cause: str) -> None:
-    """Each bad frame between two good ones, which leave."""
+    """Each bad frame is between two good ones, which leave."""
     frames = [f for bad in BAD_UP[cause] for f in (qinq(inner()), bad)] + [qinq(inner())]
     left = through(tmp_path, cpe=frames)
     assert left.up[cause] == left.up["discard"] == len(BAD_UP[cause])
@@ -267,7 +267,7 @@ def test_arp_on_the_network_side_is_answered(tmp_path: Path) -> None:
 
 
 def test_hosts_are_learnt_from_arp_move_and_are_reached(tmp_path: Path) -> None:
-    """Two addresses of one subscriber, the first of which turns up with another MAC."""
+    """The first of a subscriber's two addresses appears again with another MAC."""
     moved = "02:00:00:00:00:02"
     asks = [arp(ip="10.9.0.9"), arp(ip="10.9.0.10"), arp(ip="10.9.0.9", mac=moved)]
     down = [inner(ip, "20.0.0.9") for ip in ("10.9.0.9", "10.9.0.10", "10.9.0.11")]
@@ -297,7 +297,7 @@ def test_a_learnt_host_is_forgotten_after_its_time(tmp_path: Path) -> None:
         while wsdp.control.ask("task", "up")["expired"] == 0:
             assert time.monotonic() < deadline
         up = wsdp.control.ask("task", "up")
-    assert (up["learned"], up["expired"], up["hosts"]) == (1, 1, 2)  # the static ones stay
+    assert (up["learned"], up["expired"], up["hosts"]) == (1, 1, 2)  # static ones stay
     assert known in (2, 3)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do the shipped layouts work as they are? Only devices, CPUs and tables are put in their place."""
+"""Check that the shipped layouts work; only devices, CPUs and tables are replaced."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ ROUTES = ("20.0.0.9", "21.0.0.9")
 
 
 def key_of(user: int) -> int:
-    """Scattered, so that all workers have some."""
+    """Return scattered keys, so that all workers have some."""
     return user * 40503 + 17
 
 
 def tables(ports: int) -> str:
-    """As many next hops as ports, one to each; users in turn on the ports."""
+    """Write one next hop for each port, and users in turn on the ports."""
     lines = ["wirespeed-bng-tables 1"]
     for hop in range(2):
         label = LABEL if hop == 0 else "-"
@@ -50,7 +50,7 @@ def tables(ports: int) -> str:
 
 
 def frames_in(ports: int) -> dict[str, list[bytes]]:
-    """Each user sends over both hops, and gets a packet through either port."""
+    """Return frames: each user sends over both hops, and gets a packet through either port."""
     sent: dict[str, list[bytes]] = {f"{side}{p}": [] for side in ("cpe", "inet") for p in range(2)}
     for i in range(USERS):
         sent[f"cpe{i % ports}"] += [qinq(inner(route), 1 + i, 5) for route in ROUTES]
@@ -77,7 +77,7 @@ def frames_out(ports: int) -> dict[str, list[bytes]]:
 
 
 def placed(layout: str, directory: Path, ports: int) -> str:
-    """A shipped layout on pcap files. Ports of the small one have no numbers."""
+    """Return a shipped layout on pcap files. Ports of the small one have no numbers."""
     text = (LAYOUTS / layout).read_text()
     (directory / "tables.txt").write_text(tables(ports))
     text = text.replace("tables.txt", str(directory / "tables.txt"))

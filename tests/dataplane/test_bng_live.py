@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a gateway account for all frames under overload, and keep traffic while tables change?"""
+"""Check that a gateway accounts for all frames under overload and during table changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FOREVER = 10**9  # frames: more than any run sends
 
 
 def other_tables(directory: Path) -> Path:
-    """A table file whose users the gateway does not know."""
+    """Write a table file whose users the gateway does not know."""
     (directory / "other").mkdir()
     file = tables(directory / "other")
     file.write_text(file.read_text().replace("user 7 ", "user 8 "))
@@ -26,7 +26,7 @@ def other_tables(directory: Path) -> Path:
 
 
 def overload(directory: Path) -> str:
-    """More than the way out takes, whose reader shares a CPU: some ARP, some of it nobody's."""
+    """Return more than the output takes (its reader shares a CPU): ARP and unknown users, too."""
     known, unknown = tables(directory), other_tables(directory)
     flood = f"rate_fps = 1e8\nduration_ns = {FOREVER * 1000}\ncatchup_ns = 0\nautostart = yes\n"
 
@@ -48,7 +48,7 @@ def moved(now: Mapping[str, int], before: Mapping[str, int]) -> dict[str, int]:
 
 
 def test_every_reading_under_overload_closes(tmp_path: Path) -> None:
-    """All tasks, in each reading and from each to the next; all ways a frame can end are taken."""
+    """All tasks add up, in each reading and from each to the next; every end of a frame occurs."""
     with running(overload(tmp_path)) as wsdp:
         before = wsdp.control.await_stats(lambda now: now["bng"]["tx_fail"] > 0)
         for _ in range(READINGS):
@@ -64,7 +64,7 @@ def test_every_reading_under_overload_closes(tmp_path: Path) -> None:
 
 
 def updates(number: int) -> tuple[str, str]:
-    """A subscriber and a route that come, and how they go."""
+    """Return the commands that add a subscriber and a route, and those that remove them."""
     name = f"9 {1 + number % 4000} {700000 + number}"
     route = f"50.{number % 200}.{number % 7}.0/24"
     return f"user={name} 0,route={route} {number % 2}", f"no_user={name},no_route={route}"

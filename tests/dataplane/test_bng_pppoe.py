@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do subscribers behind PPPoE get through, and nobody else's frames? Scapy in, octets out."""
+"""Check that PPPoE subscribers get through, and nobody else's frames: Scapy in, octets out."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def session(
     packet: Packet, number: int = SESSION, svid: int = SVID, cvid: int = CVID, *,
     src: str = CPE_MAC, dst: str = GATEWAY_MAC, **header: Any
 ) -> bytes:  # fmt: skip
-    """A frame of a session, padded to 60 octets with zeros."""
+    """Return a frame of a session, padded to 60 octets with zeros."""
     frame = bytes(
         Ether(src=src, dst=dst)
         / Dot1AD(vlan=svid)

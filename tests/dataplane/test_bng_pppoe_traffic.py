@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does gen offer PPPoE sessions, and does sink notice every one that came out wrong?"""
+"""Check that gen offers PPPoE sessions, and that sink notices every wrong frame."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a subscriber get what was sold and no more, whatever others send?
+"""Check that a subscriber gets the contracted rate and no more, whatever others send.
 
-Rates are so low that no time a test may take refills a bucket: colours follow from the bursts.
+Rates are so low that no test lasts long enough to refill a bucket: colours follow from the bursts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.dataplane.program import running
 
 FRAME = qinq(inner())
 OCTETS = len(FRAME) + 4
-# One octet a second: the buckets hold for 4 and 7 frames.
+# One octet a second: the buckets hold 4 and 7 frames.
 TWO_RATES = (
     "type = bng_qos\nalgorithm = trtcm\ncir_bps = 8\npir_bps = 8\n"
     f"cbs_bytes = {4 * OCTETS}\npbs_bytes = {7 * OCTETS}\n"
@@ -40,7 +40,7 @@ def test_red_is_dropped_and_colours_are_counted(tmp_path: Path, keys: str) -> No
 
 
 def test_subscribers_do_not_share_a_bucket(tmp_path: Path) -> None:
-    """The first floods; the other one, in between, loses nothing."""
+    """The first subscriber floods; the other one, in between, loses nothing."""
     other = qinq(inner(), 9, 9)
     frames = [frame for _ in range(7) for frame in [FRAME] * 5 + [other]]
     left, task = one_task(tmp_path, with_tables(tmp_path, TWO_RATES), frames)

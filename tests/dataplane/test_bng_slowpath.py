@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the gate to the slow path count by cause, let exceptions through, and hold a flood back?"""
+"""Check the gate to the slow path: counts by cause, exceptions through, floods limited."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_what_is_no_exception_is_dropped(tmp_path: Path) -> None:
 
 
 def test_a_flood_is_held_back(tmp_path: Path) -> None:
-    """Five at once at the start, then one a second."""
+    """Five frames pass at once at the start, then one a second."""
     flood = SLOW_UP["options"][:1] * 200
     left, task = one_task(tmp_path, KEYS + "rate_fps = 1\nburst = 5\n", flood)
     # A slow machine may take a second or more for them all.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does gen offer what a gateway serves, and does sink notice every frame that came out wrong?"""
+"""Check that gen offers what a gateway serves, and that sink notices every wrong frame."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_downstream_frames_octet_by_octet(tmp_path: Path, size: int) -> None:
 
 
 def test_subscribers_take_turns_in_another_order(tmp_path: Path) -> None:
-    """Each once a round, but not in the file's order; the same in every run."""
+    """Each comes once a round, but not in the file's order; the order is the same in every run."""
     rounds = [
         [frame[18:20] for frame in offered(tmp_path, "up", 2 * USERS, "order = random\n")]
         for _ in range(2)
@@ -189,7 +189,7 @@ DOWN_FAULTS: Mapping[str, tuple[str, Change]] = {
 
 
 def first_of_user_0(directory: Path, side: str, size: int) -> bytes:
-    """The first right frame of user 0, through the hop that has a label."""
+    """Return the first good frame of user 0, through the hop that has a label."""
     right = through(directory, side, SEVERAL_ROUNDS, f"frame = {size}\n{FILE_ORDER}", FILE_ORDER)
     for frame in right.frames[::USERS]:
         packet = IP(frame[46:]) if frame[12:14] == b"\x88\x47" else IP(frame[22:])
@@ -204,7 +204,7 @@ def first_of_user_0(directory: Path, side: str, size: int) -> bytes:
 def test_each_fault_is_counted_as_what_it_is(
     tmp_path: Path, side: str, faults: Mapping[str, tuple[str, Change]], size: int
 ) -> None:
-    """One right frame, and one with each fault; with and without room for a stamp."""
+    """The input is one good frame, and one with each fault, with and without space for a stamp."""
     right = first_of_user_0(tmp_path, side, size)
     changed = {name: change(right) for name, (_, change) in faults.items()}
     assert all(frame != right for frame in changed.values())
@@ -230,7 +230,7 @@ def test_a_frame_at_another_port_is_misdirected(tmp_path: Path) -> None:
 
 
 def test_a_stamp_that_contradicts_the_headers_is_corrupt(tmp_path: Path) -> None:
-    """Flow 1's stamp in a frame of flow 0: the payload was exchanged."""
+    """A frame of flow 0 has the stamp of flow 1: the payload was exchanged."""
     right = first_of_user_0(tmp_path, "down", 200)
     at = right.index(b"WS") + 5
     seen = judged(tmp_path, "down", [octets(at, b"\x01")(right)])
@@ -242,8 +242,8 @@ def test_what_is_no_traffic_of_ours_is_foreign(tmp_path: Path) -> None:
     others = [
         bytes(Ether() / ARP()) + bytes(18),
         right[:40],
-        octets(42, b"\x00\x01")(right),  # no port of ours
-        octets(44, b"\xff\xff")(right),  # a user there is not
+        octets(42, b"\x00\x01")(right),  # no port of the gateway
+        octets(44, b"\xff\xff")(right),  # an unknown user
         octets(12, b"\x86\xdd")(right),
     ]
     seen = judged(tmp_path, "down", others)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the telemetry socket answer as docs/reference/wsdp.md says?"""
+"""Check the telemetry socket against docs/reference/wsdp.md."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.dataplane.program import DEADLINE_S, REPOSITORY, Control, Running, ru
 pytestmark = pytest.mark.alone
 
 COUNTERS = {"rx", "tx", "tx_fail", "discard", "handled", "held", "rx_bytes", "tx_bytes"}
-# net_null makes frames without end: more than the ring behind impair takes.
+# net_null makes endless frames: more than the ring behind impair takes.
 FLOOD = """
 [port.source]
 device = net_null0
@@ -100,7 +100,7 @@ def test_lcores_report_polls_and_scheduling(flooded: Running) -> None:
 
 
 def test_an_lcore_s_cycles_only_grow_until_a_reset(flooded: Running) -> None:
-    """Frames without end keep it busy, so that the utilisation of any interval is near 1."""
+    """Endless frames keep it busy, so that the utilisation of any interval is near 1."""
     before = flooded.control.ask("lcores")["1"]
     rx = flooded.control.ask("stats")["sut"]["rx"]
     flooded.control.await_stats(lambda now: now["sut"]["rx"] > rx + 10**5)
@@ -163,7 +163,7 @@ def test_reset_forgets_and_sets_the_gap_limit(flooded: Running) -> None:
 
 
 def sleeps(wsdp: Running) -> int:
-    """How often lcore 1 has given up its CPU of its own accord."""
+    """Return how often lcore 1 has given up its CPU voluntarily."""
     tid = wsdp.control.ask("lcores")["1"]["tid"]
     status = Path(f"/proc/{wsdp.process.pid}/task/{tid}/status").read_text()
     found = re.search(r"^voluntary_ctxt_switches:\s+(\d+)", status, re.MULTILINE)
@@ -242,7 +242,7 @@ def test_what_two_cpus_share(flooded: Running) -> None:
 def test_faults_are_told(
     flooded: Running, request_: tuple[str, ...], error: str, tmp_path: Path
 ) -> None:
-    # The folder is not there: nothing can be written in it.
+    # The folder does not exist: nothing can be written in it.
     absent = f"{tmp_path}/absent/file"
     words = [word.replace("{absent}", absent) for word in request_]
     assert flooded.control.ask(*words) == {"error": error.replace("{absent}", absent)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do frames cross pairs of devices of every kind whole, each exactly once?"""
+"""Check that frames cross pairs of devices of every kind, unchanged and once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FRAMES = 2000
 
 @pytest.fixture
 def socket_path() -> Iterator[Path]:
-    """For a unix socket, whose path must be short."""
+    """Yield a short path for a unix socket."""
     with tempfile.TemporaryDirectory(prefix="ws-", dir="/tmp") as directory:
         yield Path(directory) / "s"
 
@@ -78,7 +78,7 @@ def test_virtio_user_with_a_ring_of_another_size(socket_path: Path) -> None:
 
 
 def test_pcap_path_of_200_octets_is_written(socket_path: Path) -> None:
-    """DPDK's way to add a device at run time ends at 128 octets of its device string."""
+    """DPDK limits the device string of a device added at run time to 128 octets."""
     directory = socket_path.parent / ("d" * (200 - len(f"{socket_path.parent}//out")))
     directory.mkdir()
     ini = (
@@ -93,7 +93,7 @@ def test_pcap_path_of_200_octets_is_written(socket_path: Path) -> None:
 
 @pytest.fixture
 def veth() -> Iterator[tuple[str, str]]:
-    """A pair of kernel interfaces of our own, without the kernel's own chatter on them."""
+    """Yield a pair of kernel interfaces on which the kernel sends nothing itself."""
     names = f"wsd{os.getpid()}a", f"wsd{os.getpid()}b"
     subprocess.run(["ip", "link", "add", names[0], "type", "veth", "peer", "name", names[1]],
                    check=True)  # fmt: skip
@@ -113,7 +113,7 @@ def test_af_packet_on_veth(veth: tuple[str, str]) -> None:
 
 @pytest.mark.root
 def test_what_the_kernel_drops_before_af_packet_is_counted(veth: tuple[str, str]) -> None:
-    """A ring of 64 frames that nobody empties for a while."""
+    """Nobody empties a ring of 64 frames for a while."""
     device = f"net_af_packet0,iface={veth[0]},blocksz=4096,framesz=2048,framecnt=64"
     ini = (
         f"[pool]\nmbufs = 4096\n[port.p]\ndevice = {device}\n"
@@ -128,7 +128,7 @@ def test_what_the_kernel_drops_before_af_packet_is_counted(veth: tuple[str, str]
         for _ in range(FRAMES):
             sender.send(frame)
         assert wsdp.control.ask("pause_pollers", "ns=0") == {"ok": 1}
-        # The last frame has been put into the ring or dropped when it has been sent.
+        # Once the last frame is sent, it is in the ring or dropped.
         polls = wsdp.control.ask("lcores")["1"]["polls"]
         while wsdp.control.ask("lcores")["1"]["polls"] < polls + 1000:
             pass

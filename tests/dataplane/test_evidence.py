@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does wsdp tell when its threads and its CPUs were disturbed, at the time when they were?"""
+"""Check that wsdp reports noise on its threads and CPUs at the right time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ def flooded() -> Iterator[Running]:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """What stopped the lcore: not later than `begun`, and not earlier over than `ending`."""
+    """A stop of the lcore.
+
+    It began between `earliest` and `begun`, and ended between `ending` and `latest`.
+    """
 
     earliest: int
     begun: int
@@ -43,7 +46,7 @@ class Stop:
     latest: int
 
     def is_seen_as(self, begin_tsc: int, length_tsc: int) -> bool:
-        """Most of what certainly was a stop, and nothing of what certainly was none."""
+        """Return whether it covers most of the certain stop, and nothing certainly outside."""
         return (
             self.earliest <= begin_tsc <= self.begun
             and begin_tsc + length_tsc <= self.latest
@@ -56,7 +59,7 @@ def state_of(pid: int) -> str:
 
 
 def stop_process(wsdp: Running, seconds: float) -> Stop:
-    """SIGSTOP, and SIGCONT some time after it has taken effect."""
+    """Send SIGSTOP, and SIGCONT some time after it has taken effect."""
     wsdp.control.ask("stats")
     earliest = read_tsc() - wsdp.control.ask("info")["tsc_hz"] // 10
     wsdp.process.send_signal(signal.SIGSTOP)
@@ -89,7 +92,7 @@ def test_a_stopped_lcore_is_in_the_gap_log(flooded: Running) -> None:
 
 
 def test_work_is_no_gap(flooded: Running) -> None:
-    """Rounds of this lcore take longer than 5 us, all of them: they are its work."""
+    """Every round of this lcore takes longer than 5 µs: that is its work."""
     assert flooded.control.ask("reset", "gap_limit_ns=5000") == {"ok": 1}
     flooded.control.await_stats(lambda now: now["sut"]["rx"] > 3 * 10**6)
     figures = flooded.control.ask("lcores")["1"]
@@ -101,7 +104,7 @@ def test_work_is_no_gap(flooded: Running) -> None:
 
 @pytest.mark.root
 def test_a_hogged_thread_is_in_both_logs(flooded: Running) -> None:
-    """By the lcore's own polls and by the kernel's records, which agree about the time."""
+    """The lcore's own polls and the kernel's records agree about the time."""
     figures = flooded.control.ask("lcores")["1"]
     tid, cpu = figures["tid"], figures["cpu"]
     assert flooded.control.ask("reset") == {"ok": 1}
@@ -126,7 +129,7 @@ def test_a_hogged_thread_is_in_both_logs(flooded: Running) -> None:
     assert seen[2:] == [1, cpu]
     (lcore,) = flooded.export("gaps")["lcores"].values()
     (gap,) = [gap for gap in lcore["gaps"] if stop.is_seen_as(gap[0], gap[1])]
-    # The gap begins before the switch and ends after it, but for the work of one stretch.
+    # The gap begins before the switch and ends after it, except for the work of one stretch.
     assert gap[0] <= seen[0]
     assert gap[0] + gap[1] > seen[0] + 0.9 * seen[1]
 
@@ -157,7 +160,7 @@ def test_a_long_watch_makes_nothing_else_wait() -> None:
         waiting = [one.connection, other.connection]
         for connection in waiting:
             connection.send(f"/wirespeed/contention_samples,{path}".encode())
-        # One of the two waits for the end, the other one is refused.
+        # One of the two waits for the end, the other one is rejected.
         (answered, *_), _, _ = select.select(waiting, [], [], WATCH_S)
         assert b"Device or resource busy" in answered.recv(65536)
         assert wsdp.control.ask("contention", asked)["error"].endswith("Device or resource busy")
@@ -181,7 +184,7 @@ def test_nobody_waits_for_a_pipe_without_a_reader(flooded: Running) -> None:
 
 @pytest.mark.root
 def test_contention_samples(flooded: Running) -> None:
-    """Taken whatever polls there, ten times in 40 ms."""
+    """Samples do not depend on what polls there: ten times in 40 ms."""
     cpu = min(os.sched_getaffinity(flooded.process.pid))
     asked = f"duration_ns=40000000,period_ns=4000000,cpu={cpu}"
     before = read_tsc()

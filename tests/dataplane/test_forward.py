@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do the forwarding tasks change what they promise and nothing else? Scapy in, Scapy out."""
+"""Check that the forwarding tasks change what they promise and nothing else, with Scapy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FRAMES: list[Packet] = [
 
 
 def forwarded(directory: Path, keys: str, frames: list[Packet]) -> list[bytes]:
-    """What leaves a task when these frames enter it."""
+    """Return what leaves a task when these frames enter it."""
     entering, leaving = directory / "in.pcap", directory / "out.pcap"
     wrpcap(str(entering), frames)
     with running(

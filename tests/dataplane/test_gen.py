@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does gen send exactly the frames that were asked for? Compared octet by octet with Scapy's.
+"""Check that gen sends exactly the requested frames, octet by octet against Scapy's.
 
 Only the time stamp is taken from the frame itself; it must not run backwards.
 """
@@ -25,7 +25,7 @@ from wirespeed.model.frame import Encapsulation, FlowField, FrameSizes, stamped_
 
 FLOWS = 7
 FRAMES = 40
-# So much time to catch up that no frame is ever given up.
+# So long a time to catch up that no frame is ever given up.
 PATIENCE_NS = 60_000_000_000
 TRIAL = 201
 STREAM = 13
@@ -38,7 +38,7 @@ SOURCE_PORT, DESTINATION_PORT = 49150, 65500
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What one gen task is asked for."""
+    """Request to one gen task."""
 
     ip: int
     encapsulation: Encapsulation
@@ -63,7 +63,7 @@ class Case:
 
 
 def expected_frame(case: Case, flow: int, frame_bytes: int, stamp: bytes) -> Packet:
-    """The frame of one flow, built by Scapy."""
+    """Return the frame of one flow, built by Scapy."""
 
     def step(which: FlowField) -> int:
         return flow if case.steps is which else 0
@@ -96,7 +96,7 @@ def expected_frame(case: Case, flow: int, frame_bytes: int, stamp: bytes) -> Pac
 
 
 def sent(cases: Sequence[Case], directory: Path) -> list[list[bytes]]:
-    """The frames that each of the cases, side by side in one process, puts into a pcap file."""
+    """Return the frames that each case writes to a pcap file; cases share one process."""
     files = [directory / f"{index}.pcap" for index in range(len(cases))]
     ini = "[pool]\nmbufs = 16384\n" + "".join(
         f"[port.p{index}]\ndevice = net_pcap{index},tx_pcap={file}\nmtu = 9198\n"
@@ -116,14 +116,14 @@ def sent(cases: Sequence[Case], directory: Path) -> list[list[bytes]]:
 
 
 def await_end(wsdp: Running, tasks: Sequence[str]) -> list[dict[str, int]]:
-    """The figures of generators that have all come to the end of their run."""
+    """Return the counters of generators that have all come to the end of their run."""
     for task in tasks:
         wsdp.control.await_task(task, lambda seen: seen["running"] == 0)
     return [wsdp.control.ask("task", task) for task in tasks]
 
 
 def compare(case: Case, frames: Sequence[bytes]) -> None:
-    """Frame by frame; those with room for a stamp count through flows and sequence numbers."""
+    """Compare frame by frame; those with space for a stamp count through flows and numbers."""
     sizes = FrameSizes.parse(case.frame).sizes
     least = stamped_minimum_bytes(case.ip, case.encapsulation)
     stamped = plain = latest = 0
@@ -144,7 +144,7 @@ def compare(case: Case, frames: Sequence[bytes]) -> None:
 
 
 def cases_of(encapsulation: Encapsulation) -> Iterator[Case]:
-    """At most 32, as many as DPDK has ports: every size that is an edge, and every field."""
+    """Yield at most 32 cases, as many as DPDK has ports: every edge size, and every field."""
     for ip in (4, 6):
         stamped = stamped_minimum_bytes(ip, encapsulation)
         least = max(64, 46 + 20 * (ip == 6) + 4 * encapsulation.tags)
@@ -168,7 +168,7 @@ def test_variations(tmp_path: Path) -> None:
     port = FlowField.SRC_PORT
     cases = [
         Case(4, none, port, "aaaaaaaddddg"),
-        # The small ones have no room: they leave no gap in the sequence numbers of the others.
+        # The small ones have no space: they leave no gap in the sequence numbers of the others.
         Case(4, vlan, port, "aaaaaaaddddg"),
         Case(4, qinq, FlowField.VLAN, "72", {"outer_tpid": "0x8100"}),
         Case(4, none, port, "64", {"stamp": "no"}),
@@ -190,7 +190,7 @@ REPLAYED: list[Packet] = [
 
 
 def replay(stamp: str, directory: Path) -> list[bytes]:
-    """Two and a half rounds of the replayed frames."""
+    """Return two and a half rounds of the replayed frames."""
     played, out = directory / "played.pcap", directory / "out.pcap"
     wrpcap(str(played), REPLAYED)
     with running(
@@ -244,7 +244,7 @@ def test_a_bad_file_is_refused_before_anything_starts(tmp_path: Path) -> None:
 
 
 def test_generators_on_several_lcores_add_up(tmp_path: Path) -> None:
-    """Two senders into one sink: every frame of both is told apart and found."""
+    """Two senders share one sink: every frame of both is recognised."""
     histogram = tmp_path / "histogram.json"
     with running(
         "[ring.a]\nsize = 65536\n[pool]\nmbufs = 65536\n"

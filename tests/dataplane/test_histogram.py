@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does Python's hdrhistogram agree with the C histogram about layout, counts and percentiles?"""
+"""Check that Python's hdrhistogram agrees with the C histogram on layout and percentiles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PROGRAM = REPOSITORY / "build" / "dataplane" / "tests" / "pktlib" / "test_histog
 
 
 def sample_values() -> list[tuple[int, int]]:
-    """The values and counts that the C program records: see write_sample there."""
+    """Return the values and counts that the C program records: see write_sample there."""
     value, values = 1, []
     for index in range(1, 5001):
         value = (value * 6364136223846793005 + 1442695040888963407) % 2**64

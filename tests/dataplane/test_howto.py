@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the task of docs/howto/add-a-task.md build and pass its own test, as the page says?"""
+"""Check that the task of docs/howto/add-a-task.md builds and passes its own test."""
 
 from __future__ import annotations
 

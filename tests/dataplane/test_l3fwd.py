@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the router send on what Scapy made as Scapy would have it, and drop the rest by cause?"""
+"""Check that the router forwards as Scapy computes, and drops the rest by cause."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scapy.utils import rdpcap, wrpcap
 from tests.dataplane.program import running
 
 ETHER = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
-# Of the next hops: the address of the port, and the neighbour's.
+# Addresses of the next hops: that of the port, and the neighbour's.
 EAST, WEST = ("02:01:00:00:00:0a", "02:00:00:00:00:0a"), ("02:01:00:00:00:0b", "02:00:00:00:00:0b")
 ROUTES = f"""wirespeed-routes 1
 hop 0 0 {EAST[0]} {EAST[1]}
@@ -46,7 +46,7 @@ DROP: list[tuple[Packet, str]] = [
 
 
 def routed(frame: Packet, hop: tuple[str, str]) -> bytes:
-    """As RFC 1812 and RFC 8200 have it; Scapy reckons the checksum anew."""
+    """Return the frame after RFC 1812 and RFC 8200; Scapy recomputes the checksum."""
     frame = frame.copy()
     frame.src, frame.dst = hop
     if IP in frame:

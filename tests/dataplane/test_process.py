@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does wsdp start, refuse and end as a parent process relies on?"""
+"""Check that wsdp starts, rejects and ends as a parent process relies on."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_help_and_version() -> None:
 def test_eal_options_after_two_dashes_win(tmp_path: Path) -> None:
     cpu = max(os.sched_getaffinity(0))
     ini = "[eal]\noptions = --no-huge\n" + LOOP.replace("lcore = 1", "lcore = 5")
-    # Were --lcores not passed on, lcore 5 would mean CPU 5; without -m, memory would not do.
+    # Were --lcores not passed on, lcore 5 would mean CPU 5; without -m, memory would not suffice.
     done = check(
         ini + "[pool]\nmbufs = 1000000\n", tmp_path,
         "--", f"--lcores=0@{cpu},5@{cpu}", "-m", "64", "--file-prefix=other",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do senders spread a stream's flows over their queues as a NIC with RSS would?
+"""Check that senders spread a stream's flows over queues as a NIC with RSS would.
 
-The hash is computed here anew, bit by bit, from the frames that were sent, and tried on the vectors
-that Microsoft's specification of RSS gives.
+The hash is recomputed here, bit by bit, from the frames that were sent, and checked on the vectors
+of Microsoft's RSS specification.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FLOWS = 200
 
 
 def toeplitz(data: bytes) -> int:
-    """The key's 32 bits from bit i on, for each bit i of the data that is set."""
+    """Combine, for each set bit i of the data, the key's 32 bits from bit i on."""
     key, key_bits = int.from_bytes(KEY), len(KEY) * 8
     bits, result = int.from_bytes(data), 0
     for i in range(len(data) * 8):
@@ -40,7 +40,7 @@ def toeplitz(data: bytes) -> int:
 
 
 def queue_of(frame: bytes, queues: int) -> int:
-    """By a redirection table of 128 entries, filled round robin."""
+    """Return the queue by a redirection table of 128 entries, filled round robin."""
     packet = Ether(frame)
     network = packet[IP] if IP in packet else packet[IPv6]
     addresses = b"".join(ipaddress.ip_address(at).packed for at in (network.src, network.dst))
@@ -66,7 +66,7 @@ def test_the_hash_of_this_file_is_the_specified_one(
 
 
 def sent(directory: Path, keys: Mapping[str, object]) -> list[list[bytes]]:
-    """What each queue's sender puts into a file of its own, two rounds of its flows and more."""
+    """Return what each queue's sender writes to its own file: two rounds of its flows and more."""
     files = [directory / f"{queue}.pcap" for queue in range(QUEUES)]
     lines = "".join(f"{key} = {value}\n" for key, value in keys.items())
     ini = "[pool]\nmbufs = 16384\n" + "".join(
@@ -114,7 +114,7 @@ def test_each_frame_is_in_the_queue_that_a_nic_would_choose(
     queues = sent(tmp_path, keys)
     for queue, frames in enumerate(queues):
         assert all(queue_of(frame, QUEUES) == queue for frame in frames)
-    # One hash for all where only tags differ, else every queue has its part.
+    # Where only tags differ all flows have one hash, else every queue has its share.
     assert all(queues) == (keys["flow_field"] != "vlan")
 
 
@@ -134,7 +134,7 @@ def test_no_flow_has_two_senders(tmp_path: Path) -> None:
 
 
 def test_queues_of_a_ring_stay_apart_and_a_sink_finds_every_frame() -> None:
-    """What is sent on a queue of a virtio-user port arrives on the same queue of its vhost peer."""
+    """Frames sent on a queue of a virtio-user port arrive on the same queue of its vhost peer."""
     with tempfile.TemporaryDirectory(prefix="ws-", dir="/tmp") as directory:
         tasks = "".join(
             f"[task.gen{queue}]\ntype = gen\nlcore = 1\ntx = near:{queue}\nflows = {FLOWS}\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do gen and sink count each frame once, in the same window, and a loss where it was?"""
+"""Check that gen and sink count each frame once, in the same window, and losses in theirs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def wire() -> Iterator[Running]:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A run's figures and windows; frames by the number of their bin on the common grid."""
+    """A run's counters and windows; frames by the number of their bin on the common grid."""
 
     gen: Mapping[str, int]
     sut: Mapping[str, int]
@@ -75,7 +75,7 @@ def test_a_lossless_wire_is_equal_bin_by_bin(wire: Running) -> None:
     assert set(trial.generator["unsent"]) <= {0}
     assert "latency_ns" not in trial.generator
     assert "unsent" not in trial.analyser
-    # Bins are 16 to 32 us; nothing but the frame that goes ahead is before the first is due.
+    # Bins are 16 to 32 µs; only the frame that goes ahead is before the first due one.
     bin_ns = 10**9 * 2 ** trial.generator["shift"] / trial.generator["tsc_hz"]
     assert 16_000 < bin_ns <= 32_000
     due = trial.gen["started_tsc"] >> trial.generator["shift"]
@@ -119,14 +119,14 @@ def test_a_loss_is_in_its_windows(wire: Running) -> None:
     after = sum(trial.offered[number] for number in trial.offered if number > last)
     assert before > 20_000 - max(trial.offered.values())
     assert after > 0
-    # All between is lost, but for the two bins in which it began and ended.
+    # All between is lost, except in the two bins in which it began and ended.
     assert all(
         trial.received.get(number, 0) == 0 for number in trial.offered if first < number < last
     )
 
 
 def test_what_was_not_sent_is_in_its_windows(wire: Running) -> None:
-    """More than any generator can make, and no time to catch up."""
+    """The load is more than any generator can make, and there is no time to catch up."""
     start(wire, duration_ns=20_000_000, catchup_ns=0, rate_fps=10**9)
     trial = finish(wire)
     assert trial.gen["unsent"] > 0
@@ -150,8 +150,9 @@ def test_without_an_end_bins_are_longer(wire: Running) -> None:
 def test_a_sut_that_stalls_loses_what_its_queue_cannot_hold(wire: Running) -> None:
     """It serves nothing for 5 ms in every 50: 1,000 frames come meanwhile, of which 100 wait.
 
-    Fewer come, and they wait for less, where another test has the CPU when the stall begins: so
-    there are more trials, until one shows both."""
+    Fewer come, and they wait for less, where another test has the CPU when the stall begins. So
+    there are more trials, until one shows both.
+    """
     keys = "stall_every_ns=50000000,stall_ns=5000000,queue_frames=100"
     assert wire.control.ask("set", "sut", keys) == {"ok": 1}
     longest_ns = most_lost = 0
@@ -192,7 +193,7 @@ flows = 7
 
 
 def test_only_stamped_frames_are_counted() -> None:
-    """Of this mix, 5 in 12 have room for a stamp."""
+    """In this mix, 5 of 12 frames have space for a stamp."""
     with running(MIXED) as wsdp:
         assert wsdp.control.ask("start", "rate_fps=120000", "duration_ns=100000000") == {"ok": 1}
         wsdp.control.await_task("gen", lambda gen: not gen["running"])

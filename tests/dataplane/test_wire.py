@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the reference SUT, between gen and sink, lose and delay exactly what it was told to?
+"""Check that the reference SUT, between gen and sink, loses and delays exactly as configured.
 
 Times are not asserted: a shared machine may stop any lcore for a while. Counts are.
 """
@@ -46,7 +46,7 @@ def control() -> Iterator[Control]:
 
 
 def trial(control: Control, number: int, **settings: int) -> dict[str, dict[str, int]]:
-    """The figures of a run to its end, every frame accounted for."""
+    """Return the counters of a complete run, with every frame accounted for."""
     every = {"rate_fps": 0, "bucket_frames": 32, "delay_ns": 0, "loss_every": 0,
              "queue_frames": 400} | settings  # fmt: skip
     pairs = [f"{key}={value}" for key, value in every.items()]
@@ -94,7 +94,7 @@ def test_no_frame_is_faster_than_the_delay(control: Control) -> None:
 
 
 def test_a_rate_below_the_load_loses_the_rest(control: Control) -> None:
-    """Lower bound only: gaps of the machine let more time pass, hence more frames through."""
+    """Only a lower bound holds: gaps of the machine let more time pass, hence more frames."""
     rate_fps = 1000
     figures = trial(control, 4, rate_fps=rate_fps, queue_frames=50, bucket_frames=10)
     assert figures["sut"]["queue_full"] == INTENDED - figures["sut"]["tx"]

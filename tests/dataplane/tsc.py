@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the TSC read now, in Python, to compare what wsdp says of time with what happened?
+"""Read the TSC in Python, to compare wsdp's times with what happened.
 
-As a program, it keeps a CPU to itself for a while, before every ordinary thread there, and prints
+As a program, it keeps a CPU to itself for a while, before every ordinary thread there. It prints
 the TSC at the begin and the end of that: python -m tests.dataplane.tsc CPU SECONDS
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated host whose hypervisor moves the CPUs between two placements of unequal speed."""
+"""Simulate a host whose hypervisor moves the CPUs between two placements of unequal speed."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A SUT of known capacity on a simulated host that disturbs it: trials come with windows.
+"""Simulate a SUT of known capacity on a noisy host, with trials that have windows.
 
-Queues are FIFO, in steps of a quarter of a millisecond. What disturbs shows in the counts as it
-would, and in the evidence. Nothing here is ever shown as a measurement.
+Queues are FIFO, in steps of a quarter of a millisecond. Noise affects the counts as it would, and
+appears in the evidence. Nothing here is ever shown as a measurement.
 """
 
 from __future__ import annotations
@@ -38,21 +38,22 @@ BASE_NS = 8_000.0
 
 @dataclass(frozen=True)
 class Noise:
-    """What disturbs. Lengths are means, in ns.
-
-    shared: of the time something else uses the SUT's core, which then forwards `speed` of what it
-    can. stops_per_s: of the SUT's thread; pauses_per_s: of the generator, which then catches up.
-    own_stalls_per_s: the SUT's own, which no evidence excuses.
-    """
+    """Noise of the host. Lengths are means, in ns."""
 
     shared: float = 0.0
+    """Share of time in which something else uses the SUT's core, which then forwards `speed` of its
+    capacity.
+    """
     shared_ns: float = 30e6
     speed: float = 0.6
     stops_per_s: float = 0.0
+    """Stops of the SUT's thread."""
     stop_ns: float = 1e6
     pauses_per_s: float = 0.0
+    """Pauses of the generator, which then catches up."""
     pause_ns: float = 500e3
     own_stalls_per_s: float = 0.0
+    """Stalls of the SUT itself, which no evidence excuses."""
 
 
 QUIET = Noise()
@@ -63,16 +64,14 @@ ALWAYS_SHARED = Noise(shared=1.0)
 
 @dataclass
 class NoisyHost:
-    """The measurer. Each direction has queues and a capacity of its own.
-
-    loss: the share of frames that the SUT loses whatever happens.
-    """
+    """The measurer. Each direction has its own queues and capacity."""
 
     capacity_fps: float
     noise: Noise = QUIET
     generator_fps: float = 20e6
     buffer_frames: int = 1024
     loss: float = 0.0
+    """Share of frames that the SUT loses in any case."""
     directions: int = 1
     unseen: tuple[str, ...] = ()
     placement: tuple[CpuPlacement, CpuPlacement] | None = None
@@ -139,7 +138,7 @@ class NoisyHost:
     def _shared_core(
         self, rng: np.random.Generator, steps: int
     ) -> tuple[Floats, ContentionSamples]:
-        """How fast the SUT's core is in each step, and what the contention probe measures."""
+        """Return the speed of the SUT's core in each step, and the contention samples."""
         shared, noise = np.zeros(steps, dtype=np.bool_), self.noise
         at, now = 0, bool(rng.random() < noise.shared)
         while noise.shared > 0.001 and at < steps:
@@ -174,21 +173,21 @@ class NoisyHost:
 
 
 def without_windows(observation: Observation) -> Observation:
-    """The same trial of frames that carry no time stamp."""
+    """Return the trial as with frames that carry no time stamp."""
     return replace(observation, windows=None, latency=None, latency_rows=None)
 
 
 def _moments(
     rng: np.random.Generator, per_s: float, mean_ns: float, steps: int
 ) -> list[tuple[int, int]]:
-    """(begin, length) at random moments; lengths from half the mean on."""
+    """Return (begin, length) at random moments; lengths from half the mean on."""
     begins = np.sort(rng.integers(0, steps * STEP_NS, rng.poisson(per_s * steps * STEP_NS / 1e9)))
     lengths = mean_ns / 2 + rng.exponential(mean_ns / 2, len(begins))
     return list(zip(begins.tolist(), lengths.astype(np.int64).tolist(), strict=True))
 
 
 def _covered(moments: list[tuple[int, int]], steps: int) -> Floats:
-    """Of each step, the share that the moments cover."""
+    """Return the share of each step that the moments cover."""
     covered = np.zeros(steps)
     for begin, length in moments:
         for step in range(begin // STEP_NS, min(steps, (begin + length) // STEP_NS + 1)):
@@ -200,7 +199,7 @@ def _covered(moments: list[tuple[int, int]], steps: int) -> Floats:
 def _paced(
     load_fps: float, most_fps: float, pauses: list[tuple[int, int]], steps: int
 ) -> NDArray[np.int64]:
-    """Frames offered in each step: a generator that paused catches up at the most it can."""
+    """Return frames offered in each step: after a pause the generator catches up at its maximum."""
     due, owed = load_fps * STEP_NS / 1e9, 0.0
     able = most_fps * STEP_NS / 1e9 * (1 - _covered(pauses, steps))
     offered = np.full(steps, due)
@@ -213,7 +212,7 @@ def _paced(
 
 
 def _late(offered: NDArray[np.int64], load_fps: float) -> list[Disturbance]:
-    """Steps in which not what was due was offered."""
+    """Return steps in which the offered frames were not those due."""
     due = load_fps * STEP_NS / 1e9
     return [
         Disturbance(
@@ -227,7 +226,7 @@ def _late(offered: NDArray[np.int64], load_fps: float) -> list[Disturbance]:
 def _fifo(
     offered: NDArray[np.int64], service: Floats, buffer_frames: float
 ) -> tuple[Floats, Floats]:
-    """Frames queued as each step begins, and lost in it."""
+    """Return frames queued as each step begins, and frames lost in it."""
     queued, lost, now = [], [], 0.0
     for arrived, served in zip(offered.tolist(), service.tolist(), strict=True):
         queued.append(now)
@@ -238,7 +237,7 @@ def _fifo(
 
 
 def _rows(direction: DirectionWindows) -> LatencyRows:
-    """A histogram of one bucket for each window: the latency as it began."""
+    """Return a histogram of one bucket for each window: the latency as it began."""
     rows = tuple(
         ((int(latency), received),) if received else ()
         for latency, received in zip(direction.latency_ns, direction.received, strict=True)

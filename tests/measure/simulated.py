@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A generator and SUT of known capacity whose clock is simulated: trials cost no time.
+"""Simulate a generator and SUT of known capacity and their clock: trials cost no time.
 
 Frames carry no time stamp here, so that a trial counts whole or not at all, and searches run by the
-thousand; tests/measure/noisy_host.py has trials with windows. Nothing here is ever shown as a
+thousand. tests/measure/noisy_host.py has trials with windows. Nothing here is ever shown as a
 measurement: it exists to test and compare searches.
 """
 
@@ -30,13 +30,13 @@ THREADS = (
 
 class Sut(Protocol):
     def forwards(self, load_fps: float, duration_s: float, rng: random.Random) -> int:
-        """How many of the frames offered at that load and for that long come out."""
+        """Return how many of the frames offered at that load for that time come out."""
         ...
 
 
 @dataclass(frozen=True)
 class Sharp:
-    """Forwards at capacity_fps, after a queue of buffer_frames filled up."""
+    """Forwards at capacity_fps, once a queue of buffer_frames is full."""
 
     capacity_fps: float
     buffer_frames: int = 0
@@ -48,7 +48,7 @@ class Sharp:
 
 @dataclass(frozen=True)
 class Noisy:
-    """Each trial meets another capacity: normally distributed, `spread` relative."""
+    """Has another capacity in each trial: normally distributed, `spread` relative."""
 
     capacity_fps: float
     spread: float
@@ -60,7 +60,7 @@ class Noisy:
 
 @dataclass(frozen=True)
 class RareLoss:
-    """Sharp, and in a share of the trials a few frames vanish at any load."""
+    """Sharp, but in a share of the trials a few frames vanish at any load."""
 
     capacity_fps: float
     share: float
@@ -99,24 +99,24 @@ class Collapsing:
 
 @dataclass
 class Rig:
-    """The measurer: a generator in front of a SUT, and how often the machine disturbs them.
-
-    generator_fps: the most that is offered. disturbed_share: how many trials meet a stop of
-    stop_ns; then the loss is nonsense on purpose, so that a search that looks at it goes wrong.
-    unseen: what could not be watched, as with an external SUT. misread_share: how many trials come
-    with more frames received than offered.
-    """
+    """The measurer: a generator in front of a SUT, and noise of the machine."""
 
     sut: Sut
     generator_fps: float = 20e6
+    """Highest load that is offered."""
     disturbed_share: float = 0.0
+    """Share of trials with a stop of stop_ns. Their loss is meaningless on purpose, so that a
+    search that reads it goes wrong.
+    """
     stop_ns: int = 1_000_000_000
     misread_share: float = 0.0
+    """Share of trials with more frames received than offered."""
     ring_frames: int = 1024
     directions: int = 1
     limited_by: str | None = None
     latency: Latency | None = LATENCY
     unseen: tuple[str, ...] = ()
+    """Parts that could not be observed, as with an external SUT."""
     rng: random.Random = field(default_factory=lambda: random.Random(1))
     calls: list[tuple[float, float]] = field(default_factory=list)
 
@@ -149,7 +149,7 @@ class Rig:
         )
 
     def _split(self, intended: int, offered: int, received: int) -> tuple[DirectionCount, ...]:
-        """The counts spread over the directions, remainders to the first ones."""
+        """Spread the counts over the directions, remainders to the first ones."""
         n = self.directions
 
         def part(total: int, i: int) -> int:
@@ -165,7 +165,7 @@ class Rig:
 
 
 def stop(length_ns: int, role: str = "sut", begin_ns: int = 1_000_000) -> Disturbance:
-    """A polling thread did not run."""
+    """Return a stop of a polling thread."""
     cpu = SUT_CPU if role == "sut" else GENERATOR_CPU
     return Disturbance(cpu, begin_ns, length_ns, DisturbanceKind.STOPPED, Source.POLL_GAP, role)
 
@@ -185,13 +185,13 @@ def count(name: str, intended: int, offered: int, received: int) -> DirectionCou
 
 
 def prober_of(measure: Measurer, extension: float = 1.0, expected_s: float = 0.0) -> Prober:
-    """With the limits that quiet hosts are held to."""
+    """Return a prober with the limits of quiet hosts."""
     return Prober(measure, Recorder(), 0.005, 0.005, extension, expected_s)
 
 
 @dataclass
 class Recorder:
-    """A listener that remembers."""
+    """A listener that records."""
 
     trials: list[Trial] = field(default_factory=list)
     announced: list[Progress] = field(default_factory=list)

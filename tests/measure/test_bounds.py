@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are bounds loads that were judged, and does the median verdict of each decide?"""
+"""Check that bounds are loads that were judged, by the median verdict of each."""
 
 from __future__ import annotations
 

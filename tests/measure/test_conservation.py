@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is every offered frame received, or part of a drop?"""
+"""Check that every offered frame is received or part of a drop."""
 
 from __future__ import annotations
 

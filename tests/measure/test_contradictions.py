@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check that no two figures of a point contradict each other without a word."""
+"""Check that contradictions between two rates of a point are explained."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def lower_fps(result: SearchResult) -> float:
 
 
 def test_mrr_below_the_ndr_stands_as_measured_and_is_named() -> None:
-    """It forwards 8 Mpps, but only 2 when offered more than 9."""
+    """The SUT forwards 8 Mpps, but only 2 when offered more than 9."""
     result = run(Rig(Collapsing(8e6, 9e6, 2e6), generator_fps=50e6))
     assert result.mrr_fps == pytest.approx(2e6)
     assert lower_fps(result) == pytest.approx(8e6, rel=0.005)
@@ -44,7 +44,7 @@ def test_mrr_within_its_error_of_the_ndr_is_not_named() -> None:
 
 
 def test_mlr_unconfirmed_ndr_becomes_bracket() -> None:
-    """What passes shorter trials fails each that should confirm it, at any load."""
+    """A load that passes shorter trials fails each confirmation, at any load."""
 
     def measure(load_fps: float, duration_s: float) -> Observation:
         return Rig(Sharp(4e6 if duration_s < 1.0 else 1e3)).measure(load_fps, duration_s)
@@ -72,7 +72,7 @@ def test_refuted_by_pooled_loss_where_half_of_the_trials_lose() -> None:
 
 
 def test_refuted_where_every_trial_lost_frames_and_noise_does_not_explain_it() -> None:
-    """All of its time, disturbed or not, loses the same share: 5 frames of 100,000."""
+    """All of its time, with and without noise, loses the same share: 5 frames of 100,000."""
     host = NoisyHost(4e6, Noise(stops_per_s=3, stop_ns=3e5), loss=5e-5, seed=3)
     search = Search(SearchKind.FIXED, load_fps=2e6, trial_s=1.0, latency=False)
     trials = [

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do gated trials say the truth about systems whose truth is known?
+"""Check the verdicts of gated trials on systems whose truth is known.
 
-Everything is simulated with fixed seeds: each figure is a share of many trials, and each limit
-leaves room for the few that a 95% interval may miss.
+Everything is simulated with fixed seeds. Each result is a share of many trials, and each limit
+leaves space for the few that a 95% interval may miss.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from wirespeed.model.trial import CleanRun, Gated
 CAPACITY = 8e6
 SHARP = Sut(CAPACITY)
 DEEP = Sut(CAPACITY, buffer_frames=4096)
-# Stops so frequent that runs of clean windows are short.
+# Frequent stops keep runs of clean windows short.
 FREQUENT = Noise(stops_per_s=100)
-# So seldom that an overload counts again after each of them.
+# Rare stops let an overload count again after each of them.
 SELDOM = Noise(stops_per_s=3)
 
 
@@ -49,7 +49,7 @@ def judged(pieces: list[Gated]) -> Verdict:
 
 
 def mean_growth(sut: Sut, load_fps: float, noise: Noise, trials: int = 20) -> float:
-    """Signed, over all clean runs of many trials: what no single trial can tell."""
+    """Return the signed mean over all clean runs of many trials, which no single trial shows."""
     runs = [
         run
         for seed in range(trials)
@@ -94,7 +94,7 @@ def test_noise_that_makes_whole_trials_lose_a_fifth_hides_no_capacity() -> None:
 
 
 def test_a_deep_queue_does_not_hide_an_overload() -> None:
-    # 4,096 frames hold 1% too much for 50 ms: none of it is lost.
+    # 4,096 frames hold 1% too much for 50 ms without any loss.
     hidden = simulate(DEEP, 1.01 * CAPACITY, 0.05, seed=1)
     assert whole(hidden) == 0
     growth = judge(hidden).gated.runs
@@ -105,7 +105,7 @@ def test_a_deep_queue_does_not_hide_an_overload() -> None:
             assert found.decided
             assert not found.ndr
             assert found.overload == pytest.approx(0.01, abs=WIDTH / 4)
-        # Disturbed before the path can fill, little counts: it may stay undecided.
+        # With noise before the path can fill, little counts: it may stay undecided.
         assert not decide(DEEP, 1.01 * CAPACITY, LOUD, seed, most=4).ndr
 
 
@@ -158,7 +158,7 @@ def covered(hits: list[bool]) -> None:
 
 
 def test_the_interval_of_growth_covers_an_overload() -> None:
-    # A queue that no trial fills, read with 20 us of noise: growth is load / capacity - 1.
+    # No trial fills this queue; with 20 µs of noise in its readings, growth is load / capacity - 1.
     endless = Sut(CAPACITY, buffer_frames=10**7, jitter_ns=20_000)
     hits: list[bool] = []
     for seed in range(120):
@@ -169,7 +169,7 @@ def test_the_interval_of_growth_covers_an_overload() -> None:
 
 
 def true_growth(observation: Observation, mask: Mask) -> float:
-    """What queues did in clean windows, from latency without noise, in frames."""
+    """Return the growth of queues in clean windows, from latency without noise, in frames."""
     assert observation.windows is not None
     (direction,) = observation.windows.directions
     rises = np.diff(direction.latency_ns, append=direction.latency_ns[-1])[np.array(mask.clean)]
@@ -214,7 +214,7 @@ def test_starts_chosen_drained_bias_growth_by_less_than_a_quarter_of_the_width(
 
 @pytest.mark.parametrize("noise", [LOUD, FREQUENT], ids=["loud", "frequent stops"])
 def test_starts_chosen_drained_hide_no_overload(noise: Noise) -> None:
-    # It is 1%; a queue that is full at times grows by less, and loses frames instead.
+    # Growth is 1%; a queue that is full at times grows by less, and loses frames instead.
     for sut in (DEEP, replace(DEEP, jitter_ns=20_000)):
         runs = [
             run
@@ -228,7 +228,7 @@ def test_starts_chosen_drained_hide_no_overload(noise: Noise) -> None:
 
 
 def losses(rng: np.random.Generator, runs: int, events: float, mean_frames: float) -> list[int]:
-    """Events strike runs alike; each loses a geometric number of frames."""
+    """Return losses of events that strike runs alike, each with a geometric number of frames."""
     return [
         int(rng.geometric(1 / mean_frames, rng.poisson(events / runs)).sum()) for _ in range(runs)
     ]
@@ -246,7 +246,7 @@ def test_the_bound_on_loss_holds_where_frames_are_lost_together(
     while len(hits) < 400:
         lost = losses(rng, runs, events, mean_frames)
         if mean_frames > 1 and not any(lost):
-            continue  # what 3/offered cannot say where losses cluster: see lossy_runs_bound
+            continue  # 3/offered does not hold where losses cluster: see lossy_runs_bound
         pieces = [CleanRun(10, 80_000, n, 0.0) for n in lost]
         found = judged([Gated(1_000_000, 10 * runs, tuple(pieces), 0, 0, 0, ())])
         truth = events * mean_frames / (runs * 80_000)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the gate leave out what was disturbed, that and nothing else, and without seeing a count?"""
+"""Check that the gate excludes exactly the time with noise, without reading a count."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from wirespeed.model.trial import LeftOut
 
 MS = 1_000_000
 COUNT = 40
-# The ring holds 1,024 frames: 128 us at 8 Mpps, so that the floors of 100 us and 1 ms hold.
+# The ring holds 1,024 frames: 128 µs at 8 Mpps, so that the floors of 100 µs and 1 ms hold.
 GEOMETRY = Geometry(0, MS, COUNT, 8e6, 1024, 4096, 0.005, False)
 DRAINED = (True,) * COUNT
 
@@ -105,7 +105,8 @@ def test_a_slow_sample_takes_the_windows_on_both_sides() -> None:
 
 def test_samples_too_far_away_say_nothing_of_a_window() -> None:
     samples = ContentionSamples(1, True, (0, 13 * MS, 22 * MS, COUNT * MS), (1.0,) * 4)
-    # A window is known that begins at most 6 ms after a sample and ends at most 6 ms before one.
+    # A window has known speed if it begins at most 6 ms after a sample and ends at most 6 ms before
+    # one.
     known = {6, *range(22 - 6 - 1, 13 + 6 + 1)}
     assert (
         out(gate(Evidence(contention=(samples,)), GEOMETRY, DRAINED)) == set(range(COUNT)) - known
@@ -153,7 +154,7 @@ def test_after_a_disturbance_windows_count_from_the_first_that_begins_drained(
 
 
 def test_an_overload_never_drains_and_counts_all_the_same() -> None:
-    # 800 frames at 8 Mpps are 100 us: an overload of 1% fills such a path in 10 ms.
+    # 800 frames at 8 Mpps are 100 µs: an overload of 1% fills such a path in 10 ms.
     shallow = replace(GEOMETRY, path_frames=800, width=0.01)
     mask = gate(Evidence((stop(10_500_000, 200_000),)), shallow, (False,) * COUNT)
     assert out(mask) == {9, 10, *range(11, 21)}
@@ -209,7 +210,7 @@ geometries = st.builds(
 
 
 def slowly(evidence: Evidence, geometry: Geometry, drained: list[bool]) -> list[bool]:
-    """The rules once more, window by window and as they are written."""
+    """Apply the rules once more, window by window and as written."""
     path = module.path_ns(geometry)
     clean, waiting, waited = [], False, 0
     for i in range(geometry.count):
@@ -231,7 +232,8 @@ def slowly(evidence: Evidence, geometry: Geometry, drained: list[bool]) -> list[
             disturbed |= first is None or begin - first > 6 * MS
             disturbed |= last is None or last - end > 6 * MS
             if first is not None and last is not None:
-                # Of samples at one moment the last before and the first after a window count.
+                # Several samples may share one moment: the last before and the first after a window
+                # count.
                 at_first = [j for j, (at, _) in enumerate(pairs) if at <= begin][-1]
                 at_last = next(j for j, (at, _) in enumerate(pairs) if at >= end)
                 disturbed |= any(slow > 1.10 for _, slow in pairs[at_first : at_last + 1])
@@ -274,7 +276,7 @@ def test_more_evidence_never_admits_a_window(
 
 
 def reachable(kind: object) -> set[type]:
-    """All dataclasses that a type mentions, and those that their fields mention."""
+    """Return all dataclasses that a type mentions, and those that their fields mention."""
     found = {kind} if isinstance(kind, type) and is_dataclass(kind) else set()
     inner = list(typing.get_args(kind))
     for one in list(found):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is latency measured at the right loads, with both figures, and is its absence reported?"""
+"""Check the loads of latency trials, their two results, and notes on missing latency."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_where_no_time_is_undisturbed_there_is_one_answer() -> None:
 
 
 def test_pauses_are_bounded_as_at_full_load() -> None:
-    # 120 us: harmless at 0.4 Mpps, where a quarter of the rings bridges 640 us; too long at 4 Mpps.
+    # 120 µs: harmless at 0.4 Mpps, where a quarter of the rings bridges 640 µs; too long at 4 Mpps.
     rig = Rig(Sharp(5e6), disturbed_share=1.0, stop_ns=120_000)
     prober = prober_of(rig.measure)
     found, _ = measure_latency(prober, 4e6, 2.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a search on a noisy host find what it finds on a quiet one, and grade it as designed?"""
+"""Check that a search on a noisy host agrees with one on a quiet host, and its grade."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def lower_fps(interval: Interval | None) -> float:
 
 @pytest.mark.parametrize("search", KINDS)
 def test_a_quiet_host_gives_grade_a(search: Search) -> None:
-    """What windows say and what whole trials say agree."""
+    """Windows and whole trials agree."""
     result = run(NoisyHost(CAPACITY_FPS), search)
     assert result.grade is Grade.A
     assert result.because == ()
@@ -102,7 +102,7 @@ def test_what_disturbs_does_not_move_the_figures(
 )
 @settings(deadline=None, max_examples=15)
 def test_no_noise_makes_a_figure_too_high(capacity_fps: float, seed: int, noise: Noise) -> None:
-    """Nor a point without an answer."""
+    """No point stays without an answer, either."""
     result = run(NoisyHost(capacity_fps, noise, seed=seed))
     assert result.grade is not None
     figures = [i.lower.load_fps for i in (result.ndr, result.pdr) if i and i.lower]
@@ -119,8 +119,10 @@ def test_no_noise_makes_a_figure_too_high(capacity_fps: float, seed: int, noise:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_where_little_time_is_undisturbed_lower_loads_are_judged(seed: int) -> None:
-    """Near its capacity a SUT takes long to drain, and no load there can be judged: the search goes
-    on below instead of giving up."""
+    """Near its capacity a SUT takes long to drain, and no load there can be judged.
+
+    The search goes on below instead of giving up.
+    """
     result = run(NoisyHost(CAPACITY_FPS, LOUDEST, seed=seed))
     assert result.grade is Grade.C
     assert 0.85 * CAPACITY_FPS < lower_fps(result.ndr) <= CAPACITY_FPS
@@ -144,7 +146,7 @@ def test_where_the_core_is_always_shared_whole_trials_give_a_bracket(search: Sea
 
 @pytest.mark.parametrize("kind", [SearchKind.FIXED, SearchKind.SOAK])
 def test_a_held_load_that_cannot_be_judged_is_told_as_this_host_is(kind: SearchKind) -> None:
-    """Some of the time was undisturbed, but too little for a verdict."""
+    """Some of the time was clean, but too little for a verdict."""
     search = Search(kind, load_fps=3.9e6, trial_s=0.3, total_s=0.3, extension=1.0, latency=False)
     if kind is SearchKind.FIXED:
         search = replace(search, total_s=None)
@@ -158,7 +160,7 @@ def test_a_held_load_that_cannot_be_judged_is_told_as_this_host_is(kind: SearchK
 
 
 def test_a_stop_now_and_then_costs_the_grade_not_the_load() -> None:
-    """So seldom that the trial is quiet, and yet it loses frames in stops that evidence shows."""
+    """Stops are so rare that the trial is quiet, and yet it loses frames in stops with evidence."""
     now_and_then = Noise(stops_per_s=0.3, stop_ns=2e6)
     search = Search(SearchKind.FIXED, load_fps=2e6, trial_s=60.0)
     result = run(NoisyHost(CAPACITY_FPS, now_and_then), search)
@@ -183,14 +185,14 @@ def test_a_frame_lost_in_time_that_counts_fails_a_quiet_trial() -> None:
 
 
 def test_what_the_sut_does_to_itself_is_not_excused() -> None:
-    """It stops by itself, of which there is no evidence: what it loses then is its own loss."""
+    """The SUT stops by itself, without evidence: what it loses then is its own loss."""
     stalling = Noise(own_stalls_per_s=50)
     result = run(NoisyHost(CAPACITY_FPS, stalling))
     lossy = [t for t in result.trials if t.stage is Stage.SEARCH and t.lost]
     assert lossy
     assert all(trial.quiet for trial in result.trials)
     if result.ndr is not None and result.ndr.lower is not None:
-        # A stall of a millisecond or two fills 1,024 descriptors from about 0.7 Mpps on.
+        # A stall of 1 to 2 ms fills 1,024 descriptors from about 0.7 Mpps on.
         assert lower_fps(result.ndr) < 0.5 * CAPACITY_FPS
 
 
@@ -265,7 +267,7 @@ def test_mrr_of_a_load_that_is_no_overload_is_no_mrr(limit_s: float | None) -> N
 
 
 def test_an_mrr_rests_on_all_steady_time() -> None:
-    """An overloaded SUT never drains between two disturbances."""
+    """An overloaded SUT never drains between two events of noise."""
     often = Noise(stops_per_s=60, stop_ns=400e3)
     host = NoisyHost(CAPACITY_FPS, often, buffer_frames=16_384)
     result = run(host, Search(SearchKind.MRR))
@@ -277,7 +279,7 @@ def test_an_mrr_rests_on_all_steady_time() -> None:
 
 
 def test_what_was_left_out_is_what_lost_frames() -> None:
-    """The placebo test: a mask that does not fit the losses does not explain them."""
+    """In the placebo test, a mask that does not fit the losses does not explain them."""
     result = run(NoisyHost(CAPACITY_FPS, LOUD))
     at_ndr = [t for t in result.trials if t.intended_load_fps == lower_fps(result.ndr)]
     deciding = [t for t in at_ndr if t.stage in (Stage.SEARCH, Stage.CONFIRM)]

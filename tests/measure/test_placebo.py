@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is noise blamed for the loss where it caused it, and only there?"""
+"""Check that noise is blamed for a loss exactly where it caused it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_noise_explains_the_loss_that_it_caused(seed: int) -> None:
 
 
 def test_an_arbitrary_mask_explains_nothing_more_often_than_chance() -> None:
-    # A SUT that loses frames by itself, and the masks of disturbed trials of another.
+    # A SUT that loses frames by itself, with the masks of noisy trials of another one.
     claimed = 0
     for seed in range(100):
         rng = np.random.default_rng(seed)
@@ -72,7 +72,7 @@ def test_ties_decide_nothing(lost: list[int], clean: list[bool]) -> None:
 
 
 def test_trials_are_pooled() -> None:
-    # Each of them has too few windows to tell; together they do.
+    # Each of them has too few windows to decide; together they suffice.
     one = trial([9, 9, 0, 0, 0, 0, 0, 0], [False] * 2 + [True] * 6)
     assert noise_explains([one]) is None
     assert noise_explains([one] * 3) is True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check that every figure rests on one placement of the polling CPUs."""
+"""Check that every rate rests on one placement of the polling CPUs."""
 
 from __future__ import annotations
 
@@ -293,7 +293,7 @@ def test_placement_of_several_pairs_is_named_by_the_worst() -> None:
 
 
 def test_search_tells_placements_of_the_same_name_apart() -> None:
-    """Of three polling CPUs another pair is apart: other rates, the same name."""
+    """Another pair of the three polling CPUs is apart: other rates, the same name."""
 
     def at(*ns: float) -> CpuPlacement:
         found = CpuPlacement.of(

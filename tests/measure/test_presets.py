@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a study's own value reach the search, and is one that means nothing refused?"""
+"""Check that a study's own value reaches the search, and that meaningless ones are rejected."""
 
 from __future__ import annotations
 

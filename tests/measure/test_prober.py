@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a trial extended until its load is judged, remembered, announced, and never by its loss?"""
+"""Check that a trial is extended until its load is judged, and never because of its loss."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from wirespeed.model.trial import Stage, Trial
 
 
 def prober_of(observation: list[Observation], extension: float = 5) -> tuple[Prober, Recorder]:
-    """A prober whose trials come out as listed."""
+    """Return a prober whose trials come out as listed."""
     coming: Iterator[Observation] = iter(observation)
     recorder = Recorder()
     prober = Prober(
@@ -63,7 +63,7 @@ def test_a_trial_is_extended_until_the_load_is_judged() -> None:
 
 
 def test_a_load_that_cannot_be_judged_does_not_pass() -> None:
-    """Time in which nothing was undisturbed counts a quarter."""
+    """Time without anything clean counts a quarter."""
     prober, _ = prober_of([disturbed()] * 100, extension=3)
     point = prober.at(1e6, 1.0)
     assert not point.decided
@@ -135,7 +135,7 @@ def test_a_generator_that_was_stopped_is_not_called_short() -> None:
 
 
 def test_a_generator_whose_core_is_shared_is_not_called_short() -> None:
-    """It may be able to offer all of it; a shared core of the SUT does not limit it."""
+    """A shared core may be able to offer all of it; a shared core of the SUT is no limit for it."""
     short = Rig(Sharp(9e6), generator_fps=0.9e6).measure(1e6, 1.0)
     threads = tuple(replace(t, cpu=0 if t.role == "generator" else 1) for t in short.threads)
 
@@ -186,7 +186,7 @@ def test_an_unlimited_trial_records_what_was_offered() -> None:
 
 
 def test_beyond_the_mrr_pauses_are_bounded_as_at_the_mrr() -> None:
-    # A quarter of the rings bridges 26 us at 10 Mpps and 128 us at the MRR of 2 Mpps.
+    # A quarter of the rings bridges 26 µs at 10 Mpps and 128 µs at the MRR of 2 Mpps.
     flooded = disturbed(10e6, 120_000)
     prober, _ = prober_of([flooded, flooded])
     assert not prober.once(10e6, 1.0, Stage.MRR).quiet
@@ -205,7 +205,7 @@ def test_the_time_left_follows_overheads() -> None:
     prober, recorder = prober_of([good(), disturbed(), good()])
     prober.at(1e6, 1.0)
     prober.at(1e6, 1.0)
-    # Of 10 s of traffic; then what is left of it, at 1.2 s a second.
+    # Out of 10 s of traffic; then the remainder, at 1.2 s a second.
     assert [p.left_s for p in recorder.announced] == [
         10.0,
         pytest.approx(9 * 1.2),
@@ -243,7 +243,7 @@ def trial_of(observation: Observation) -> Trial:
 def test_which_time_counts_never_depends_on_loss(
     noise: Noise, seed: int, load_fps: float, kept: float
 ) -> None:
-    """The same evidence and latency, with and without loss: the same windows, the same reasons."""
+    """The same evidence and latency, with and without loss, give the same windows and reasons."""
     lossless = NoisyHost(20e6, noise, seed=seed).measure(load_fps, 0.3)
     assert lossless.windows is not None
     directions = tuple(

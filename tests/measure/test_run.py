@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a whole search go warm-up, MRR, search, host as it is, latency, and say how it ended?"""
+"""Check the steps of a whole search: warm-up, MRR, search, all time, latency, and its end."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_the_listener_hears_of_every_trial_as_it_is_stored() -> None:
 
 
 def test_the_warm_up_decides_nothing() -> None:
-    """The tables of the SUT still fill: its loss and what disturbed it are ignored."""
+    """The SUT's tables still fill: loss and noise of the warm-up are ignored."""
     rig = Rig(Sharp(4e6))
     first = True
 
@@ -129,14 +129,14 @@ def test_an_unlimited_search_ends_at_what_the_generator_offers() -> None:
 
 
 def test_search_of_a_sut_that_overload_slows_down_goes_above_its_mrr() -> None:
-    """It forwards 8 Mpps, but only 2 when offered more than 9: even twice its MRR is too much."""
+    """The SUT forwards 8 Mpps, but only 2 when offered more than 9: twice its MRR is too much."""
     result = run(Rig(Collapsing(8e6, 9e6, 2e6), generator_fps=50e6))
     assert lower_fps(result.ndr) == pytest.approx(8e6, rel=0.005)
     assert lower_fps(result.ndr) <= lower_fps(result.pdr)
 
 
 def test_a_sut_that_carries_much_more_than_its_mrr_is_followed_upwards() -> None:
-    """Twice what it received was still offered with ease."""
+    """Twice what the SUT received was still offered with ease."""
     result = run(Rig(Collapsing(8e6, 8.2e6, 0.5e6), generator_fps=8.3e6))
     assert lower_fps(result.ndr) == pytest.approx(8e6, rel=0.005)
     assert result.limited_by is None
@@ -152,7 +152,7 @@ def test_a_line_rate_is_never_exceeded() -> None:
 
 
 def test_a_generator_that_falters_at_line_rate_is_not_told_to_exceed_it() -> None:
-    """In the warm-up it offers less than the links carry; later it could offer much more."""
+    """In the warm-up the generator offers less than the links carry; later it could offer more."""
 
     class Faltering(Rig):
         def measure(self, load_fps: float, duration_s: float) -> Observation:
@@ -188,7 +188,7 @@ def test_a_generator_below_line_rate_sets_the_ceiling() -> None:
 
 
 def test_a_generator_that_paces_slower_than_it_floods_lowers_the_ceiling() -> None:
-    """Unlimited it offers 12 Mpps, paced only 8: the search has to end below 8."""
+    """The generator offers 12 Mpps unlimited, 8 paced: the search has to end below 8."""
 
     class Uneven(Rig):
         def measure(self, load_fps: float, duration_s: float) -> Observation:
@@ -246,7 +246,7 @@ def test_latency_after_a_search_without_pdr_uses_the_ndr() -> None:
 
 
 def test_a_sut_that_loses_at_any_load_is_an_answer_not_a_bracket() -> None:
-    """Every load loses a few frames: no NDR, surely; the PDR is as sure as any."""
+    """Every load loses a few frames: certainly no NDR; the PDR is as sure as any."""
     result = run(Rig(RareLoss(4e6, 1.0, frames=1)))
     assert result.ndr is not None
     assert result.ndr.lower is None
@@ -278,7 +278,7 @@ def test_what_was_measured_before_the_machine_got_noisy_is_kept() -> None:
 
 @dataclass
 class Paused:
-    """A stop in each trial that overflows every ring, and yet nothing but the capacity counts."""
+    """A stop in each trial overflows every ring, and yet only the capacity counts."""
 
     capacity_fps: float
 
@@ -301,7 +301,7 @@ def test_what_was_carried_in_spite_of_disturbances_is_the_bracket() -> None:
 
 
 def test_a_bracket_is_never_upside_down() -> None:
-    """What passes half a second fails each trial of a second that should confirm it."""
+    """A load that passes half a second fails each confirmation of a second."""
 
     def measure(load_fps: float, duration_s: float) -> Observation:
         sut = RareLoss(4e6, 1.0) if duration_s == 1.0 else Sharp(4e6)

@@ -77,7 +77,7 @@ def pointed(*runs: TcpRun, **settings: Any) -> tuple[TcpResult, Grade]:
 
 
 def faked(*stolen: range) -> list[TcpRun]:
-    """Runs of 2 s at 10 Gbps and a bit more; half of each interval that is named was stolen."""
+    """Return runs of 2 s at about 10 Gbps; half of each interval that is named was stolen."""
     bench = FakeTcpBench(Tcp(seconds=2, streams=1), is_stolen=lambda n, i: i in stolen[n])
     return [bench.run() for _ in stolen]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which intervals of a TCP run are left out, and what is found in the others?"""
+"""Check which intervals of a TCP run are excluded, and the result over the others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TCP = Tcp(seconds=2)
 def one(
     *, cpus: int = 1, steal_ms: int = 0, waited_ms: int = 0, competing_ms: int = 0
 ) -> str | None:
-    """What is said of an interval of 0.1 s of a server, beside clients that were left alone."""
+    """Return the verdict on an interval of 0.1 s of a server, with clients without noise."""
     programs = (
         ProgramIntervals("clients", 1, (0,), (0,)),
         ProgramIntervals("server", cpus, (steal_ms * MS,), (waited_ms * MS,)),
@@ -68,7 +68,7 @@ def test_an_interval_that_nobody_looked_at_for_long_is_left_out() -> None:
 
 
 def test_the_judgement_cannot_see_a_rate() -> None:
-    """By its types: evidence holds neither octets nor rates, and nothing else goes in."""
+    """Evidence holds neither octets nor rates, by its types, and there is no other argument."""
     for judge in (tcp_gate.reasons, tcp_gate.disturbed):
         kinds = [str(p.annotation) for p in signature(judge).parameters.values()]
         assert kinds == ["TcpEvidence", "float"]
@@ -78,9 +78,9 @@ def test_the_judgement_cannot_see_a_rate() -> None:
 
 
 def simulated(rng: random.Random, runs: int, *, taken: float, own_stalls: float) -> list[TcpRun]:
-    """Runs of 20 intervals at 10 Gbps, each a bit off; `taken` of them were stolen half.
+    """Return runs of 20 intervals at about 10 Gbps; half of a share `taken` of them was stolen.
 
-    own_stalls: the share of intervals in which TCP is slow without any disturbance.
+    own_stalls: share of intervals in which TCP is slow without any noise.
     """
     made = []
     for _ in range(runs):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check which trials make the figures of a point doubtful."""
+"""Check which trials make the rates of a point doubtful."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a load pass by the rules, and is nothing said where there is too little to judge?"""
+"""Check that a load passes by the rules, and that too little data gives no verdict."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ DEEP = Sut(8e6, buffer_frames=4096)
 
 @pytest.mark.parametrize("seed", range(4))
 def test_queues_that_go_down_while_a_load_is_offered_show_that_it_passes(seed: int) -> None:
-    """What each stop leaves in 4,096 frames of ring drains at 0.1 Mpps: it never has the time."""
+    """A stop leaves frames in 4,096 frames of ring, which drain at 0.1 Mpps: never fast enough."""
     pieces = [judge(simulate(DEEP, 7.9e6, 1.0, RESTLESS, seed=10 * seed + i)).gated for i in (0, 1)]
     found = verdict(pieces, WIDTH, 0.005)
     assert found.decided

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is what happened in the windows that count summed as it was, and nothing of the others?"""
+"""Check that exactly the windows that count are summed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LATENCY = Latency(10, 1.0, 2.0, 2.0, 3.0, 4.0, 5.0, 6.0, 1.0, "")
 
 
 def trial(*directions: DirectionWindows, load_fps: float = 8e6) -> Observation:
-    """A trial with exactly these windows, of 1 ms each."""
+    """Return a trial with exactly these windows, of 1 ms each."""
     observation = simulate(
         SUT, load_fps, len(directions[0].offered) / 1000, directions=len(directions)
     )
@@ -51,7 +51,7 @@ def masked(*clean: bool) -> Mask:
 
 
 def whole_trial(load_fps: float = 1e6) -> Observation:
-    """A trial whose frames carry no time stamp."""
+    """Return a trial whose frames carry no time stamp."""
     return replace(simulate(SUT, load_fps, 0.5), windows=None, latency=LATENCY)
 
 
@@ -75,7 +75,7 @@ def test_the_sut_may_share_the_generators_cpu() -> None:
 
 
 def test_drained_is_less_than_a_quarter_of_the_ring_in_every_direction() -> None:
-    # 256 frames at 4 Mpps for each direction are 64 us.
+    # 256 frames at 4 Mpps for each direction are 64 µs.
     up = direction([4000] * 4, [4000] * 4, [10_000, 73_000, 75_000, 10_000])
     down = direction([4000] * 4, [4000] * 4, [30_000, 30_000, 30_000, -1.0])
     observation = trial(up, down)
@@ -102,15 +102,15 @@ def test_loss_and_growth_of_left_out_windows_do_not_count() -> None:
         observation, masked(True, True, True, False, True), geometry_of(observation, WIDTH)
     )
     assert [run.lost for run in found.runs] == [0, 10, 0, 0]
-    # 5 us at 8 Mpps; what the window before the disturbance ends with is not known.
+    # 5 µs at 8 Mpps; the queue at the end of the window before the noise is unknown.
     assert [run.growth_frames for run in found.runs] == pytest.approx([0, 40, 0, 0])
     assert found.receive_fps == 8e6
     assert (found.steady_windows, found.steady_offered, found.steady_lost) == (4, 32_000, 10)
 
 
 def test_a_start_chosen_for_its_low_latency_tells_nothing_of_growth() -> None:
-    # The run starts with window 1 as nothing is queued there; from 2 to 3 queues grow by 5 us, and
-    # window 4 is disturbed.
+    # The run starts with window 1 as nothing is queued there. From 2 to 3 queues grow by 5 µs, and
+    # window 4 has noise.
     count = 30
     latency = [90_000, 10_000, 50_000, 55_000, *[90_000.0] * (count - 4)]
     observation = trial(direction([8000] * count, [8000] * count, latency))
@@ -156,7 +156,7 @@ def test_a_clean_trial_has_ten_runs_that_add_up_to_it(count: int, seed: int) -> 
     assert len(found.runs) >= min(10, count)
     assert found.clean_windows == found.windows == count
     assert sum(run.offered for run in found.runs) == observation.total("offered")
-    # Runs of unlike lengths have the load only to a frame.
+    # Runs of unequal lengths give the load only to a frame.
     growth = sum(run.growth_frames for run in found.runs)
     assert growth == pytest.approx(7e6 * (latency[-1] - latency[0]) / 1e9, abs=0.5)
 

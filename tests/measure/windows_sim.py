@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Systems under test whose true capacity is known, and noise: what would a bench observe?
+"""Simulate systems with known capacity and noise, as a bench would observe them.
 
 Queues are FIFO and fluid, in steps of a quarter of a window. Nothing here is ever shown as a
 measurement: it exists to test how trials are judged.
@@ -41,37 +41,36 @@ WIDTH, PDR_LOSS = 0.005, 0.005
 
 @dataclass(frozen=True)
 class Sut:
-    """What one direction can do; every direction has its own queues.
-
-    spread: of the capacity, relative, anew in each window. shares: of the load, for each queue; the
-    queues have equal parts of capacity and buffer. rare_loss: the share of windows that lose
-    loss_frames each, at any load. stalls_per_s: stops of its own, without any evidence.
-    jitter_ns: of the latency that windows show, exponential.
-    """
+    """Capacity and queues of one direction; directions share nothing."""
 
     capacity_fps: float
     buffer_frames: int = 1024
     spread: float = 0.0
+    """Relative spread of the capacity, drawn anew in each window."""
     shares: tuple[float, ...] = (1.0,)
+    """Share of the load for each queue; queues have equal parts of capacity and buffer."""
     rare_loss: float = 0.0
+    """Share of windows that lose loss_frames each, at any load."""
     loss_frames: int = 20
     stalls_per_s: float = 0.0
+    """Stops of the SUT itself, without any evidence."""
     stall_ns: float = 400_000.0
     base_ns: float = 8_000.0
     jitter_ns: float = 1_000.0
+    """Jitter of the latency that windows show, exponential."""
 
 
 @dataclass(frozen=True)
 class Noise:
-    """What disturbs a trial, with evidence. Lengths are means, in ns.
+    """Noise of a trial, with evidence. Lengths are means, in ns.
 
-    slow_share: of the time; the SUT's core is shared then and forwards slow_speed of its capacity.
     A generator that paused catches up at twice the load.
     """
 
     stops_per_s: float = 0.0
     stop_ns: float = 500_000.0
     slow_share: float = 0.0
+    """Share of time in which the SUT's core is shared and forwards slow_speed of its capacity."""
     slow_ns: float = 30_000_000.0
     slow_speed: float = 0.6
     pauses_per_s: float = 0.0
@@ -100,7 +99,7 @@ def simulate(
     *,
     directions: int = 1,
 ) -> Observation:
-    """One trial; load_fps is summed over directions."""
+    """Simulate one trial; load_fps is summed over directions."""
     rng = np.random.default_rng(seed)
     count = round(duration_s * 1e9 / WINDOW_NS)
     steps = count * STEPS
@@ -139,7 +138,7 @@ def simulate(
 
 
 def judge(observation: Observation, width: float = WIDTH) -> Judged:
-    """As a prober does it."""
+    """Judge a trial as a prober does."""
     geometry = geometry_of(observation, width)
     mask = gate(observation.evidence, geometry, drained(observation, geometry))
     return Judged(observation, mask, gated(observation, mask, geometry))
@@ -155,7 +154,7 @@ def decide(
     most: int = 12,
     directions: int = 1,
 ) -> Verdict:
-    """Extend the trial in pieces until there is enough, as the rules ask for."""
+    """Extend the trial in pieces until there is enough, as the rules require."""
     pieces: list[Gated] = []
     for i in range(most):
         observation = simulate(
@@ -177,7 +176,7 @@ def search_ndr(
     *,
     directions: int = 1,
 ) -> float:
-    """Bisection to WIDTH: the highest load that passed. What stays undecided does not pass."""
+    """Bisect to WIDTH for the highest load that passed. An undecided load does not pass."""
     step = 0
     while high_fps - low_fps > WIDTH * high_fps:
         middle = (low_fps + high_fps) / 2
@@ -189,7 +188,7 @@ def search_ndr(
 
 
 def whole(observation: Observation) -> float:
-    """The loss ratio of the whole trial."""
+    """Return the loss ratio of the whole trial."""
     offered = observation.total("offered")
     return (offered - observation.total("received")) / offered
 
@@ -197,7 +196,7 @@ def whole(observation: Observation) -> float:
 def _moments(
     rng: np.random.Generator, per_s: float, mean_ns: float, steps: int
 ) -> list[tuple[int, int]]:
-    """(begin, length) in ns, at random moments; lengths from half the mean on."""
+    """Return (begin, length) in ns, at random moments; lengths from half the mean on."""
     number = rng.poisson(per_s * steps * STEP_NS / 1e9)
     begins = np.sort(rng.integers(0, steps * STEP_NS, number))
     lengths = mean_ns / 2 + rng.exponential(mean_ns / 2, number)
@@ -205,7 +204,7 @@ def _moments(
 
 
 def _share_taken(moments: Sequence[tuple[int, int]], steps: int) -> Floats:
-    """Of each step, the share that the moments cover."""
+    """Return the share of each step that the moments cover."""
     taken = np.zeros(steps)
     for begin, length in moments:
         for step in range(begin // STEP_NS, min(steps, (begin + length) // STEP_NS + 1)):
@@ -217,7 +216,7 @@ def _share_taken(moments: Sequence[tuple[int, int]], steps: int) -> Floats:
 def _shared_core(
     rng: np.random.Generator, noise: Noise, steps: int
 ) -> tuple[Floats, ContentionSamples]:
-    """How fast the SUT's core is in each step, and what the contention probe measures."""
+    """Return the speed of the SUT's core in each step, and the contention samples."""
     slow = np.zeros(steps, dtype=np.bool_)
     if noise.slow_share:
         at, is_slow = 0, bool(rng.random() < noise.slow_share)
@@ -236,7 +235,7 @@ def _shared_core(
 def _offered(
     load_fps: float, pauses: Sequence[tuple[int, int]], steps: int
 ) -> tuple[NDArray[np.int64], list[Disturbance]]:
-    """Frames of each step, and when the generator caught up."""
+    """Return the frames of each step, and when the generator caught up."""
     due = load_fps * STEP_NS / 1e9
     able = 2 * due * (1 - _share_taken(pauses, steps))
     offered, owed, late = np.zeros(steps), 0.0, []
@@ -267,7 +266,7 @@ def _direction(
     *,
     rng: np.random.Generator,
 ) -> DirectionWindows:
-    """The queues of one direction, from step to step."""
+    """Simulate the queues of one direction, from step to step."""
     count = len(offered) // STEPS
     capacity = sut.capacity_fps * np.repeat(rng.normal(1, sut.spread, count), STEPS)
     lost, latency = np.zeros(len(offered)), np.zeros(len(offered))
@@ -296,7 +295,7 @@ def _direction(
 def _fifo(
     arriving: list[float], service: list[float], buffer_frames: float
 ) -> tuple[Floats, Floats]:
-    """Frames queued as each step begins, and lost in it."""
+    """Return frames queued as each step begins, and frames lost in it."""
     queued, lost, now = [], [], 0.0
     for arrived, served in zip(arriving, service, strict=True):
         queued.append(now)

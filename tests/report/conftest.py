@@ -11,6 +11,6 @@ from wirespeed.store.records import RunRecord
 
 @pytest.fixture(scope="session")
 def run(tmp_path_factory: pytest.TempPathFactory) -> RunRecord:
-    """The quickstart study on a simulated SUT, read back from a real store."""
+    """Return the quickstart study on a simulated SUT, read back from a real store."""
     directory: Path = tmp_path_factory.mktemp("sample")
     return sample_run(directory)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Made-up trials of a SUT on a loud host, window by window, with what they would be judged as.
+"""Make up trials of a SUT on a noisy host, window by window, with their verdicts.
 
 Nothing here is ever shown as a measurement.
 """
@@ -54,11 +54,14 @@ class Noise:
 
 @dataclass
 class _Window:
-    """slow: the core is shared; stopped_ns: of the PMD; late_ns: of the generator."""
+    """One window."""
 
     slow: bool = False
+    """True if the core is shared."""
     stopped_ns: int = 0
+    """Time for which the PMD was stopped."""
     late_ns: int = 0
+    """Time by which the generator was late."""
     offered: int = 0
     unsent: int = 0
     lost: int = 0
@@ -68,7 +71,7 @@ class _Window:
 
 @dataclass(frozen=True)
 class LoudHost:
-    """A SUT of known capacity; on a shared core it does 0.62 of that."""
+    """A SUT of known capacity; on a shared core it forwards 0.62 of that."""
 
     capacity_fps: float
     noise: Noise
@@ -115,7 +118,7 @@ class LoudHost:
             speed = 0.62 if window.slow else 1.0
             service = self.capacity_fps * speed * (WINDOW_NS - window.stopped_ns) / 1e9
             queued = max(0.0, queued + window.offered - service)
-            # Within a window a stop alone may overflow the first ring.
+            # Within a window a single stop may overflow the first ring.
             stopped = load_fps * window.stopped_ns / 1e9 - RING
             window.lost = max(0, round(max(queued - PATH, stopped)))
             queued = min(queued, PATH)
@@ -152,7 +155,7 @@ class LoudHost:
         )  # fmt: skip
 
     def _ports(self, offered: int, lost: int) -> tuple[PortCount, ...]:
-        """Frames are lost as they enter the path, or as they leave a port for its cable."""
+        """Return port counts: frames are lost at the path's entry, or at a port to its cable."""
         left = offered
         found = []
         for i, end in enumerate(self.path):
@@ -163,7 +166,7 @@ class LoudHost:
 
 
 def latency_at(load: float, quiet: bool) -> Latency:
-    """Grows as a queue does; the tail is what pauses of the host leave."""
+    """Return a latency that grows as a queue does, with a tail from pauses of the host."""
     typical_ns = 1400.0 + 900.0 / max(0.04, 1.0 - min(load, 0.99))
     tail = 1.0 if quiet else 12.0
     return Latency(
@@ -206,7 +209,7 @@ def _gate(windows: Sequence[_Window]) -> None:
 
 
 def gated(windows: Sequence[_Window], latency: Latency | None) -> Gated:
-    """The windows that count, in runs."""
+    """Return the windows that count, in runs."""
     runs = []
     for clean, group in groupby(windows, key=lambda window: window.why is None):
         if clean:
@@ -228,7 +231,7 @@ def gated(windows: Sequence[_Window], latency: Latency | None) -> Gated:
 
 
 def series_of(windows: Sequence[_Window], evidence: Evidence) -> tuple[Series, ...]:
-    """What the store keeps of a trial beside its counts."""
+    """Return the series that the store keeps of a trial next to its counts."""
     at_ns = tuple(range(0, len(windows) * WINDOW_NS, WINDOW_NS))
 
     def over_time(name: str, values: Sequence[float], kind: SeriesKind) -> Series:

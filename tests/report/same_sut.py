@@ -26,7 +26,7 @@ _DIFFERS = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The verdicts on the rates of two results that decide."""
+    """Verdicts on the rates of two results that decide."""
 
     verdicts: tuple[Judgement, ...]
 
@@ -42,7 +42,7 @@ def compared(a: SearchResult, b: SearchResult) -> Compared:
 
 
 def simulated(loss: float, seed: int) -> SearchResult:
-    """A quick search on a busy host that moves; far forwards `loss` less than near."""
+    """Run a quick search on a busy host that moves; far forwards `loss` less than near."""
     host = MovingHost(4e6, loss, seed=seed, noise=BUSY)
     return run_search(Search(SearchKind.QUICK), host.measure, UNLIMITED, Recorder())
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stored run with everything a report can show: points of each grade, loss, latency, timelines.
+"""Make up a stored run with everything a report can show: grades, loss, latency, timelines.
 
-It is made up by hand; nothing here is ever shown as a measurement.
+Nothing here is ever shown as a measurement.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ ORIGIN = Origin(
 COPY_NS_PER_OCTET = 0.35
 TRIAL_S = 2.0
 
-# The host grows louder and quieter from point to point.
+# The host becomes more and less noisy from point to point.
 NOISE = {
     Grade.A: Noise(),
     Grade.B: Noise(shared=0.06, pmd=0.002, generator=0.003),
@@ -78,12 +78,15 @@ BECAUSE = {
     Grade.C: ("something else used the SUT's core for 72% of the time",),
     Grade.D: ("the SUT's core was shared all the time: no window of the deciding trials was fast",),
 }
-# Of the quickstart study's points, in their order.
+# Grades of the quickstart study's points, in their order.
 GRADES = (Grade.C, Grade.B, Grade.A, Grade.D, Grade.C, Grade.B)
 
 
 def capacity_fps(spec: Frames) -> float:
-    """A cost per frame and one per octet, more with a VNF: the shape that real switches show."""
+    """Return the capacity from a cost per frame and one per octet, as real switches have.
+
+    A VNF adds to it.
+    """
     base_ns = 105.0 if spec.topology.kind == "p2p" else 240.0
     return 1e9 / (base_ns + COPY_NS_PER_OCTET * spec.traffic.frame.mean_bytes)
 
@@ -113,7 +116,7 @@ class MadeUp:
         return self.trials[-1]
 
     def search(self) -> SearchResult:
-        """As a search would go: overload, halving, fresh trials at what was found, latency."""
+        """Make the trials of a search: overload, bisection, fresh trials, latency."""
         self._trial(0.5, Stage.WARM_UP, 0.5)
         mrrs = [self._trial(2.0, Stage.MRR, 1.0) for _ in range(3)]
         for share in (1.5, 0.5, 1.05, 0.75, 1.02, 0.9, 1.005, 0.99):
@@ -157,7 +160,7 @@ class MadeUp:
 
 
 def rests_on(trials: Sequence[Trial], load_fps: float) -> Undisturbed:
-    """What those trials hold without their disturbed time."""
+    """Return the evidence of those trials, without their time with noise."""
     gated = [trial.gated for trial in trials if trial.gated is not None]
     runs = [run for one in gated for run in one.runs]
     windows, offered = sum(run.windows for run in runs), sum(run.offered for run in runs)
@@ -176,7 +179,7 @@ def rests_on(trials: Sequence[Trial], load_fps: float) -> Undisturbed:
 
 
 class Nobody:
-    """Watches nothing."""
+    """A watcher that watches nothing."""
 
     def point_skipped(self, point: Point, why: str) -> None: ...
     def point_started(self, point: Point) -> None: ...
@@ -198,7 +201,7 @@ BENCH = {
 
 
 def sample_run(directory: Path, *overrides: str, study: str = "quickstart") -> RunRecord:
-    """A study as if it had been run, written to a real store and read back."""
+    """Return a study as if it had been run, written to a real store and read back."""
     loaded = load_study(study, overrides)
     with Store(str(directory / "sample.sqlite")) as store:
         writer = RunWriter.start(store, loaded, ORIGIN)

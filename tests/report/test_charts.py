@@ -211,7 +211,7 @@ def test_ticks_are_few_and_reach_the_top(top: float) -> None:
 
 
 def _moved(run: RunRecord) -> RunRecord:
-    """The first point met both placements, the others one."""
+    """Return the run with both placements at the first point, and one at the others."""
     first = run.points[0]
     assert first.result is not None
     far = replace(

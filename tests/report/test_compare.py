@@ -26,7 +26,7 @@ def with_result(point: PointRecord, **changes: object) -> PointRecord:
 
 
 def scaled(run: RunRecord, factor: float) -> RunRecord:
-    """The run as if everything undisturbed had been found at `factor` times the rate."""
+    """Return the run as if every clean rate were `factor` times as high."""
     return replace(run, points=tuple(_scaled(point, factor) for point in run.points))
 
 
@@ -56,7 +56,7 @@ def _bound(bound: Bound | None, factor: float) -> Bound:
 
 
 def only(run: RunRecord, index: int, **changes: object) -> RunRecord:
-    """The run with one point."""
+    """Return the run with one point."""
     return replace(run, points=(with_result(run.points[index], **changes),))
 
 
@@ -231,8 +231,10 @@ def placed(
     run: RunRecord, first: PlacementKind | None, factor: float = 1.0,
     others: dict[PlacementKind, float] | None = None,
 ) -> RunRecord:  # fmt: skip
-    """The first point of the run, its rates times a factor, found in that placement; others: those
-    of further placements."""
+    """Return the run's first point with its rates times a factor, found in that placement.
+
+    others: factors of further placements.
+    """
     point = run.points[0]
     more = tuple(
         replace(one.result, placement=kind)

@@ -23,7 +23,7 @@ SCHEMA = json.loads(
 
 
 def problems(result: dict[str, Any]) -> list[str]:
-    """What the schema has against the document, after a way through JSON text."""
+    """Return the schema's errors in the document, after a round trip through JSON text."""
     parsed = json.loads(json.dumps(result, allow_nan=False))
     found = Draft202012Validator(SCHEMA).iter_errors(parsed)
     return [f"{error.json_path}: {error.message}" for error in found]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are a study's factors told apart, with effects and intervals, in charts and sentences?"""
+"""Check that a study's factors are separated, with effects and intervals, in charts and text."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ def run_of(directory: Path, combine: str, design: str, needs: str = "") -> RunRe
 
 
 def with_rates(run: RunRecord, rates: dict[tuple[str, ...], float]) -> RunRecord:
-    """As if each combination had forwarded so many Mpps; a percent more in each further repeat."""
+    """Return the run as if each combination had forwarded this many Mpps.
+
+    Each further repeat has a percent more.
+    """
 
     def changed(point: PointRecord) -> PointRecord:
         fps = 1e6 * rates[point.factors] * (1 + point.repeat / 100)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is each rate of a point whose CPUs were emulated printed with the words that it needs?"""
+"""Check that each rate of a point with emulated CPUs is printed with its caveat."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WHY = "guests: this host has no /dev/kvm"
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> RunRecord:
-    """The first point is emulated, the others are not."""
+    """Return a run whose first point is emulated; the others are not."""
     directory: Path = tmp_path_factory.mktemp("emulated")
     found = sample_run(directory)
     first, *others = found.points

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Of TCP between emulated guests, only the direction in which offloads change a rate is judged."""
+"""Check that of TCP between emulated guests only the sign of an offload's gain is judged."""
 
 from __future__ import annotations
 

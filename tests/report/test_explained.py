@@ -42,7 +42,7 @@ def all_of(run: RunRecord) -> tuple[Explained, ...]:
 
 
 def paired(run: RunRecord, *rates: tuple[float | None, float | None]) -> RunRecord:
-    """A run of pairs that found these MRR, alternately changed first."""
+    """Return a run of pairs that found these MRRs, alternately changed first."""
     points = []
     for number, (before, after) in enumerate(rates):
         made = [("as it was", before), ("changed", after)]
@@ -118,7 +118,7 @@ def test_frame_sizes_of_one_topology_tell_what_an_octet_costs(run: RunRecord) ->
 
 
 def test_what_the_audit_says_of_a_resource_that_lacks_is_told(run: RunRecord) -> None:
-    """The time of points 0 is disturbed, that of point 2 is not."""
+    """Point 0 has noise, point 2 has none."""
     assert run.audits is not None
     made = run.audits[0].findings[0]
     found = tuple(

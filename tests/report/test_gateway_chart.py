@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a gateway's run shown as S1's figure 5 shows its own, and beside what S1 published?"""
+"""Check the chart of a gateway's run against S1's figure 5 and its published rate."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def page(run: RunRecord) -> str:
 
 
 class Links(HTMLParser):
-    """Every address that a page asks its reader's browser for, and its visible text."""
+    """Addresses that a page makes its browser fetch, and its visible text."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ def test_it_links_to_nothing_outside_itself(page: str) -> None:
 
 
 def chromium(page: Path, profile: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """Open the page in a browser that can reach nothing; console messages go to stderr."""
+    """Open the page in a browser without network; console messages go to stderr."""
     program = shutil.which("chromium")
     assert program, "chromium is missing: apt-get install chromium"
     return subprocess.run(
@@ -79,7 +79,7 @@ def chromium(page: Path, profile: Path, *options: str) -> subprocess.CompletedPr
     )  # fmt: skip
 
 
-# The pointer 8 px beside a dot of the first chart, then far away from every mark.
+# The pointer 8 px from a dot of the first chart, then far away from every mark.
 PROBE = """<script>
 window.addEventListener("load", () => {
   const dot = document.querySelector(".charts .dot").getBoundingClientRect();
@@ -106,12 +106,12 @@ def test_a_browser_without_network_draws_it_and_tells_values_by_pointer(
     assert title, "the page's scripts did not run to the end"
     assert re.fullmatch(r"p2p NDR: [\d.]+ Mpps, .*, grade C", title[1])
     assert title[2] == "true"
-    # A headless window is at least 500 wide; nothing may stick out sideways.
+    # A headless window is at least 500 wide; nothing may overflow sideways.
     assert int(title[3]) <= max(width, 500)
 
 
 def test_charts_and_values_need_no_script(page: str, run: RunRecord) -> None:
-    """A mark's <title> is what a browser shows of itself."""
+    """Browsers show a mark's <title> without a script."""
     static = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
     for chart in throughput_charts(run):
         for series in chart.curves:
@@ -241,7 +241,7 @@ def test_text_and_lines_stand_out_from_the_paper(theme: dict[str, str]) -> None:
 
 
 def _contrast(a: str, b: str) -> float:
-    """WCAG 2.1's contrast ratio."""
+    """Return WCAG 2.1's contrast ratio."""
     bright, dim = sorted((_luminance(a), _luminance(b)), reverse=True)
     return (bright + 0.05) / (dim + 0.05)
 

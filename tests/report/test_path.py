@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the picture of a path show the rates and losses of the trial, each at its place?"""
+"""Check that the picture of a path shows the trial's rates and losses at their places."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def test_grade_d_is_a_bracket(bracket: Bracket, starts: str) -> None:
     assert said.startswith(starts)
     assert "(grade D: a bracket)." in said
     assert "MRR 6.200 Mpps" in said
-    # Said once: by the bracket, or as this host is.
+    # The rate appears once: in the bracket, or for all time.
     assert said.count("4.900") == 1
 
 

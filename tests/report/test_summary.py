@@ -28,7 +28,7 @@ def with_result(run: RunRecord, index: int, result: SearchResult) -> RunRecord:
 
 @pytest.fixture
 def moved(run: RunRecord) -> RunRecord:
-    """The first point met both placements."""
+    """Return a run whose first point met both placements."""
     first = run.points[0].result
     assert first is not None
     other = SearchResult(
@@ -115,7 +115,7 @@ def test_summary_point_without_result_says_why(
 
 
 def _emitted() -> set[str]:
-    """The limits that the explainers' source names."""
+    """Return the limits that the explainers' source names."""
     found = set()
     for file in Path(explain.__path__[0]).glob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run of TCP points in every form that a report has."""
+"""Check a run of TCP points in every form of a report."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def with_values(point: PointRecord, name: str, at: int, value: float) -> PointRecord:
-    """The point with one value of its deciding trial's series changed."""
+    """Return the point with one value of its deciding trial's series changed."""
     found = deciding_trial(point)
     assert found is not None
     number, stored = found

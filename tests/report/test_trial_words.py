@@ -13,7 +13,7 @@ from wirespeed.store.records import RunRecord
 
 @pytest.fixture
 def loud(run: RunRecord) -> Trial:
-    """A gated trial at the load that was found; most of it was left out."""
+    """Return a gated trial at the load that was found; most of it was excluded."""
     return run.points[0].trials[-4].trial
 
 
@@ -60,7 +60,7 @@ def test_loss_and_growth_are_overload(
 
 def test_an_overload_whose_queues_never_drain_shows_in_steady_windows(loud: Trial) -> None:
     assert outcome(with_runs(loud, steady_lost=100), 0.005) is Outcome.OVERLOAD
-    # So little may be what a disturbance left.
+    # So small a loss may be left from earlier noise.
     assert counted_time(with_runs(loud, steady_lost=19)) is None
     assert counted_time(with_runs(loud)) is None
     assert outcome(with_runs(loud), 0.005) is Outcome.UNKNOWN

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each step of tuning gains, and message sizes, beside what S0 and S2 published."""
+"""Check the gain of each tuning step, and message sizes, against what S0 and S2 published."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ REFERENCE = """message_size_bytes,virtio,vhost,sriov
 
 
 def test_s2s_figures_are_those_of_its_table() -> None:
-    """Rows of the newer generation, once more from section 5.1."""
+    """Rows of the newer generation, copied a second time from section 5.1."""
     rows = {row.message_bytes: row.newer for row in NETPERF}
     for line in csv.DictReader(io.StringIO(REFERENCE)):
         published = tuple(float(line[name]) for name in ("virtio", "vhost", "sriov"))

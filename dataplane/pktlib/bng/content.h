@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is a frame that left a BNG what the test's script says it has to be?
+/* Check that a frame that left a BNG is what the test's script requires.
  *
  * Misdirected: whole, but on its way to somebody else. Corrupt: not what was sent. A frame counts
  * under the first cause that is found, and only frames that can be recognised as the test's own are
@@ -52,7 +52,7 @@ struct bng_content_rule {
 	uint8_t port;    /* the gateway's port, of the side where they leave, that is listened to */
 };
 
-/* Where things are in a frame that has been recognised. */
+/* Positions in a frame that has been recognised. */
 struct bng_content_seen {
 	uint32_t flow;
 	uint16_t inner_at;

@@ -3,7 +3,7 @@
 
 #include "hosts.h"
 
-/* Computed slots are worth it while at most so many lie idle for each in use. */
+/* Slots are computed while at most this many are idle for each in use. */
 #define DENSE_FACTOR 2
 
 int

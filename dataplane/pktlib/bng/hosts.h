@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which hosts do subscribers have? From GRE key and IPv4 address to tags, MAC and port.
+/* Look up subscribers' hosts: from GRE key and IPv4 address to tags, MAC and port.
  *
  * Every subscriber has a slot, which also holds its first host: where keys are dense, the slot is
  * computed from the key, otherwise looked up. Further hosts of a subscriber are chained behind it.
@@ -22,7 +22,7 @@
 #define BNG_WORKERS_MAX 64
 #define BNG_DIVIDE_SHIFT 35
 
-/* What learning knows about a host. */
+/* Data of a host that only learning needs. */
 struct bng_book {
 	uint32_t key;       /* of its subscriber, BNG_NO_SLOT: the slot is free */
 	uint32_t line;      /* of its subscriber */

@@ -76,7 +76,7 @@ find_rule(const struct bng_lpm *lpm, uint32_t prefix, uint8_t length, bool *foun
 	return low;
 }
 
-/* What holds where this rule does not: the next shorter prefix around it. */
+/* Return the hop that replaces this rule's: that of the next shorter prefix around it. */
 static uint16_t
 covering(const struct bng_lpm *lpm, uint32_t prefix, uint8_t length)
 {

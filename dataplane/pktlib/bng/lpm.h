@@ -43,7 +43,8 @@ enum bng_lpm_result {
 	BNG_LPM_FULL, /* no room for another route, or another prefix longer than /24 */
 };
 
-/* Room for so many routes, and prefixes longer than /24 in so many /24s. 0, or -1: no memory. */
+/* Make space for this many routes, and prefixes longer than /24 in this many /24s. 0, or -1: no
+ * memory. */
 int bng_lpm_init(struct bng_lpm *lpm, const struct bng_memory *memory, uint32_t max_rules,
 		 uint32_t max_subs);
 void bng_lpm_free(struct bng_lpm *lpm);

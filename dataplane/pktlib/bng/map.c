@@ -63,7 +63,7 @@ bng_map_octets(const struct bng_map *map)
 	       (map->mask + UINT64_C(1)) * sizeof(*map->buckets);
 }
 
-/* Where is a hashed key? Returns its place, or -1 and the first bucket with room. */
+/* Return the place of a hashed key, or -1 and the first bucket with space. */
 static int
 locate(const struct bng_map *map, uint32_t key, uint32_t *bucket)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a table's memory comes from: huge pages of the right NUMA node in wsdp, the heap in tests.
- * What `take` returns is zeroed and aligned to a cache line, or NULL. */
+/* Source of a table's memory: huge pages of the right NUMA node in wsdp, the heap in tests. `take`
+ * returns zeroed memory, aligned to a cache line, or NULL. */
 #ifndef PKTLIB_BNG_MEMORY_H
 #define PKTLIB_BNG_MEMORY_H
 

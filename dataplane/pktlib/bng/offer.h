@@ -32,7 +32,7 @@ struct bng_offer_packet {
 	bool stamped;
 };
 
-/* What one side of the gateway puts in front of it. */
+/* Headers that one side of the gateway puts in front of the packet. */
 struct bng_offer_outer {
 	uint8_t octets[BNG_OFFER_OUTER_ROOM]; /* left-aligned */
 	uint32_t sum; /* of the outer IPv4 header without its total length */
@@ -53,7 +53,7 @@ void bng_offer_free(struct bng_offer *offer);
 void bng_offer_packet_build(struct bng_offer_packet *packet, uint16_t total, bool stamped,
 			    uint8_t *octets);
 
-/* Is there room for a stamp in an inner packet of so many octets? */
+/* Return whether an inner packet of this length has space for a stamp. */
 static inline bool
 bng_offer_has_stamp(uint16_t total)
 {
@@ -101,7 +101,7 @@ bng_offer_write(const struct bng_offer *offer, uint8_t *to, const struct bng_off
 		be64_store(ip + BNG_SCRIPT_PACKET_MIN + 2, identity);
 		be64_store(ip + BNG_SCRIPT_PACKET_MIN + 10, moment);
 	}
-	/* What was copied behind the packet is zeros: the padding. */
+	/* The octets copied behind the packet are zeros: the padding. */
 	return len < 60 ? 60 : len;
 }
 

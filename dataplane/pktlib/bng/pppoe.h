@@ -47,7 +47,7 @@ bng_pppoe_parse(const uint8_t *frame, uint32_t len)
 	return up;
 }
 
-/* Why is a CPE frame of any length not for the fast path? BNG_FORWARD: it is. */
+/* Return why a CPE frame of any length is not for the fast path; BNG_FORWARD where it is. */
 enum bng_verdict bng_pppoe_judge(const uint8_t *frame, uint32_t len);
 
 /* Put Ethernet, both tags, PPPoE and PPP in front of an IPv4 packet of `total` octets; 32 octets

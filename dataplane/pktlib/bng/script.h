@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who sends what to whom in a BNG's test traffic: worked out from the table file alone, alike at the
- * sender and at the receiver, so that the receiver knows what has to become of each frame.
+/* Derive who sends what to whom in a BNG's test traffic from the table file alone. Sender and
+ * receiver derive the same, so that the receiver knows the right result of each frame.
  *
  * A flow is a subscriber. Which address behind the gateway a frame goes to (or comes from) follows
  * from flow and sequence number. Both are in the frame: the flow in the UDP ports, the low 16 bits of
@@ -28,12 +28,12 @@
 #define BNG_SCRIPT_DEFAULT_HOST 0x0a000007 /* 10.0.0.7, of users without a host of their own */
 #define BNG_SCRIPT_DEFAULT_MAC UINT64_C(0x020000000000)
 
-/* What the gateway is and how its test traffic is like. Addresses in host order. */
+/* Type of the gateway and its test traffic. Addresses in host order. */
 struct bng_script_spec {
 	bool upstream;  /* from subscribers to the network */
 	bool shuffled;  /* subscribers take turns in a random order, not in the file's */
 	bool pppoe;     /* subscribers come in PPPoE sessions, those of the file */
-	uint32_t flows; /* so many subscribers, 0: all */
+	uint32_t flows; /* number of subscribers, 0: all */
 	uint32_t local_ip;
 	uint16_t tpid; /* of the outer tag that is sent, or expected */
 	uint8_t gateway_mac[6];
@@ -66,7 +66,7 @@ struct bng_script {
 	const struct bng_memory *memory;
 };
 
-/* Can these tables be tested so? Returns 0, or -1 with the reason. */
+/* Return 0 where these tables can be tested, or -1 with the reason. */
 int bng_script_check(const struct bng_script_spec *spec, const struct bng_table_file *file,
 		     struct fault *why);
 /* Returns 0, or -1 when memory is short. The file is not needed afterwards. */
@@ -74,7 +74,7 @@ int bng_script_build(struct bng_script *script, const struct bng_script_spec *sp
 		     const struct bng_table_file *file, const struct bng_memory *memory);
 void bng_script_free(struct bng_script *script);
 
-/* Which peer, for a flow and the low 16 bits of a sequence number: as good as random. */
+/* Return the peer for a flow and the low 16 bits of a sequence number: as good as random. */
 static inline const struct bng_script_peer *
 bng_script_peer(const struct bng_script *script, uint32_t flow, uint16_t number)
 {

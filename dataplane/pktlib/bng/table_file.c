@@ -6,7 +6,7 @@
 
 #include "table_file.h"
 
-/* Where a key was seen, to find it a second time. Sorted by key, then line. */
+/* Place of a key in the file, to find it a second time. Sorted by key, then line. */
 struct sighting {
 	uint64_t key;
 	uint32_t line;

@@ -157,7 +157,7 @@ bng_tables_set_source(struct bng_tables *tables, uint32_t local_ip, const uint8_
 			set_hop(hops, id);
 }
 
-/* The users of this worker: how many, and between which keys and tags. */
+/* Users of this worker: their number, and the range of their keys and tags. */
 struct extent {
 	uint32_t nb;
 	uint32_t first_key, last_key;

@@ -14,7 +14,7 @@
 #include "table_line.h"
 #include "wire.h"
 
-#define BNG_LINE_KNOWN (UINT32_C(1) << 31) /* beside the key, so that key 0 is a value */
+#define BNG_LINE_KNOWN (UINT32_C(1) << 31) /* next to the key, so that key 0 is a value */
 
 /* Hops inside: 0 is what destinations without a route get, the file's hop N is N + 1. */
 #define BNG_HOP_DEFAULT 0
@@ -53,7 +53,7 @@ void bng_tables_free(struct bng_tables *tables);
 /* Octets that the tables take. */
 uint64_t bng_tables_octets(const struct bng_tables *tables);
 
-/* Which addresses outer frames come from. Until then they come from nobody. */
+/* Set the source addresses of outer frames; they are 0 before. */
 void bng_tables_set_source(struct bng_tables *tables, uint32_t local_ip, const uint8_t mac[6]);
 
 enum bng_change {

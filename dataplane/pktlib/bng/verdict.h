@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of a frame, and under which name it is counted. */
+/* Fate of a frame, and the name under which it is counted. */
 #ifndef PKTLIB_BNG_VERDICT_H
 #define PKTLIB_BNG_VERDICT_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wire.h"
 
-/* What is wrong with, or special about, an IPv4 header at the front of `len` octets? Its total
- * length is in *total as soon as it can be told. */
+/* Return what is wrong with, or special about, an IPv4 header at the front of `len` octets. *total
+ * is set as soon as the total length is known. */
 static enum bng_verdict
 judge_ipv4(const uint8_t *ip, uint32_t len, uint16_t *total)
 {

@@ -94,12 +94,12 @@ bng_up_parse(const uint8_t *frame, uint32_t len)
 	return up;
 }
 
-/* Why is a CPE frame of any length not for the fast path? BNG_FORWARD: it is. */
+/* Return why a CPE frame of any length is not for the fast path; BNG_FORWARD where it is. */
 enum bng_verdict bng_up_judge(const uint8_t *frame, uint32_t len);
 /* The same for the IPv4 packet at the front of `len` octets that is to go into a tunnel. */
 enum bng_verdict bng_tunnelled_judge(const uint8_t *ip, uint32_t len);
 
-/* Where upstream packets of some destinations go: one cache line, ready to be copied. */
+/* Next hop of upstream packets: one cache line, ready to be copied. */
 struct bng_hop {
 	uint8_t header[BNG_OUTER_ROOM]; /* right-aligned; length, checksum and key are 0 */
 	uint32_t sum;                   /* of the outer IPv4 header as it stands there */
@@ -143,14 +143,14 @@ struct bng_down {
 	bool fast;
 };
 
-/* Where the outer IPv4 header of a frame of at least BNG_ETH_LEN octets is. */
+/* Return the offset of the outer IPv4 header in a frame of at least BNG_ETH_LEN octets. */
 static inline uint16_t
 bng_outer_at(const uint8_t *frame)
 {
 	return be16_load(frame + 12) == ETH_TYPE_MPLS ? BNG_ETH_LEN + BNG_MPLS_LEN : BNG_ETH_LEN;
 }
 
-/* Does the first piece of a frame hold all the headers that bng_down_parse reads? */
+/* Return whether the first segment of a frame holds all headers that bng_down_parse reads. */
 static inline bool
 bng_down_has_headers(const uint8_t *frame, uint32_t len)
 {
@@ -192,7 +192,7 @@ bng_down_parse(const uint8_t *frame, uint32_t len, uint32_t local_ip)
 	return down;
 }
 
-/* Why is an INET frame of any length not for the fast path? BNG_FORWARD: it is. */
+/* Return why an INET frame of any length is not for the fast path; BNG_FORWARD where it is. */
 enum bng_verdict bng_down_judge(const uint8_t *frame, uint32_t len, uint32_t local_ip);
 
 /* Everything of a CPE frame's header that all subscribers share. */
@@ -210,7 +210,7 @@ bng_cpe_side(const uint8_t mac[6], uint16_t tpid)
 	return (struct bng_cpe_side){raw64_load(octets)};
 }
 
-/* Where a downstream packet goes: a quarter of a cache line. */
+/* Destination of a downstream packet: a quarter of a cache line. */
 struct bng_host {
 	uint64_t
 		mac; /* the MAC's octets in memory order in the upper 6 bytes, flags in the lower */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a route file says, and everything that can be wrong with it. */
+/* Check what a route file holds, and every fault that it can have. */
 #include <string.h>
 #include <unistd.h>
 
@@ -60,7 +60,7 @@ test_good(void)
 	CHECK_EQ(routes.hops[1].port, 1);
 	CHECK(memcmp(routes.hops[1].target, "\2\0\0\0\0\4", 6) == 0);
 	CHECK_EQ(routes.nb_routes, 4);
-	/* By version, then length. */
+	/* Sorted by version, then length. */
 	CHECK_EQ(routes.list[0].length, 0);
 	CHECK_EQ(routes.list[0].hop, 0);
 	CHECK_EQ(routes.list[1].length, 25);
@@ -112,7 +112,7 @@ test_faults(void)
 	      strstr(said, "4: ") != NULL);
 }
 
-/* What follows in its line is not passed over in silence. */
+/* Text behind a fault in its line is not ignored. */
 static void
 test_nul(void)
 {

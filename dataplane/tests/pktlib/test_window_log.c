@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts by time stamp: one grid for all logs, nothing that is counted gets lost, and the latencies
- * beside them. The files are read back in tests/dataplane/test_windows.py. */
+/* Check counts by time stamp: one grid for all logs, no lost count, and latencies. The files are
+ * read back in tests/dataplane/test_windows.py. */
 #include <string.h>
 
 #include "check.h"
@@ -23,7 +23,7 @@ started(uint64_t hz, uint64_t now, uint64_t duration_ns, uint64_t after_ns)
 	return log;
 }
 
-/* What all bins hold but the one for the rest. */
+/* Return the sum of all bins but the one for the rest. */
 static uint64_t
 inside(const struct window_log *log)
 {
@@ -46,7 +46,7 @@ test_bins_are_about_28_us(void)
 	}
 }
 
-/* Whatever the duration, its bins cover it, the time before it and a second after it. */
+/* Bins cover any duration, the time before it and a second after it. */
 static void
 test_bins_cover_the_run(void)
 {

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where did every frame of a trial go? Counted at all hops and on all links between them.
+"""Account for every frame of a trial, at all hops and on all links between them.
 
-Pure. Each hop must have passed on or dropped what entered it, and what left one hop must have
-entered the next. What does not add up is told as `unknown` at the hop or link where it is missing
-(negative where more came out than went in). So offered = received + all drops always holds, and the
-`unknown` ones say how many frames are unaccounted for.
+Pure. Each hop must pass on or drop what entered it; what left a hop must enter the next. A gap is
+reported as `unknown` at its hop or link; it is negative where more frames came out than went in. So
+offered = received + all drops always holds, and `unknown` counts unexplained frames.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ K = TypeVar("K")
 
 
 def since(before: Iterable[HopCount], after: Iterable[HopCount]) -> Counts:
-    """What each hop did between two readings."""
+    """Return what each hop counted between two readings."""
     start = {count.hop: count for count in before}
     return {
         count.hop: HopCount(
@@ -61,11 +60,11 @@ def drops(
     directions: Sequence[DirectionCount],
     unread: Mapping[End, DropCause] = MappingProxyType({}),
 ) -> tuple[Drop, ...]:
-    """Every frame that was offered and not received: where it was dropped, and why.
+    """Return every frame that was offered and not received, by place and cause.
 
-    unread: ends where a program reads what the kernel keeps for it in a ring, and the cause that a
-    full one is. The kernel tells nobody else how many it could not keep (DPDK's AF_PACKET driver
-    does not ask), but there is no other place on such a cable where a frame can be lost.
+    unread: endpoints where a program reads from a ring of the kernel, with the cause that a full
+    ring is. The kernel reports those drops to nobody else, and DPDK's AF_PACKET driver does not
+    ask. A frame lost on such a cable can only have been lost there.
     """
     found: Counter[tuple[str, DropCause]] = Counter()
     found[_first_ring(cables)] += sum(d.refused for d in directions)
@@ -99,8 +98,10 @@ def drops(
 
 
 def _first_ring(cables: Sequence[Cable]) -> tuple[str, DropCause]:
-    """Where the generator's frames go first, and why it refuses one: the SUT's first ring, or that
-    of a bond's partner, which is not the SUT."""
+    """Return where the generator's frames go first, and why that ring rejects one.
+
+    It is the SUT's first ring, or that of a bond's partner, which is not part of the SUT.
+    """
     if any((cable.a.owner, cable.b.owner) == (GENERATOR, PARTNER) for cable in cables):
         return PARTNER, DropCause.PARTNER_RING_FULL
     return INGRESS, DropCause.RX_RING_FULL
@@ -109,8 +110,10 @@ def _first_ring(cables: Sequence[Cable]) -> tuple[str, DropCause]:
 def _of_the_ended(
     found: Counter[tuple[str, DropCause]], counts: Counts, cables: Sequence[Cable]
 ) -> None:
-    """A program that was killed takes the frames in its rings with it, and its last counts: what is
-    missing at it and on its cables is one loss."""
+    """Merge the losses at a killed program and its cables into one.
+
+    Its death takes the frames in its rings and its last counts along.
+    """
     for count in counts.values():
         if not count.events.get((count.hop, Counted.RESTARTS)):
             continue
@@ -128,7 +131,7 @@ def _lost_between(counts: Counts, origin: End, target: End) -> int:
 
 
 def ports(counts: Counts) -> tuple[PortCount, ...]:
-    """What every port counted, by the name that its end of a cable has, and every link of bonds."""
+    """Return what every port counted, by the name of its endpoint, and every link of bonds."""
     found = [
         PortCount(
             str(End(count.hop, port)), count.entered.get(port, 0), count.left.get(port, 0)
@@ -148,7 +151,7 @@ def ports(counts: Counts) -> tuple[PortCount, ...]:
 
 
 def shares(counts: Counts) -> tuple[WorkerShare, ...]:
-    """What each of several workers took, by hop and number."""
+    """Return the frames that each of several workers took, by hop and worker number."""
     loads: Counter[tuple[str, int]] = Counter()
     for count in counts.values():
         for (number, _), frames in count.workers.items():
@@ -157,7 +160,7 @@ def shares(counts: Counts) -> tuple[WorkerShare, ...]:
 
 
 def events(counts: Counts) -> tuple[HopEvents, ...]:
-    """What happened besides frames, by place."""
+    """Return the events other than frames that hops counted, by place."""
     found: Counter[tuple[str, Counted]] = Counter()
     for count in counts.values():
         found.update(count.events)
@@ -165,7 +168,7 @@ def events(counts: Counts) -> tuple[HopEvents, ...]:
 
 
 def queue_shares(counts: Counts) -> tuple[QueueShare, ...]:
-    """Frames by port and queue."""
+    """Return frames by port and queue."""
     return tuple(
         QueueShare(port, queue, frames)
         for count in counts.values()
@@ -174,5 +177,5 @@ def queue_shares(counts: Counts) -> tuple[QueueShare, ...]:
 
 
 def unexplained(found: Iterable[Drop]) -> bool:
-    """Whether frames are unaccounted for: missing, or still in flight."""
+    """Return whether frames are unaccounted for: missing, or still in flight."""
     return any(drop.cause is DropCause.UNKNOWN for drop in found)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the rest of wirespeed see of a bench, and what is one part of it?"""
+"""Define what the rest of wirespeed sees of a bench, and what a component of it is."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ from wirespeed.remote.interface import Process
 
 
 class BenchError(WirespeedError):
-    """A bench could not be set up, or a part of it failed during a trial."""
+    """A bench could not be set up, or a component failed during a trial."""
 
 
 class Bench(Protocol):
-    """A realised topology with traffic generator: what a search measures."""
+    """A topology with traffic generator, ready to be measured by a search."""
 
     def measure(self, load_fps: float, duration_s: float) -> Observation:
-        """Offer load_fps (summed over all directions) for duration_s; stop, drain, then count.
+        """Offer load_fps (sum of all directions) for duration_s; stop, drain, then count.
 
-        Raises BenchError when a part of the bench ended during the trial.
+        Returns frames per direction, drops and evidence. Raises BenchError when a component ended
+        during the trial.
         """
         ...
 
     def place(self, after_s: float) -> CpuPlacement | None:
-        """Probe where the polling CPUs are, after_s seconds from now; None: it is not known."""
+        """Probe where the polling CPUs are, after_s seconds from now; None if unknown."""
         ...
 
     def describe(self) -> Mapping[str, object]:
-        """Versions, configuration files and commands, for the run record."""
+        """Return versions, configuration files and commands, for the run record."""
         ...
 
     @property
@@ -45,14 +46,14 @@ class Bench(Protocol):
 
 
 class TcpBench(Protocol):
-    """Hosts joined as a point with a [tcp] table asks, with a server that clients can test."""
+    """Hosts joined as a point's [tcp] table asks, with a server that clients test against."""
 
     def run(self) -> TcpRun:
         """Let every client test once, all at the same time. Raises BenchError when one fails."""
         ...
 
     def describe(self) -> Mapping[str, object]:
-        """Versions, configuration and commands, for the run record."""
+        """Return versions, configuration and commands, for the run record."""
         ...
 
     @property
@@ -62,7 +63,7 @@ class TcpBench(Protocol):
 
 
 class Way(StrEnum):
-    """How a frame passes a port of a hop."""
+    """Direction in which a frame passes a port of a hop."""
 
     IN = "in"
     OUT = "out"
@@ -70,115 +71,120 @@ class Way(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HopCount:
-    """What one hop did with the frames handed to it, by port.
+    """Frames that one hop handled, by port.
 
-    entered: frames that came in through each port. left: frames that went out through each port.
-    drops: frames that did neither, by place (e.g. "switch:vnf0a") and cause. Frames are conserved
-    at a hop that forwards when everything that entered has left or was dropped; a traffic generator
-    is where frames begin and end. workers: frames that each of
-    several workers took, by its number and the port that they came in by. events: see HopEvents.
-    queues: frames by port and queue, of ports that have several. links: frames that entered and
-    left by each link of the ports that are bonds.
+    Frames are conserved at a hop that forwards: everything that entered has left or was dropped. At
+    a traffic generator frames begin and end.
     """
 
     hop: str
     entered: Mapping[str, int] = field(default_factory=dict)
+    """Frames that came in, by port."""
     left: Mapping[str, int] = field(default_factory=dict)
+    """Frames that went out, by port."""
     drops: Mapping[tuple[str, DropCause], int] = field(default_factory=dict)
+    """Frames that did not leave, by place (e.g. "switch:vnf0a") and cause."""
     workers: Mapping[tuple[int, str], int] = field(default_factory=dict)
+    """Frames that a worker took, by its number and the port by which they came in."""
     events: Mapping[tuple[str, Counted], int] = field(default_factory=dict)
+    """Events other than frames; see HopEvents."""
     queues: Mapping[tuple[str, int], int] = field(default_factory=dict)
+    """Frames by port and queue, of ports with several queues."""
     links: Mapping[tuple[str, Way], int] = field(default_factory=dict)
+    """Frames that entered and left by each link of ports that are bonds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Poller:
-    """A thread that polls. timed: whether it times its own polls (`Part.gap_logs`). sleeps: whether
-    it sleeps without frames on purpose."""
+    """A thread that polls."""
 
     tid: int
     name: str
     role: str
     timed: bool
+    """True if it records the times of its polls (`Part.gap_logs`)."""
     sleeps: bool = False
+    """True if it sleeps by design when there are no frames."""
 
 
 @dataclass(frozen=True, slots=True)
 class GapLog:
-    """When a thread that times its own polls was away from its queues.
-
-    gaps: (begin, length) in cycles of the TSC; what its rounds usually take is not part of a
-    length. overflowed: how many more there were.
-    """
+    """Times at which a thread that records its polls was away from its queues."""
 
     thread: str
     role: str
     cpu: int
     gaps: tuple[tuple[int, int], ...]
+    """(begin, length) in TSC cycles; the length excludes the usual duration of a round."""
     overflowed: int
+    """Number of gaps that did not fit in the log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """How long a polling thread has had frames to handle, and how long it has polled; both in the
-    same unit, cycles or ns. awake: whether the total excludes the time that the thread slept."""
+    """Busy and polling time of a polling thread, both in the same unit: cycles or ns."""
 
     busy: int
+    """Time with frames to handle."""
     total: int
+    """Time of polling."""
     awake: bool = False
+    """True if the total excludes the time that the thread slept."""
 
 
 class Part(Protocol):
-    """One part of a bench: a vSwitch, a network function, the generator.
+    """A component of a bench: a vSwitch, a network function, the generator.
 
-    Brought up in order and taken down in reverse. Whatever `up` does to the host it first writes
-    to the journal, so that it is undone even when `down` never runs.
+    Components start in order and stop in reverse. `up` journals each change before it makes it, so
+    that it is undone even when `down` never runs.
     """
 
     @property
     def name(self) -> str: ...
 
     def up(self) -> None:
-        """Start, without waiting for other parts. Raises BenchError with what failed."""
+        """Start, without waiting for other components. Raises BenchError with what failed."""
         ...
 
     def waits_for(self) -> str | None:
-        """None once it can carry traffic, else what it still waits for; asked again and again."""
+        """Return None once it can carry traffic, else what it waits for; called repeatedly."""
         ...
 
     def alive(self) -> str | None:
-        """None while it works, else in one sentence how it ended."""
+        """Return None while it works, else how it ended, as a sentence."""
         ...
 
     @property
     def processes(self) -> tuple[Process, ...]:
-        """Its programs; a trial watches them."""
+        """Return its programs; a trial watches them."""
         ...
 
     def begin(self) -> None:
-        """A trial is about to start: forget gaps and other things that do not add up."""
+        """Prepare for a trial: reset gaps and other records that are not cumulative."""
         ...
 
     def read(self) -> tuple[HopCount, ...]:
-        """The counts of its hops, as of now; between two `begin` they only grow."""
+        """Return the counts of its hops as of now; they only grow between two `begin`."""
         ...
 
     def pollers(self) -> tuple[Poller, ...]:
-        """Its polling threads."""
+        """Return its polling threads."""
         ...
 
     def gap_logs(self) -> tuple[GapLog, ...]:
-        """Of those that time their own polls, since `begin`."""
+        """Return the gaps since `begin` of threads that record their polls."""
         ...
 
     def busy(self) -> Mapping[int, Busy]:
-        """Of those that measure it, by thread id."""
+        """Return the busy time of threads that measure it, by thread ID."""
         ...
 
     @property
     def unwatched(self) -> str | None:
-        """What of its disturbances nobody sees, in one sentence; None where its threads are
-        watched, or it does nothing in the data path."""
+        """Return which of its noise nobody observes, as a sentence.
+
+        None where its threads are watched, or where it does nothing in the data path.
+        """
         ...
 
     def down(self) -> None:
@@ -186,44 +192,46 @@ class Part(Protocol):
         ...
 
     def describe(self) -> Mapping[str, object]:
-        """Version, command, configuration."""
+        """Return version, command and configuration."""
         ...
 
 
-# So many seconds after the first frame is due, and what is done then.
+# Seconds after the first frame is due, and the action at that time.
 Step = tuple[float, Callable[[], object]]
 
 
 class Injection(Protocol):
-    """What causes a fault on purpose while a bench is up (bench/fault).
+    """An injected fault, present while a bench is up (bench/fault).
 
-    Whatever it does to the host is journalled, or ends with a process that is.
+    Every change to the host is journalled, or ends with a journalled process.
     """
 
     def up(self) -> None:
-        """The path has passed frames; from now on it has the fault, or can be given it."""
+        """Inject the fault, or prepare to: the path has passed frames before."""
         ...
 
     def begin(self) -> None:
-        """A trial is about to start; parts have not been asked for counts yet."""
+        """Prepare for a trial; the components have not been read yet."""
         ...
 
     def steps(self, duration_s: float) -> Sequence[Step]:
-        """What is done while frames are offered for so long, by time. Each must be quick: what
-        asks the pollers takes their CPU."""
+        """Return the actions during traffic of this duration, by time.
+
+        Each must be quick: a query to pollers takes their CPU.
+        """
         ...
 
     def rest(self) -> None:
-        """The time of the traffic is over: let everything answer questions again."""
+        """Resume telemetry after traffic."""
         ...
 
     def down(self) -> None:
-        """The bench is about to be taken down. Never raises because that has begun."""
+        """Remove the fault before the bench is taken down. Never raises because that has begun."""
         ...
 
 
 class UnpolledPart:
-    """What a part says of polling threads that has none: a server program, a kernel bridge."""
+    """Base of a component without polling threads: a server program, a kernel bridge."""
 
     unwatched: str | None = None
 
@@ -238,7 +246,7 @@ class UnpolledPart:
 
 
 class UnstartedPart(UnpolledPart):
-    """What a part says of programs that has none: it works from the moment that it is up."""
+    """Base of a component without programs: it works as soon as it is up."""
 
     def waits_for(self) -> str | None:
         return None

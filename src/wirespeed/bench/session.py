@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a bench opened, used and closed, so that nothing is left behind?"""
+"""Open, use and close a bench, so that it leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from wirespeed.model.observation import Observation
 from wirespeed.model.plan import HostPlan, Plan
 from wirespeed.model.spec import Frames
 
-# A path is open when so many frames/s pass it without loss, twice running.
+# A path is open when this rate in frames/s passes it without loss twice in a row.
 _PROBE_FPS, _PROBE_S, _OPEN_S = 10_000.0, 0.1, 20.0
 
 
@@ -45,11 +45,11 @@ class RealBench:
         self._description = description
 
     def measure(self, load_fps: float, duration_s: float) -> Observation:
-        """See interface.Bench."""
+        """Measure at a load; see interface.Bench."""
         return run_trial(self.rig, load_fps, duration_s)
 
     def place(self, after_s: float) -> CpuPlacement | None:
-        """See interface.Bench."""
+        """Probe the polling CPUs; see interface.Bench."""
         time.sleep(after_s)
         return place(self.rig.watches).at
 
@@ -59,9 +59,9 @@ class RealBench:
     def await_open(self, lossless: bool) -> None:
         """Wait until the path is open.
 
-        lossless: whether an open path loses nothing at a low load. A vSwitch reconfigures itself
-        for seconds after its links come up, and loses frames meanwhile. A frame that the generator
-        could not take in has passed the path, too: an emulated host's one core is late at times.
+        lossless: whether an open path loses nothing at a low load. After its links come up, a
+        vSwitch reconfigures itself for seconds and loses frames. A frame that the generator could
+        not receive has passed the path, too: the single core of an emulated host is late at times.
         """
         deadline = time.monotonic() + _OPEN_S
         passed = 0
@@ -82,7 +82,7 @@ class RealBench:
 
 
 def _too_late(seen: Observation) -> int:
-    """Frames that came back to the generator, but found its receive queue full."""
+    """Return the frames that reached the generator and found its receive queue full."""
     return sum(d.frames for d in seen.drops if d.cause is DropCause.TG_RX_RING_FULL)
 
 
@@ -90,11 +90,11 @@ def _too_late(seen: Observation) -> int:
 def open_bench(
     frames: Frames, plan: Plan, hosts: BenchHosts, run_dir: Path, guests: Guests | None = None
 ) -> Iterator[Bench]:
-    """Bring up the bench of this point; when the context ends, everything is undone.
+    """Bring up the bench of this point; undo everything when the context ends.
 
-    run_dir: where logs and configuration files are left, in a folder each where there are two
-    hosts. guests: what virtual machines start from, where the plan has some. Raises BenchError when
-    a part cannot be brought up.
+    run_dir: destination of logs and configuration files, with one folder for each of two hosts.
+    guests: images for virtual machines, where the plan has some. Raises BenchError when a component
+    cannot be brought up.
     """
     frames = as_built(frames)
     mtu = port_mtu(frames, plan.sut_host)
@@ -113,7 +113,8 @@ def open_bench(
             rig = setup_on_one_host(frames, generator, assembly)
         else:
             watcher = Watcher(sut.host, sut.place.dirs, control_cpu(sut.place.plan))
-            # One after the other: nobody waits for one host's pages who holds another's.
+            # Hosts start in sequence: a run that holds one host's pages must not wait for
+            # another's.
             _bring_up([*assembly.sut, watcher], sut, stack, assembly.ready_s)
             _bring_up([assembly.generator], generator, stack, assembly.ready_s)
             rig = setup_between(frames, generator, sut, assembly, watcher)
@@ -132,7 +133,7 @@ def open_bench(
 def _with_fault(
     bench: RealBench, frames: Frames, sut: OpenHost, assembly: Assembly
 ) -> Iterator[None]:
-    """The point's fault is caused once the path has shown that it is healthy."""
+    """Inject the point's fault once the path has proved healthy."""
     found = injections(frames, sut.host, sut.place, assembly.wiring, assembly.parts)
     with ExitStack() as stack:
         for injection in found:
@@ -145,13 +146,13 @@ def _with_fault(
 
 
 def _emulated(guests: Guests | None, parts: Sequence[Part]) -> str | None:
-    """Why figures say nothing about speed; None where they do."""
+    """Return why results say nothing about speed; None where they do."""
     found = [part.emulated for part in parts if isinstance(part, NicSwitch)]
     return "; ".join(why for why in (*found, emulated_by(guests)) if why) or None
 
 
 def _bring_up(parts: Sequence[Part], on: OpenHost, stack: ExitStack, within_s: float) -> None:
-    """While the parts start that take them, the host's huge pages are this run's alone."""
+    """Start components while the host's huge pages belong to this run alone."""
     with reserved(on.host, on.place.plan.huge_pages.value):
         bring_up(parts, stack, within_s)
 

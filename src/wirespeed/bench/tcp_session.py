@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a bench for TCP traffic opened, used and closed, so that nothing is left behind?"""
+"""Open, use and close a bench for TCP traffic, so that it leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _DIRECTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class RealTcpBench:
-    """A bench on a host. Made by open_tcp_bench alone."""
+    """A TCP bench on one host. Made by open_tcp_bench alone."""
 
     tcp: Tcp
     host: Host
@@ -69,7 +69,7 @@ class RealTcpBench:
     emulated: str | None = None
 
     def run(self) -> TcpRun:
-        """See interface.TcpBench."""
+        """Run one test; see interface.TcpBench."""
         try:
             return self._run()
         except HostUnreachable as lost:
@@ -89,7 +89,7 @@ class RealTcpBench:
         elapsed_s, after = time.monotonic() - began, self._cpu_s()
         outside = self._competing(usage, look(runner))
         read = [read_output(text, tcp) for text in outputs]
-        # Octets count after omit_s alone, and so does the share of the CPU time that they cost.
+        # Octets count only after omit_s, so CPU time is scaled to the same part of the test.
         counted = tcp.seconds / tested_s
         return TcpRun(
             tuple(each for results, _ in read for each in results),
@@ -105,7 +105,7 @@ class RealTcpBench:
         )
 
     def _competing(self, before: Mapping[int, Usage], after: Mapping[int, Usage]) -> Competing:
-        """What competing processes used between two looks at all."""
+        """Return what competing processes used between two looks at all processes."""
         return competing(
             self.host.runner,
             before,
@@ -124,7 +124,7 @@ class RealTcpBench:
 
     @property
     def _switch_processes(self) -> tuple[Process, ...]:
-        """None where the kernel forwards."""
+        """Return the switch's processes; none where the kernel forwards."""
         return () if self.vswitch is None else self.vswitch.processes
 
     def describe(self) -> Mapping[str, object]:
@@ -135,9 +135,9 @@ class RealTcpBench:
 def open_tcp_bench(
     streams: TcpStreams, plan: Plan, runner: Runner, run_dir: Path, guests: Guests | None = None
 ) -> Iterator[TcpBench]:
-    """Bring up hosts, vSwitch and server of this point; when the context ends, all is undone.
+    """Bring up hosts, vSwitch and server of this point; undo all when the context ends.
 
-    run_dir: where logs are left. guests: see session.open_bench. Raises BenchError when a part
+    run_dir: folder for logs. guests: see session.open_bench. Raises BenchError when a component
     cannot be brought up.
     """
     tcp, host_plan = streams.tcp, plan.sut_host
@@ -176,7 +176,7 @@ def open_tcp_bench(
 
 
 def _describe_nic(streams: TcpStreams, runner: Runner, pf: str) -> Mapping[str, object]:
-    """How the driver says that the hosts' virtual functions are set, by host."""
+    """Return the settings of the hosts' virtual functions as the driver reports them, by host."""
     interface = pf_interface(runner, pf)
     if interface is None:
         raise BenchError(f"{pf} on {runner.name} has lost its interface")
@@ -191,7 +191,7 @@ def _ready_s(guests: Guests | None) -> float:
 
 
 def _switch(tcp: Tcp, host: Host, dirs: Directories, plan: HostPlan) -> Part | None:
-    """The switch of the path, not brought up; its namespace is made."""
+    """Build the path's switch and make its namespace; do not start the switch."""
     path = topology.PATHS[tcp.path]
     if path.switch is None or plan.vswitch is None:
         return None
@@ -206,7 +206,7 @@ def _switch(tcp: Tcp, host: Host, dirs: Directories, plan: HostPlan) -> Part | N
 def _programs(
     ends: Mapping[str, End], server: TcpServer, switch: Part | None, plan: HostPlan
 ) -> tuple[Program, ...]:
-    """What is watched on the bench's host."""
+    """Return the programs to watch on the bench's host."""
     serving = ends[topology.SERVER]
     clients = [end for end in ends.values() if end is not serving]
     programs = [
@@ -227,7 +227,7 @@ def _programs(
 def _counters(
     tcp: Tcp, hosts: topology.Hosts, ends: Mapping[str, End], server: TcpServer, switch: Part | None
 ) -> PortCounters:
-    """Where the payload is counted."""
+    """Return the counters of the payload."""
     guests = topology.guest_names(tcp)
     if switch is not None and switch.processes:
         pid = switch.processes[0].pid

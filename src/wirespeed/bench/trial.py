@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One trial on a bench: begin, offer, watch, drain, count.
+"""Run one trial on a bench: begin, offer, watch, drain, count.
 
-The counters are read when nothing moves any more: read while frames are on their way, they would
-show losses that are none.
+Counters are read when no frame moves any more: frames in flight would look like losses.
 """
 
 from __future__ import annotations
@@ -38,50 +37,50 @@ from wirespeed.model.observation import Observation
 from wirespeed.model.rfc2544 import FINAL_S, PAUSE_S, RESIDUAL_S
 from wirespeed.remote.interface import Process, Runner
 
-# A generator that has not ended this long after its time has hung.
+# A generator that has not ended this long after its time hangs.
 _LATE_S = 5.0
-# How long a process that was killed may take to give back its memory.
+# Time that a killed process may take to return its memory.
 _ENDING_S = 2.0
-# The path is drained when all frames are accounted for; those lost without a trace never are.
+# The path is drained when all frames are accounted for; frames lost without trace never are.
 _DRAIN_S = 0.3
 _POLL_S = 0.002
-# What so many readings do not account for is lost without a trace.
+# Frames that this many readings do not account for are lost without trace.
 _READINGS = 5
-# What is asked after the traffic must not take a poller's CPU while the last frames are sent.
+# A query after the traffic must not take a poller's CPU while the last frames are sent.
 _MARGIN_S = 0.002
 
 
 @dataclass(frozen=True, slots=True)
 class TrialHost:
-    """One host that a trial runs on. name: "" where there is no other.
-
-    cpus: all that poll there. settings: those that may change meanwhile. clock: on another host
-    than the generator's, how its TSC follows.
-    """
+    """One host that a trial runs on."""
 
     name: str
+    """"" for a single host."""
     runner: Runner
     parts: Sequence[Part]
     watch: NoiseWatch
     cpus: frozenset[int]
+    """All CPUs that are polled there."""
     settings: SettingsWatch
+    """Settings that may change meanwhile."""
     clock: ClockElsewhere | None = None
+    """Relation of its TSC to the generator's, on another host than the generator's."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialSetup:
-    """What a trial runs on.
-
-    ring_frames, path_frames: see Observation. unread: see frame_accounting.drops.
-    """
+    """Hosts, components and limits of a trial."""
 
     hosts: Sequence[TrialHost]
     wiring: Wiring
     generator: Generator
     ring_frames: int
+    """See Observation."""
     path_frames: int
+    """See Observation."""
     limited_by: str | None
     unread: Mapping[End, DropCause]
+    """See frame_accounting.drops."""
     injections: Sequence[Injection] = field(default_factory=tuple)
 
     @property
@@ -94,14 +93,14 @@ class TrialSetup:
 
 
 def run_trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation:
-    """Offer load_fps over all directions (math.inf: as much as possible) and see what arrives.
+    """Offer load_fps over all directions (math.inf: maximum) and count what arrives.
 
-    Raises BenchError when a part ended meanwhile.
+    Returns an Observation. Raises BenchError when a component ended meanwhile.
     """
     try:
         return _trial(setup, load_fps, duration_s)
     except WirespeedError:
-        # Who does not answer may be about to end: a process closes its sockets before that.
+        # A component without answer may be about to end: a process closes its sockets first.
         select.select(_watched(setup), [], [], _ENDING_S)
         check_alive(setup.parts)
         raise
@@ -125,8 +124,8 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
     for host, seen in zip(setup.hosts, threads, strict=True):
         host.watch.start(seen.pollers, AFTER_NS, duration_s)
     setup.generator.start(0.0 if math.isinf(load_fps) else load_fps, duration_s)
-    # Nothing is asked between these two: where programs share a CPU, each question takes time from
-    # a poller, and that would pass for a disturbance of the trial.
+    # No query in between: where programs share a CPU, each query takes time from a poller, which
+    # would look like noise in the trial.
     for seen in threads:
         seen.before_traffic()
     _let_run(setup, duration_s)
@@ -181,8 +180,11 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
 
 
 def _waits(duration_s: float) -> tuple[float, float]:
-    """Return the waits in seconds before a trial and after its traffic: a final trial has those of
-    RFC 2544 section 23, for the DUT to restabilize and for residual frames."""
+    """Return the waits in seconds before a trial and after its traffic.
+
+    A final trial has those of RFC 2544 section 23: the DUT restabilizes, and residual frames
+    arrive.
+    """
     return (PAUSE_S, RESIDUAL_S) if duration_s >= FINAL_S else (0.0, 0.0)
 
 
@@ -192,7 +194,7 @@ def _evidence(
     duration_ns: int,
     arrivals: Sequence[Arrivals],
 ) -> Evidence:
-    """Of all hosts."""
+    """Collect the evidence of all hosts."""
     found = Evidence()
     for host in setup.hosts:
         own = clock if host.clock is None else host.clock.of(clock)
@@ -207,8 +209,10 @@ def _cut(setup: TrialSetup, figures: TrialFigures, load_fps: float, duration_s: 
 
 
 def _let_run(setup: TrialSetup, duration_s: float) -> None:
-    """For the time of the traffic, or until a part ends. Nothing of ours runs meanwhile but what
-    causes a fault on purpose."""
+    """Wait for the time of the traffic, or until a component ends.
+
+    Only injected faults act meanwhile.
+    """
     due = time.monotonic() + AFTER_NS / 1e9
     steps = [step for injection in setup.injections for step in injection.steps(duration_s)]
     for after_s, act in sorted(steps, key=lambda step: step[0]):
@@ -218,14 +222,14 @@ def _let_run(setup: TrialSetup, duration_s: float) -> None:
 
 
 def _wait_until(setup: TrialSetup, moment_s: float) -> None:
-    """Raises BenchError as soon as a part ends."""
+    """Wait until a moment. Raises BenchError as soon as a component ends."""
     ended, _, _ = select.select(_watched(setup), [], [], max(0.0, moment_s - time.monotonic()))
     if ended:
         check_alive(setup.parts)
 
 
 def _await_end(setup: TrialSetup) -> None:
-    """Until the generator has sent all, or a part ends."""
+    """Wait until the generator has sent all, or a component ends."""
     deadline = time.monotonic() + _LATE_S
     while setup.generator.running():
         if time.monotonic() > deadline:
@@ -241,7 +245,7 @@ def _watched(setup: TrialSetup) -> list[Process]:
 
 @dataclass(frozen=True, slots=True)
 class _Drained:
-    """What was counted when nothing moved any more."""
+    """Counts after the last frame has moved."""
 
     figures: TrialFigures
     drops: tuple[Drop, ...]
@@ -252,7 +256,7 @@ class _Drained:
 
 
 def _drain(setup: TrialSetup, before: Sequence[HopCount]) -> _Drained:
-    """Wait until all frames are accounted for, for a while; then account for the others."""
+    """Wait a limited time until all frames are accounted for; then account for the rest."""
     deadline = time.monotonic() + _DRAIN_S
     time.sleep(_POLL_S)
     while setup.generator.holds() and time.monotonic() < deadline:
@@ -281,8 +285,10 @@ def _drain(setup: TrialSetup, before: Sequence[HopCount]) -> _Drained:
 
 
 def _at_rest(readings: Sequence[frame_accounting.Counts]) -> bool:
-    """Whether nothing moves any more: a reading of a guest's counters may take so long that frames
-    move meanwhile; two that are alike show that none do."""
+    """Return whether no frame moves any more: two equal readings show it.
+
+    Reading a guest's counters may take so long that frames move meanwhile.
+    """
     return len(readings) >= _READINGS or readings[-1] in readings[-2:-1]
 
 

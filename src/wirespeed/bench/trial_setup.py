@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do trials of a point run on: which hosts, what polls there, who watches each of them?"""
+"""Collect what the trials of a point run on: hosts, polling threads and their watchers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from wirespeed.remote.state import state_directory
 
 
 def setup_on_one_host(frames: Frames, on: OpenHost, assembly: Assembly) -> TrialSetup:
-    """Where the generator's program watches the SUT's CPUs as well as its own."""
+    """Set up trials in which the generator's program watches the SUT's CPUs, too."""
     plan, generator = on.place.plan, assembly.generator
     cpus = _polled(frames, plan) | _generating(plan)
     probe = ContentionProbe(generator.program, cpus, _forwarding(plan), _reference(on.host))
@@ -38,7 +38,7 @@ def setup_on_one_host(frames: Frames, on: OpenHost, assembly: Assembly) -> Trial
 
 
 def _limited_by(plan: HostPlan) -> str | None:
-    """Who takes turns with the SUT, or its functions."""
+    """Return who shares CPUs with the SUT, or with its functions."""
     if plan.partner is not None and _forwarding(plan) & set(plan.partner.pmd_cpus.value):
         return "shared_partner"
     shared = plan.generator is not None and bool(plan.generator.shared)
@@ -48,7 +48,7 @@ def _limited_by(plan: HostPlan) -> str | None:
 def setup_between(
     frames: Frames, generator: OpenHost, sut: OpenHost, assembly: Assembly, watcher: Watcher
 ) -> TrialSetup:
-    """Where the generator's program watches its own host, and another one the SUT's."""
+    """Set up trials in which a second program watches the SUT's host."""
     program, there = assembly.generator.program, watcher.program
     own, cpus = _generating(generator.place.plan), _polled(frames, sut.place.plan)
     near_probe = ContentionProbe(
@@ -75,7 +75,7 @@ def setup_between(
 
 
 def _forwarding(plan: HostPlan) -> frozenset[int]:
-    """The CPUs that the SUT forwards on."""
+    """Return the CPUs that the SUT forwards on."""
     found = {cpu for guest in plan.guests for cpu in (guest.floats_over or guest.cpus).value}
     if plan.vswitch is not None:
         found |= set(plan.vswitch.pmd_cpus.value)
@@ -83,10 +83,10 @@ def _forwarding(plan: HostPlan) -> frozenset[int]:
 
 
 def _polled(frames: Frames, plan: HostPlan) -> frozenset[int]:
-    """Those of them that threads poll on."""
+    """Return the SUT's CPUs that threads poll on."""
     found = _forwarding(plan)
     if (switch := switch_of(frames)) is not None and not switch.needs(frames.sut.vswitch).polls:
-        # Softirqs interrupt the probe as well: it would take the SUT's own work for a sharer.
+        # Softirqs also interrupt the probe: it would mistake the SUT's own work for another user.
         found -= set(plan.vswitch.pmd_cpus.value if plan.vswitch is not None else ())
     return found
 
@@ -99,7 +99,7 @@ def _generating(plan: HostPlan) -> frozenset[int]:
 
 
 def _watch(probe: ContentionProbe, program: Wsdp, assembly: Assembly) -> NoiseWatch:
-    """Without a placement probe."""
+    """Return a watch without a placement probe."""
     return NoiseWatch(
         probe,
         SwitchRecords(program),
@@ -110,7 +110,7 @@ def _watch(probe: ContentionProbe, program: Wsdp, assembly: Assembly) -> NoiseWa
 
 
 def _reference(host: Host) -> Reference:
-    """What the SMT contention probe found at best, session by session: of each host, kept here."""
+    """Return the best result of the SMT contention probe, which a file keeps for each host."""
     where = "" if host.is_local else "-" + re.sub(r"\W+", "-", host.runner.address)
     return Reference.open(LocalRunner(), f"{state_directory(os.environ)}/contention{where}.json")
 

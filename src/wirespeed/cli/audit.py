@@ -143,7 +143,7 @@ def audit(
 
 
 def _format(named: Format | None, json: bool) -> Format:
-    """What to print. Raises BadInput where --json and --format differ."""
+    """Return the output format. Raises BadInput where --json and --format differ."""
     if json and named not in (None, Format.JSON):
         raise BadInput(f"--json and --format {named} name two formats", "Give one of them.")
     return Format.JSON if json else named or Format.TABLE
@@ -175,7 +175,7 @@ def _rendered(report: AuditReport, wanted: Format) -> str:
 
 
 def _with_flavors(facts: HostFacts, path: Path | None) -> HostFacts:
-    """The facts with the flavors of the file instead of those of running guests."""
+    """Return the facts with the file's flavors instead of those of running guests."""
     if path is None:
         return facts
     missing: tuple[Missing, ...] = tuple(m for m in facts.missing if m.fact != "flavors")

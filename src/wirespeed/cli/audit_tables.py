@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does an audit look on a terminal: findings with their fix, a rule explained, the list?"""
+"""Print an audit on a terminal: findings with their fix, one rule, or the list of rules."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STYLE = {
 
 
 def print_report(report: AuditReport, console: Console, *, everything: bool) -> None:
-    """Failed findings with their fix, then what could not be checked, then a summary."""
+    """Print failed findings with their fix, then what could not be checked, then a summary."""
     for fault in report.faults:
         console.print(Text(f"fault: {fault}", style="bold magenta"))
     for note in report.notes:
@@ -69,14 +69,14 @@ def _print_short(status: Status, findings: tuple[Finding, ...], console: Console
         table.add_column(column, overflow="fold")
     for finding in findings:
         text = finding.suppressed_because or finding.found
-        # The title names the fault, so that a rule that passed shows what it wants.
+        # The title names the problem, so a passed rule shows what it wants.
         about = finding.wanted if status is Status.PASSED else finding.title
         table.add_row(f"  {finding.rule}", Text(about), Text(text))
     console.print(table)
 
 
 def print_rule(rule: Rule, console: Console) -> None:
-    """One rule with all its texts."""
+    """Print one rule with all its texts."""
     console.print(Text(f"{rule.id} {rule.name}", style="bold"))
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="dim")
@@ -91,7 +91,7 @@ def print_rule(rule: Rule, console: Console) -> None:
 
 
 def print_rules(rules: Iterable[Rule], console: Console) -> None:
-    """One line per rule."""
+    """Print one line per rule."""
     table = Table(box=None, pad_edge=False)
     for column in ("rule", "severity", "name", "title"):
         table.add_column(column, overflow="fold")

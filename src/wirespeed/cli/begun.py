@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Can a run that was cut short go on here, and as the same run?"""
+"""Check whether an interrupted run can be continued here as the same run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wirespeed.store.store import Store
 
 
 def difference(record: RunRecord, study: Study, origin: Origin) -> str | None:
-    """In which of study, host and versions the run is another one; None where in none."""
+    """Return which of study, host and versions differs from the run's; None if none does."""
     if {p.key for p in record.points} != {p.key for p in study.points}:
         return f"run {record.id} has other points than {study.name} has now"
     if record.host.host != origin.host.host:
@@ -23,13 +23,13 @@ def difference(record: RunRecord, study: Study, origin: Origin) -> str | None:
 
 
 def check_same(record: RunRecord, study: Study, origin: Origin) -> None:
-    """Raises BadInput where study, host or versions are not those of the run."""
+    """Raise BadInput where study, host or versions are not those of the run."""
     if (what := difference(record, study, origin)) is not None:
         raise BadInput(what, "Start a new run without --resume.")
 
 
 def cut_short(store: Store, study: Study, origin: Origin) -> RunRecord | None:
-    """The latest run of just this study, by this host and these versions, that is incomplete."""
+    """Return the latest incomplete run of this study, by this host and these versions."""
     for summary in list_runs(store):
         if summary.study == study.name[:64] and summary.complete < summary.points:
             record = read_run(store, summary.id)

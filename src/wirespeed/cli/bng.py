@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed bng: tables for a Broadband Network Gateway, and its figures as a drawing."""
+"""wirespeed bng: write tables for a Broadband Network Gateway, and draw its cycles."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed clean: undo what a killed run left, on this host and on others, and a killed lab."""
+"""wirespeed clean: undo what killed runs left on this host and others, and a killed testbed."""
 
 from __future__ import annotations
 

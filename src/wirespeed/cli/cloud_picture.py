@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a cloud drawn on a terminal: hosts and what is left of them, and who runs where?"""
+"""Print a cloud on a terminal: hosts, their free resources, and the servers on them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which OpenStack cloud does a command read: one of clouds.yaml, a file or a recording?"""
+"""Read an OpenStack cloud: one of clouds.yaml, a file or a recording."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ CloudOption = Annotated[
 
 
 def read_cloud(name: str, record: Path | None = None) -> Cloud:
-    """The named cloud; the folder `record` gets what the API said. Raises BadInput."""
+    """Return the named cloud. Raises BadInput.
+
+    record: folder that gets the answers of the API.
+    """
     if not name:
         raise BadInput(
             "--openstack names no cloud: it is empty",
@@ -42,7 +45,7 @@ def read_cloud(name: str, record: Path | None = None) -> Cloud:
         if record:
             raise BadInput(f"{name} is a file: there is nothing to record", "Leave out --record.")
         return CLOUD_FILE.parse(read_input(path), name)
-    # A folder may have the name of a cloud without being a recording of it.
+    # A folder may have a cloud's name without being a recording of it.
     recorded = "/" in name or (path / FILE).exists()
     api: Api = RecordedApi.open(path) if recorded else open_cloud(name)
     if record is None:
@@ -52,5 +55,5 @@ def read_cloud(name: str, record: Path | None = None) -> Cloud:
     try:
         return collect(recording)
     finally:
-        # An answer that could not be read is what a recording is wanted for.
+        # Written after a failure, too: an unreadable answer is why recordings are made.
         write_output(record / FILE, recording.text(), private=True)

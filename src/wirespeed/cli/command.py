@@ -12,7 +12,7 @@ from wirespeed.cli.main import version_line
 from wirespeed.cli.verbs import lazy_group
 
 _HELP = "Audit this host, measure its NFV data plane and explain what limits it."
-# Module and attribute of each verb, in the order of `--help`, and its summary.
+# Module and attribute of each verb, and its summary, in the order of `--help`.
 VERBS = {
     "inspect": (
         "inspect:inspect",
@@ -76,7 +76,7 @@ VERBS = {
 
 
 def build_command() -> Any:
-    """The command with all verbs, of which none is imported yet."""
+    """Return the command with all verbs; none of them is imported yet."""
     return lazy_group(_root, _HELP, VERBS)
 
 

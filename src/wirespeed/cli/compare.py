@@ -125,7 +125,7 @@ def _print(a: str, b: str, tolerance: float, compared: Comparison) -> None:
 
 
 def _remarks(a: str, b: str, tolerance: float, compared: Comparison) -> Iterator[str]:
-    """What else affects the comparison: grades, placement of CPUs, noise."""
+    """Yield what else affects the comparison: grades, CPU placement, noise."""
     for change in compared.grades:
         yield (
             f"{change.label}: grade {change.a or 'not recorded'} in {a}, "

@@ -2,9 +2,9 @@
 """Print everything that the commands print: text, JSON, tables, errors.
 
 Names and texts come from documents, hosts and databases of others. A control character in them
-would be a command to the terminal (move the cursor, fill the clipboard, hide a line), so each is
-printed as its escape, e.g. `\\x1b`. Newline and tab are our own layout. The linter refuses any
-other way to print in `wirespeed.cli`.
+would be a command to the terminal (move the cursor, fill the clipboard, hide a line). So each is
+printed as its escape, e.g. `\x1b`. Newline and tab are our own layout. The linter rejects any other
+way to print in `wirespeed.cli`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rich.style import StyleType
 
 # C0 without newline and tab, DEL and C1.
 _CONTROLS = [*(c for c in range(0x20) if chr(c) not in "\n\t"), *range(0x7F, 0xA0)]
-# Marks that reorder text, separators of lines, and octets of file names that are not UTF-8.
+# Marks that reorder text, line separators, and octets of file names that are not UTF-8.
 _UNSEEN = [0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A),
            *range(0xD800, 0xE000)]  # fmt: skip
 _IN_JSON = {code: f"\\u{code:04x}" for code in (*_CONTROLS, *_UNSEEN)}
@@ -32,7 +32,7 @@ _IN_TEXT = _IN_JSON | {code: f"\\x{code:02x}" for code in _CONTROLS}
 
 
 def visible(text: str) -> str:
-    """The text with every control character as its escape."""
+    """Return the text with every control character as its escape."""
     return text.translate(_IN_TEXT)
 
 
@@ -47,21 +47,21 @@ def print_text(text: str, *, stderr: bool = False) -> None:
 
 
 def print_json(text: str) -> None:
-    """Print a JSON document, one line break after it; it stays valid JSON."""
+    """Print a JSON document, with one line break after it; it stays valid JSON."""
     _write(f"{text.rstrip().translate(_IN_JSON)}\n", stderr=False)
 
 
 def plain_console(*, stderr: bool = False, width: int | None = None) -> Console:
-    """A console for tables; [brackets] and :words: in titles and names are text."""
+    """Return a console for tables; [brackets] and :words: in titles and names are text."""
     return _VisibleConsole(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
 
 
 def print_paragraph(
     text: str, console: Console, *, first: str = "", width: int = _READABLE, style: str = ""
 ) -> None:
-    """Print text broken between words at `width`, or the console's width if that is less.
+    """Print text broken between words at `width`, or at the console's width if that is less.
 
-    first: what stands before the first line; later lines are indented by as much.
+    first: prefix of the first line; later lines are indented by its length.
     """
     columns = min(console.width, width)
     lines = wrap(
@@ -91,7 +91,10 @@ class _VisibleConsole(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Every part of every table passes here; segments of control are rich's own."""
+        """Render a renderable; every part of every table passes here.
+
+        Control segments are rich's own.
+        """
         for segment in super().render(renderable, options):
             shown = segment.control or segment.text == visible(segment.text)
             yield segment if shown else Segment(visible(segment.text), segment.style)
@@ -110,6 +113,6 @@ def _write(text: str, stderr: bool) -> None:
 
 
 def end_unread() -> NoReturn:
-    """End as a program does whose reader has closed the pipe, as `head` does: with 141."""
+    """End with 141, as a program does whose reader has closed the pipe, e.g. `head`."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     raise SystemExit(128 + 13)

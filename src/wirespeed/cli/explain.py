@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed explain: say what limits a measured point, and what would change it."""
+"""wirespeed explain: report what limits a measured point, and what would change it."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def _print_path(found: Explained, console: Console) -> None:
 def print_tried(
     found: Tried, proposal: Proposal, console: Console, store: str | None = None
 ) -> None:
-    """Print what the change brought, with its interval and how sure that is.
+    """Print what the change gained, with its interval and verdict.
 
     store: as --store named it.
     """

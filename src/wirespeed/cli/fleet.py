@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed fleet: which hosts of many are alike, which is odd, and what was measured on them?"""
+"""wirespeed fleet: group the hosts of a fleet, find outliers, and list their results."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def hosts(*, store: StoreOption = None) -> None:
 
 
 def read_fleet(store: Store, found: Measured) -> Fleet:
-    """What the store knows of all hosts. Raises BadInput where it has none."""
+    """Return what the store knows of all hosts. Raises BadInput where it has none."""
     fleet = compare(newest_snapshots(store), found.figures, found.repeats)
     if not fleet.hosts:
         raise BadInput(

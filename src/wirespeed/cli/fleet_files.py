@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed fleet snapshot and add: what a host leaves in a file, and how that gets into the store.
+"""wirespeed fleet snapshot and add: write a host's state to a file, and add files to the store.
 
 A target writes a file and holds no credentials; its controller fetches it and adds it.
 """
@@ -69,9 +69,9 @@ def snapshot(
 
 
 def write_snapshot(path: Path, text: str) -> None:
-    """Write the file at once: a controller may fetch it at any moment. Raises BadInput.
+    """Write the file atomically: a controller may fetch it at any moment. Raises BadInput.
 
-    Its folder is made: on a host that is audited for the first time nobody has made it.
+    Its folder is made: a host that is audited for the first time has none.
     """
     check_no_folder(path)
     write_output(path, text, private=True)
@@ -146,7 +146,7 @@ def _members(path: Path | None) -> dict[str, Member]:
 
 
 def _add(store: Store, file: Path, members: Mapping[str, Member]) -> bool:
-    """Raises BadInput for a file that is not as the host it belongs to would write it."""
+    """Add a file. Raises BadInput if its host would not have written it so."""
     host = host_of_folder(file.absolute().parent.name, str(file))
     if file.suffix == ".sqlite":
         with open_foreign(file) as source:

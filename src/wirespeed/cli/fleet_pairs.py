@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed fleet pairs: measurements that need several hosts, by any number of controllers."""
+"""wirespeed fleet pairs: run measurements that need several hosts, on any number of controllers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ app = VerbGroup(
     help="Measure between pairs of hosts: no two measurements share a host, link or generator.",
 )
 _SHOWN = "docs/howto/fleet.md shows a file of pairs."
-# How long a measurement that lost its lease may take to undo what it did.
+# Time that a measurement without its lease may take to undo its changes.
 _UNDO_S = 120.0
 
 
@@ -147,7 +147,7 @@ def work_off(
     check_can_lease(store)
     with Store(store) as opened:
         name = holder or f"{socket.gethostname()}:{os.getpid()}"
-        # Of itself the measurement gets the store by its name, password included.
+        # The measurement itself gets the store's name with the password.
         done = work(
             Worker(opened, name, lease, min(lease, 5.0), _Measurement(store).run, print_line)
         )
@@ -162,7 +162,7 @@ def work_off(
 
 
 class _Measurement:
-    """Measures a pair by `wirespeed run` in a process of its own, which ends with us."""
+    """Measures a pair by `wirespeed run` in a child process, which ends with this one."""
 
     def __init__(self, store: str | None) -> None:
         self._env = dict(os.environ)
@@ -170,11 +170,12 @@ class _Measurement:
             self._env["WIRESPEED_STORE"] = store
 
     def run(self, test: PairTest, lease: Lease, lost: threading.Event) -> str:
-        """The id of the run. Raises PairFailed."""
+        """Return the ID of the run. Raises PairFailed."""
         with tempfile.TemporaryDirectory(prefix="wirespeed-pair-") as folder:
             lab, out, err = (Path(folder) / name for name in ("lab.toml", "out", "err"))
             lab.write_text(test.lab, encoding="utf-8")
-            # On our death it unwinds: the hosts are put back by whoever changed them.
+            # If this process dies, the child unwinds, so that the hosts are restored by their
+            # changer.
             argv = [
                 "setpriv", "--pdeathsig", "TERM", "--",
                 sys.executable, "-m", "wirespeed.cli.main", "run", test.study,
@@ -193,7 +194,7 @@ class _Measurement:
 
 
 def _await(process: subprocess.Popen[bytes], lost: threading.Event) -> None:
-    """Until it ends, or is ended because the lease is lost or we are interrupted."""
+    """Wait for the process; end it when the lease is lost or this process is interrupted."""
     try:
         while process.poll() is None and not lost.wait(0.2):
             pass
@@ -208,7 +209,7 @@ def _await(process: subprocess.Popen[bytes], lost: threading.Event) -> None:
 
 
 def read_pairs(file: Path) -> tuple[PairTest, ...]:
-    """The pair tests of a file; its studies and lab files exist. Raises BadInput."""
+    """Return the pair tests of a file; its studies and testbed files exist. Raises BadInput."""
     try:
         pairs = _File.model_validate(load_toml(read_input(file))).pair
     except ValidationError as fault:
@@ -234,7 +235,7 @@ def _test(pair: _Pair, folder: Path) -> PairTest:
 
 
 def _host(ssh: str | None) -> str:
-    """The machine, whoever logs in there: two labs may call it by two users."""
+    """Return the machine, independent of the user: two testbeds may use two users."""
     if ssh is None:
         return f"{LOCALHOST} of {socket.gethostname()}"
     return SshTarget.parse(ssh).host

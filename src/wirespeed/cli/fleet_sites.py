@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed fleet sites: pages of speed-test servers that share a PostgreSQL, and retention."""
+"""wirespeed fleet sites: write pages of speed-test servers that share a PostgreSQL."""
 
 from __future__ import annotations
 

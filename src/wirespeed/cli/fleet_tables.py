@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a fleet look on a terminal: groups, what is odd in each, rules by who breaks them?"""
+"""Print a fleet on a terminal: groups, outliers in each, rules by the hosts that break them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from wirespeed.fleet.words import burn_in_words, difference_words, names_of, out
 from wirespeed.model.finding import Status
 from wirespeed.model.words import counted
 
-# More differences than these are in the HTML page and the JSON.
+# More differences are in the HTML page and the JSON.
 _DIFFERENCES = 12
 
 
 def print_fleet(fleet: Fleet, console: Console) -> None:
-    """Everything, the largest group first."""
+    """Print everything, the largest group first."""
     for group in fleet.groups:
         _print_group(group, console)
     _print_results(fleet, console)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do the guests of a point start from: the plan's XML, the built image, KVM or none?"""
+"""Collect what the guests of a point boot from: the plan's XML, the built image, KVM or none."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from wirespeed.remote.state import state_directory
 
 @dataclass
 class GuestSource:
-    """Of one host. What is the same for all points is found out once, when it is needed first."""
+    """Source of guests on one host. What all points share is determined once, on first use."""
 
     runner: Runner
     _found: tuple[GuestImage, str | None] | None = field(default=None, init=False)
 
     def guests_of(self, plan: Plan) -> Guests | None:
-        """None where the plan has no virtual machines.
+        """Return what guests start from; None where the plan has no virtual machines.
 
         Raises BenchError where the host lacks a program, ImageError where the image is not built.
         """

@@ -34,7 +34,7 @@ _UNKNOWN_HOST = (
 
 
 def print_applied(applied: Applied, console: Console, *, dry_run: bool) -> None:
-    """Each step: what it was and is, and why; then what is left to do."""
+    """Print each step with old value, new value and reason; then what is left to do."""
     if applied.undone_before:
         _print_undone(applied.undone_before, console)
     for result in applied.results:
@@ -72,7 +72,7 @@ def _print_undone(undone: Undone, console: Console) -> None:
 
 
 def print_rows(host: str, rows: Sequence[Row], console: Console) -> None:
-    """What differs with its reason; what is as planned in short; a summary."""
+    """Print differences with their reasons, matches in short, and a summary."""
     for row in sorted(rows, key=lambda row: row.failed):
         head = Text.assemble((f"{row.verdict:<15}", _STYLES[row.verdict]), (row.decision, "cyan"))
         console.print(head)
@@ -90,7 +90,7 @@ def print_rows(host: str, rows: Sequence[Row], console: Console) -> None:
 
 
 def print_rolled_back(undone: RolledBack, console: Console) -> None:
-    """What was undone, which facts are not what they were, and what may be left."""
+    """Print what was undone, which facts differ from before, and what may be left."""
     if undone.nothing:
         console.print(f"{undone.host}: nothing to roll back")
         return

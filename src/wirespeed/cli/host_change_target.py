@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which host does a command change? It must be named: never this machine by default."""
+"""Resolve the host that a command changes; it must be named, never this machine by default."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RebootOption = Annotated[
 
 
 def address(host: str) -> str:
-    """The host's address. Raises BadInput."""
+    """Return the host's address. Raises BadInput."""
     if host == LOCALHOST:
         return host
     if not host.startswith("ssh:"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a host drawn on a terminal: sockets, cores and their owners, memory, NICs?"""
+"""Print a host on a terminal: sockets, cores and their owners, memory, NICs."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _node_panel(facts: HostFacts, node: NumaNode, owned: dict[int, Owner]) -> Pa
 
 
 def _core(core: Iterable[int], owned: dict[int, Owner], width: int) -> Text:
-    """One physical core: its threads, each with its owner's letter."""
+    """Format one physical core: its threads, each with its owner's letter."""
     text = Text()
     for cpu in core:
         letter, style = MARKS[owned[cpu]]
@@ -152,5 +152,5 @@ def _owner_table(facts: HostFacts, owned: dict[int, Owner]) -> Table:
 
 
 def _spaced(cpus: Iterable[int]) -> str:
-    """A list that a narrow terminal wraps between two numbers, never within one."""
+    """Format a list that a narrow terminal wraps between two numbers, never within one."""
     return format_list(cpus).replace(",", ", ")

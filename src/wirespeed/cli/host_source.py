@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which host does a command read: this machine, one over ssh, a recorded one or a file?"""
+"""Read the facts of a host: this machine, one over ssh, a recorded one or a file."""
 
 from __future__ import annotations
 
@@ -44,11 +44,14 @@ RecordedOption = Annotated[
 
 
 def read_facts(host: str | None, recorded: str | None, record: Path | None = None) -> HostFacts:
-    """The facts of the named host; the folder `record` gets what was read. Raises BadInput."""
+    """Return the facts of the named host. Raises BadInput.
+
+    record: folder that gets what was read.
+    """
     if host is not None and recorded is not None:
         raise BadInput("--host and --recorded name two hosts", "Give one of them.")
     for option, value in (("--host", host), ("--recorded", recorded)):
-        # It may come from an unset shell variable: then this machine is not the one that is meant.
+        # An empty value may come from an unset shell variable, which does not mean this machine.
         if value == "":
             raise BadInput(
                 f"{option} names no host: it is empty", f"Leave out {option} or name it."
@@ -72,7 +75,7 @@ def read_facts(host: str | None, recorded: str | None, record: Path | None = Non
 
 
 def _with_leftovers(facts: HostFacts, address: str) -> HostFacts:
-    """The facts with what this machine's killed runs have left on the host, by their journals."""
+    """Add what this machine's killed runs left on the host, by their journals."""
     try:
         left = of_killed_runs(state_directory(os.environ), address)
     except (OSError, BenchError) as fault:
@@ -82,7 +85,10 @@ def _with_leftovers(facts: HostFacts, address: str) -> HostFacts:
 
 
 def read_all_facts(hosts: Sequence[str], recordings: Sequence[str]) -> list[HostFacts]:
-    """The facts of every named host, or of this machine. Raises one BadInput for all bad ones."""
+    """Return the facts of every named host, or of this machine.
+
+    Raises one BadInput for all bad ones.
+    """
     if not hosts and not recordings:
         return [read_facts(None, None)]
     found: list[HostFacts] = []

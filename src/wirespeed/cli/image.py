@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed image: the roots that guests and lab hosts boot from."""
+"""wirespeed image: build, list and remove the images of guests and testbed hosts."""
 
 from __future__ import annotations
 

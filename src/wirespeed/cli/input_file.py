@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a text file read that the user named?"""
+"""Read a text file that the user named."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from wirespeed.model.errors import BadInput
 
 
 def read_input(path: Path, next_step: str = "Check the path.") -> str:
-    """The file's text. Raises BadInput with that next step."""
+    """Return the file's text. Raises BadInput with that next step."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed inspect: what is this server, or this OpenStack cloud?"""
+"""wirespeed inspect: show a server, or an OpenStack cloud."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed lab: emulated two-socket servers on this machine, to try multi-host commands on."""
+"""wirespeed lab: run emulated two-socket servers here, to try multi-host commands on."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def down() -> None:
     addresses = [there.address(node) for node in there.nodes]
     lines = there.down()
     for address in addresses:
-        # There is nothing any more that could be undone.
+        # The hosts are gone, so nothing is left to undo.
         drop_leftovers(there.state, address)
     for line in lines or ("Nothing to end: the lab is down.",):
         print_line(line)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a study get the hosts that it names, from a lab file? Without any, it gets this one."""
+"""Reach the hosts that a study names, by a testbed file; without one, use this host."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ from wirespeed.study.needs import without_lab
 
 @contextmanager
 def rig_for(study: Study, lab_file: Path | None, fence: int | None = None) -> Iterator[Rig]:
-    """What the study runs on. fence: the token of our lease, which its hosts are shown first.
+    """Yield what the study runs on.
 
-    Raises BadInput for all that is wrong with the lab or its hosts, Fenced.
+    fence: token of our lease, which its hosts are shown first. Raises BadInput with all that is
+    wrong with the testbed file or its hosts, and Fenced.
     """
     lab = None if lab_file is None else load_lab(lab_file)
     points = study.points if lab is not None else without_lab(study.points)
@@ -62,7 +63,7 @@ def rig_for(study: Study, lab_file: Path | None, fence: int | None = None) -> It
 
 @contextmanager
 def _fenced(runners: Sequence[Runner], token: int | None) -> Iterator[None]:
-    """Every host in the same order for everybody, so that no two wait for each other."""
+    """Lock the hosts in one order for all users, so that no two of them deadlock."""
     with ExitStack() as stack:
         if token is not None:
             for runner in sorted(runners, key=lambda one: one.address):
@@ -72,10 +73,11 @@ def _fenced(runners: Sequence[Runner], token: int | None) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class _LabHost:
-    """A host of the lab, reached. facts: as collected now, under the lab's name for it."""
+    """A connected host of the testbed."""
 
     bench: BenchHost
     facts: HostFacts
+    """As collected now, under the host's name in the testbed file."""
     user: str
 
     @property
@@ -110,7 +112,7 @@ def _bench_host(name: str, host: LabHost, cabled: bool, stack: ExitStack) -> Ben
 
 
 def _rig(hosts: Mapping[str, _LabHost], workloads: list[Workload]) -> Rig:
-    """Of points that name hosts, and of others, which this machine measures."""
+    """Build the rig for points that name hosts, and for others, which this machine measures."""
     local = rigs.local_rig()
 
     def planned(workload: Workload) -> Plan:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typer import TyperException
 
-# An error of ours, not of the input: EX_SOFTWARE of sysexits.h.
+# An internal error, not one of the input: EX_SOFTWARE of sysexits.h.
 INTERNAL_ERROR = 70
 
 
@@ -21,7 +21,7 @@ def main() -> None:
     stdout = sys.stdout  # noqa: TID251
     try:
         if sys.argv[1:] == ["--version"]:
-            # Without waiting for what parses any other words.
+            # Answer before the slow import of the parser.
             stdout.write(version_line())
             code = 0
         else:
@@ -61,7 +61,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def version_line() -> str:
-    """Name and version of the program."""
+    """Return name and version of the program."""
     return f"wirespeed {version('wirespeed')}\n"
 
 
@@ -78,12 +78,12 @@ def _report_usage(error: TyperException, arguments: list[str]) -> int:
     from wirespeed.cli.usage import problem
 
     command, what, next_step = problem(error, arguments)
-    # A command without words has printed its help instead.
+    # A command without arguments has printed its help instead.
     return _report(what, next_step, 2, command) if what else 2
 
 
 def _report_output(error: OSError) -> int:
-    """Report that a file or stdout takes no more; the interpreter's own flush then says nothing."""
+    """Report that a file or stdout takes no more, and keep the interpreter's own flush silent."""
     stdout = sys.stdout  # noqa: TID251
     try:
         stdout.flush()

@@ -19,7 +19,7 @@ def newest_neighbours(store: Store, host: str) -> Neighbours | None:
     """Return what the newest run on the host shows; None where there is none with trials."""
     for summary in list_runs(store):
         if summary.host == host and summary.complete:
-            with suppress(Damaged):  # An older one may be whole.
+            with suppress(Damaged):  # an older one may be whole
                 return _of(read_run(store, summary.id))
     return None
 

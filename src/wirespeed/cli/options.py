@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options and arguments that several verbs share."""
+"""Define options and arguments that several verbs share."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write a file that the user named: the one way for every verb."""
+"""Write a file that the user named, for every verb."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 from wirespeed.document.private_file import write_private, write_whole
 from wirespeed.model.errors import BadInput, WirespeedError
 
-# The disk fails, not the name that the user gave.
+# Errors of the disk, not of the name that the user gave.
 _OF_THE_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG})
 
 
 def write_output(path: Path, text: str, *, private: bool = False) -> None:
-    """Write the file completely, or leave what was there. Devices and pipes are written into.
+    """Write the file completely, or keep the old one. Devices and pipes are written into.
 
-    private: for its owner alone; its folder is made. Raises BadInput where the name cannot be used,
-    WirespeedError where the disk is full or fails.
+    private: readable by its owner only; its folder is made. Raises BadInput where the name cannot
+    be used, WirespeedError where the disk is full or fails.
     """
     try:
         if path.exists() and not path.is_file():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is the path of a point's frames drawn on a terminal?"""
+"""Print the path of a point's frames on a terminal."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from wirespeed.model.words import loss as loss_words
 from wirespeed.model.words import mpps, percent, seconds
 from wirespeed.report.path import Hop, Link, Loss, PathView, queue_words
 
-# Columns of the bar that stands for all that was offered.
+# Columns of the bar that stands for the offered load.
 _BAR = 24
 
 
 def print_path(view: PathView, console: Console) -> None:
-    """From top to bottom: hops, and on the links between them rates and losses."""
+    """Print hops from top to bottom, with rates and losses on the links between them."""
     console.print(
         Text(
             f"Path at {mpps(view.load_fps)} Mpps (trial {view.trial}, "

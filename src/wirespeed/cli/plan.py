@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed plan: which guest runs where, with which cores, memory and ports, and why?"""
+"""wirespeed plan: place guests on hosts, with their cores, memory and ports, and give reasons."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan writt
 
 
 class Unplaced(WirespeedError):
-    """The plan was made, but some guests do not fit on any host."""
+    """The plan exists, but some guests do not fit on any host."""
 
 
 @app.command("make")
@@ -129,7 +129,7 @@ def _beside(
     costs: CycleModel,
     rates: RatesOfPorts | None,
 ) -> Plan:
-    """The plan with what the cloud's servers hold left to them, if the workload says so."""
+    """Return the plan; if the workload says so, the cloud's servers keep what they hold."""
     plan = plan_workload(workload, [completed(facts, cloud) for facts in hosts], costs, rates)
     if not workload.placement.keep_running:
         return plan
@@ -139,11 +139,11 @@ def _beside(
 def _costs(
     workload: Workload, cycles: Path | None, params: Path | None
 ) -> tuple[CycleModel, RatesOfPorts | None]:
-    """Cycles of a frame, and predicted rates where there are parameters. Raises BadInput."""
+    """Return cycles per frame, and predicted rates where there are parameters. Raises BadInput."""
     if cycles and params:
         raise BadInput("--cycles and --params both tell what a frame costs", "Choose one.")
     if params:
-        # They load numpy, for which no other plan waits.
+        # These load numpy, for which no other plan should wait.
         from wirespeed.predict.document import parse_parameters
         from wirespeed.predict.planning import cycles as predicted_cycles
         from wirespeed.predict.planning import rates_of_ports

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a plan drawn on a terminal?"""
+"""Print a plan on a terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wirespeed.model.cpuset import format_list, format_mask
 from wirespeed.model.plan import CorePlan, HostPlan, NodeCores, Plan
 from wirespeed.plan.diff import Difference, Effort, needs_reboot
 
-# A letter for terminals without colour, what it means, and a style.
+# A letter for terminals without colour, its meaning, and a style.
 _MARKS = {
     "h": ("housekeeping", ""),
     "V": ("ovs-vswitchd", "cyan"),
@@ -51,7 +51,7 @@ def print_plan(plan: Plan, console: Console) -> None:
 def print_differences(
     found: Sequence[Difference], console: Console, *, as_json: bool, same: str
 ) -> None:
-    """Print what changes, grouped by what has to happen for it; `same` says that nothing does."""
+    """Print changes, grouped by what they require. same: text if there are none."""
     if as_json:
         print_json(json_text.dumps([dataclasses.asdict(d) for d in found], indent=1))
         return
@@ -73,7 +73,7 @@ def print_differences(
 
 
 def _legend(plan: Plan) -> str:
-    """The meaning of the letters that were drawn."""
+    """Return the meaning of the letters that were drawn."""
     drawn = {
         letter for host in plan.hosts if host.cores for letter in _owners(host, host.cores).values()
     }
@@ -96,7 +96,7 @@ def _host_panel(host: HostPlan) -> Panel:
 
 
 def _owners(host: HostPlan, cores: CorePlan) -> dict[int, str]:
-    """The letter of each CPU's owner."""
+    """Return the letter of each CPU's owner."""
     owned = dict.fromkeys(cores.dedicated.value, "g")
     owned |= dict.fromkeys(cores.shared.value, "s")
     owned |= dict.fromkeys(cores.idle.value, "-")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How are a plan's decided values printed, each with its reason?"""
+"""Print a plan's decided values, each with its reason."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OWNERS = {"hosts": "host", "guests": "guest", "flavors": "flavor"}
 
 
 def print_reasons(plan: Plan, console: Console) -> None:
-    """Every decided value with its reason, by host, guest and flavor."""
+    """Print every decided value with its reason, by host, guest and flavor."""
     by_owner: dict[str, list[tuple[str, Decision[Any]]]] = {}
     for steps, decision in decisions(plan):
         by_owner.setdefault(_owner(steps), []).append((_key(steps), decision))
@@ -34,7 +34,7 @@ def _owner(steps: tuple[Step, ...]) -> str:
 
 
 def _key(steps: tuple[Step, ...]) -> str:
-    """The steps below the owner, as in vswitch.pmd_cpus or nics[0000:5e:00.0].driver."""
+    """Return the path below the owner, as in vswitch.pmd_cpus or nics[0000:5e:00.0].driver."""
     return dotted(tuple(step for step in steps if step[0] not in _OWNERS))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which plan does a command take?"""
+"""Read the plan that a command names."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from wirespeed.plan.plan_file import PLAN_FILE
 
 
 def named_plan(path: Path) -> Plan:
-    """The plan in that file. Raises BadInput."""
+    """Return the plan in that file. Raises BadInput."""
     return PLAN_FILE.parse(read_input(path), str(path))

@@ -34,15 +34,15 @@ from wirespeed.store.records import PointRecord, PointState, RunRecord
 from wirespeed.store.store import Store
 from wirespeed.study.load import load_study
 
-# A folder of examples/ has the server's facts under this name.
+# Name of a server's facts in a folder of examples/.
 _HOST_FILE = "host.json"
 
 
 def fitted_here(store: str | None, clock_ghz: float | None) -> Parameters:
-    """Parameters fitted to every MRR of grade C or better that this machine has in the store, in
-    the CPU placement that most of them have.
+    """Return parameters fitted to this machine's MRRs of grade C or better in the store.
 
-    Raises BadInput without a clock, and where the runs are too few for the parameters.
+    They are those of the most frequent CPU placement. Raises BadInput without a clock, and where
+    the runs are too few for the parameters.
     """
     if clock_ghz is None:
         raise BadInput(
@@ -70,7 +70,7 @@ def fitted_here(store: str | None, clock_ghz: float | None) -> Parameters:
 
 
 def graded(point: PointRecord) -> PointRecord:
-    """The point with its results of grade C or better only."""
+    """Return the point with only its results of grade C or better."""
     if point.result is None:
         return point
     good = [one for one in point.result.answers if one.grade is not None and one.grade <= Grade.C]
@@ -82,10 +82,10 @@ def graded(point: PointRecord) -> PointRecord:
 def predicted_on(
     study: Study, host: str, parameters: Parameters
 ) -> tuple[RunRecord, Parameters, Server]:
-    """The study as a run that was predicted for the server, the parameters used, the server.
+    """Return the study as a run predicted for the server, with parameters and server.
 
-    host: a host document, or a folder with a host.json. Points that the model does not cover carry
-    the reason as their error. Raises BadInput.
+    host: a host document, or a folder with a host.json. Points outside the model carry the reason
+    as their error. Raises BadInput.
     """
     path = Path(host) / _HOST_FILE if Path(host).is_dir() else Path(host)
     facts = read_facts(str(path), None)
@@ -119,7 +119,7 @@ def _run(study: Study, facts: HostFacts, points: tuple[PointRecord, ...]) -> Run
 def print_elsewhere(
     name: str, overrides: Sequence[str], host: str, parameters: Parameters, console: Console
 ) -> None:
-    """Rates of a study on another server, then how they compare with the study's paper."""
+    """Print a study's rates on another server, then their comparison with the study's paper."""
     run, there, server = predicted_on(load_study(name, overrides), host, parameters)
     shown = [(point.label, point.predicted) for point in run.points if point.predicted is not None]
     if not shown:

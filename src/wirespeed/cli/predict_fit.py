@@ -24,11 +24,12 @@ Split = Mapping[PlacementKind | None, tuple[Observation, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Parameters with the rates that they were fitted to, and what was not fitted but known."""
+    """Parameters with the rates that they were fitted to."""
 
     parameters: Parameters
     observations: tuple[Observation, ...]
     known: Mapping[str, float]
+    """Parameters that were given, not fitted."""
 
 
 def chosen(observations: Sequence[Observation], placement: str | None) -> Split:
@@ -49,9 +50,9 @@ def chosen(observations: Sequence[Observation], placement: str | None) -> Split:
 def fit_each(
     split: Split, source: str, known: Mapping[str, float], clock_hz: float | None
 ) -> tuple[Fit, ...]:
-    """Fit each placement by itself; one with fewer rates than parameters is named on stderr.
+    """Fit each placement separately; warn on stderr about one with too few rates.
 
-    Raises BadInput where no placement has enough.
+    Raises BadInput where no placement has as many rates as parameters.
     """
     found: list[Fit] = []
     faults: list[BadInput] = []
@@ -71,7 +72,7 @@ def fit_each(
 
 
 def print_check(found: Fit, console: Console) -> None:
-    """Print the errors of curves that were left out of the fit."""
+    """Print the errors of curves that were excluded from the fit."""
     names = [name for name in found.parameters.values if name not in found.known]
     curves, rest = left_when_out(found.observations)
     if curves < FEWEST_CURVES or rest < len(names):

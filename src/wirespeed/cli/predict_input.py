@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read what is to be predicted or fitted: a study, a plan, runs, a file of rates."""
+"""Read the input of a prediction or a fit: a study, a plan, runs, or a file of rates."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ T = TypeVar("T", bound=StrEnum)
 
 
 def parameters_of(path: Path | None) -> Parameters:
-    """The file's, or those of S2's server. Raises BadInput."""
+    """Return the file's parameters, or those of S2's server. Raises BadInput."""
     if path is None:
         return shipped_parameters()
     return parse_parameters(read_input(path), str(path))
 
 
 def points_of(what: str, overrides: Sequence[str]) -> list[tuple[str, Case]]:
-    """The points of a study, or what the hosts of a plan can carry. Raises BadInput."""
+    """Return the points of a study, or of a plan's hosts. Raises BadInput."""
     if not what.endswith(".json"):
         study = load_study(what, overrides)
         return [(point.label, case_of(point)) for point in study.points]
@@ -54,7 +54,7 @@ def points_of(what: str, overrides: Sequence[str]) -> list[tuple[str, Case]]:
 
 
 def kept(names: Sequence[str], parameters: Parameters) -> dict[str, float]:
-    """The values of the named parameters. Raises BadInput where one is not known."""
+    """Return the values of the named parameters. Raises BadInput for an unknown one."""
     for name in names:
         if name not in parameters.values:
             raise BadInput(
@@ -65,7 +65,7 @@ def kept(names: Sequence[str], parameters: Parameters) -> dict[str, float]:
 
 
 def is_csv(data: Sequence[str]) -> bool:
-    """Whether rates are in a file. Raises BadInput for a file among others."""
+    """Return whether rates are in a file. Raises BadInput for a file among others."""
     files = [name for name in data if name.endswith(".csv")]
     if files and len(data) > 1:
         others = ", ".join(name for name in data if name is not files[0])
@@ -76,7 +76,7 @@ def is_csv(data: Sequence[str]) -> bool:
 def observations_of_runs(
     runs: Sequence[str], kind: str, store: str | None
 ) -> tuple[Observation, ...]:
-    """The rates of one kind of all points that the model knows. Raises BadInput."""
+    """Return the rates of one kind of all points that the model covers. Raises BadInput."""
     wanted = choice(RateKind, kind, "--kind")
     found: list[Observation] = []
     with open_to_read(store) as opened:
@@ -93,7 +93,7 @@ def observations_of_runs(
 
 
 def observations_of(point: PointRecord, kind: RateKind) -> list[Observation]:
-    """The clean rate of each placement that the point met. Raises BadInput."""
+    """Return the clean rate of each placement that the point met. Raises BadInput."""
     rates = {where: rate_of(result, kind) for where, result in answers(point).items()}
     return [
         Observation(case_of_record(point), rate, kind, point.label, where)
@@ -103,12 +103,12 @@ def observations_of(point: PointRecord, kind: RateKind) -> list[Observation]:
 
 
 def case_of_record(point: PointRecord) -> Case:
-    """The case of a stored point, with the cores that its plan gave it. Raises BadInput."""
+    """Return the case of a stored point, with the cores of its plan. Raises BadInput."""
     return case_of(Point(point.id, point.label, point.workload, point.parameters), point.plan)
 
 
 def with_predictions(run: RunRecord, parameters: Parameters) -> RunRecord:
-    """The run, each point that the model knows with its prediction. Raises BadInput."""
+    """Return the run with predictions at points that the model covers. Raises BadInput."""
     points = [
         replace(point, predicted=predict([case_of_record(point)], parameters)[0])
         if predictable(point.workload)
@@ -119,7 +119,7 @@ def with_predictions(run: RunRecord, parameters: Parameters) -> RunRecord:
 
 
 def rate_of(result: SearchResult, kind: RateKind) -> float | None:
-    """The undisturbed rate in frames/s; None where there is none."""
+    """Return the clean rate in frames/s; None where there is none."""
     if kind is RateKind.MRR:
         return result.mrr_fps
     interval: Interval | None = result.ndr if kind is RateKind.NDR else result.pdr
@@ -127,7 +127,7 @@ def rate_of(result: SearchResult, kind: RateKind) -> float | None:
 
 
 def choice(kind: type[T], text: str, flag: str) -> T:
-    """The member with that value. Raises BadInput with the allowed ones."""
+    """Return the member with that value. Raises BadInput with the allowed ones."""
     try:
         return kind(text)
     except ValueError:

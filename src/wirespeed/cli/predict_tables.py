@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How are predictions, parameters and sensitivities shown on a terminal?"""
+"""Print predictions, parameters and sensitivities on a terminal."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from wirespeed.predict.ask import Change
 from wirespeed.predict.parameters import BY_NAME, Parameters
 
 _BAR = 32
-# Resources that are less busy are left out of the waterfall.
+# Less busy resources are not shown in the waterfall.
 _LEAST_SHOWN = 0.005
 
 
 def print_predictions(
     points: Sequence[tuple[str, Prediction]], parameters: Parameters, console: Console
 ) -> None:
-    """One row for each point, then where the time of the first one goes."""
+    """Print one row for each point, then the time budget of the first one."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("point", "Mpps", "from", "to", "limited by", "next", "busy", "if freed"):
         table.add_column(
@@ -39,12 +39,12 @@ def print_predictions(
 
 
 def _freed(found: Prediction) -> str:
-    """What the rate would gain, were the busiest resource free of charge."""
+    """Return the rate's gain if the busiest resource cost nothing."""
     return "" if found.next_gain is None else f"+{percent(found.next_gain, 0)}"
 
 
 def print_waterfall(label: str, found: Prediction, console: Console) -> None:
-    """What one frame costs each resource, and how busy it is at the predicted rate."""
+    """Print each resource's time per frame, and its use at the predicted rate."""
     console.print(f"\n{label}: each frame takes", style="bold", soft_wrap=True)
     table = Table(box=None, pad_edge=False, show_header=False)
     for justify in ("left", "right", "left", "right"):
@@ -63,7 +63,7 @@ def print_waterfall(label: str, found: Prediction, console: Console) -> None:
 
 
 def print_changes(changes: Sequence[Change], console: Console) -> None:
-    """What each change alone would bring."""
+    """Print the gain of each change alone."""
     console.print()
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("change", "gain", "Mpps", "then limited by"):
@@ -76,7 +76,7 @@ def print_changes(changes: Sequence[Change], console: Console) -> None:
 
 
 def print_parameters(parameters: Parameters, console: Console) -> None:
-    """Each value with its interval, and which the data cannot tell apart."""
+    """Print each value with its interval, and which ones the data cannot separate."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("parameter", "value", "from", "to", "unit", "told", "what it is"):
         table.add_column(name, justify="right" if name in ("value", "from", "to") else "left")

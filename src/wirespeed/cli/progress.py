@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is progress shown while a study runs? As a live table, or one line for each point.
+"""Show progress while a study runs: a live table, or one line for each point.
 
 Everything goes to stderr: stdout is for results.
 """
@@ -32,7 +32,10 @@ SHOWN_TRIALS = 6
 
 @contextmanager
 def watching(study: Study, run_id: str, *, verbose: bool = False) -> Iterator[Watcher]:
-    """A table on a terminal, else lines; verbose: always lines, one for each trial too."""
+    """Yield a table on a terminal, else lines.
+
+    verbose: always lines, also one for each trial.
+    """
     console = plain_console(stderr=True)
     if verbose or not console.is_terminal:
         yield TrialLines(study, console) if verbose else PointLines(study, console)
@@ -46,7 +49,7 @@ def watching(study: Study, run_id: str, *, verbose: bool = False) -> Iterator[Wa
 
 
 class _Counter:
-    """Counts points, and estimates how long the remaining ones take."""
+    """Counts points, and estimates the time of the remaining ones."""
 
     def __init__(self, study: Study) -> None:
         self.total = len(study.points)
@@ -62,14 +65,14 @@ class _Counter:
         self._started = time.monotonic()
 
     def complete(self) -> float:
-        """How long the point took, in seconds."""
+        """Count a point; return how long it took, in s."""
         took_s = time.monotonic() - self._started
         self._measured += 1
         self._measuring_s += took_s
         return took_s
 
     def left_s(self, of_point_s: float | None) -> float | None:
-        """The time left of this point, and for later points the mean time of earlier ones."""
+        """Return the time left in s: of this point, plus the mean for each later one."""
         if of_point_s is None:
             return None
         after = self.total - self.number
@@ -79,7 +82,7 @@ class _Counter:
         return of_point_s + after * self._measuring_s / self._measured
 
     def later_points_s(self) -> float:
-        """The estimated time of points that have not begun."""
+        """Return the estimated time of points that have not begun, in s."""
         mean_s = self._measuring_s / self._measured if self._measured else 0.0
         return (self.total - self.number) * mean_s
 
@@ -90,7 +93,7 @@ def _rates(run: TcpRun) -> str:
 
 
 class PointLines:
-    """One line for each point, for logs and pipes: its figures and their grade."""
+    """One line for each point, for logs and pipes: its rates and their grade."""
 
     def __init__(self, study: Study, console: Console) -> None:
         self._counter = _Counter(study)
@@ -151,10 +154,10 @@ class TrialLines(PointLines):
 
 
 class LiveTable:
-    """Complete points, the current trial, the last trials and the time left, redrawn in place.
+    """Table of complete points, current trial, last trials and time left, redrawn in place.
 
-    It is redrawn between trials only: on a small machine, drawing during a trial takes CPU time
-    from a polling thread and disturbs the trial.
+    It is redrawn only between trials: on a small machine, drawing takes CPU time from polling
+    threads and adds noise to the trial.
     """
 
     def __init__(self, study: Study, run_id: str) -> None:

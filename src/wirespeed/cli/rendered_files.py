@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write the files of a rendered plan into a folder, and remove what an earlier plan left there.
+"""Write the files of a rendered plan into a folder, and remove those of an earlier plan.
 
 A list of what was written stays in the folder. A file of that list is removed when this plan does
-not have it and its content is still as written. Files of others stay, as do edited files.
+not have it and its content is still as written. Other files and edited files stay.
 """
 
 from __future__ import annotations
@@ -20,9 +20,12 @@ LIST = ".wirespeed-rendered.json"
 
 
 def write_rendered(folder: Path, files: Mapping[str, str], targets: Iterable[str]) -> int:
-    """Write the files; how many older files of these targets were removed. Raises BadInput."""
+    """Write the files; return how many older files of these targets were removed.
+
+    Raises BadInput.
+    """
     for name in files:
-        # Names of hosts and guests come from files, which may be from an untrusted source.
+        # Names of hosts and guests may come from an untrusted file.
         if not _inside(name):
             raise BadInput(f"{name} is outside of {folder}", "Correct that name in the plan.")
     earlier = _earlier(folder / LIST)
@@ -50,7 +53,7 @@ def _make_folder(path: Path) -> None:
 
 
 def _earlier(path: Path) -> dict[str, str]:
-    """Files of an earlier rendering with their digests; none where the list is not one of ours."""
+    """Return files of an earlier rendering with their digests; empty for a foreign list."""
     try:
         found = load_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -61,7 +64,7 @@ def _earlier(path: Path) -> dict[str, str]:
 
 
 def _removed(path: Path, digest: str) -> bool:
-    """Remove the file if it is as it was written."""
+    """Remove the file if it is as it was written; return whether it was."""
     try:
         if path.is_symlink() or _digest(path.read_bytes()) != digest:
             return False

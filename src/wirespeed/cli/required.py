@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hold a run's results to what --require-grade and --require-placement ask for."""
+"""Check a run's results against --require-grade and --require-placement."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from wirespeed.store.records import PointRecord, RunRecord
 
 @dataclass(frozen=True, slots=True)
 class Required:
-    """Requirements of every point, in addition to a rate. grade: None for any."""
+    """Requirements of every point, in addition to a rate."""
 
     grade: Grade | None = None
+    """Lowest accepted grade; None for any."""
     placement: bool = False
 
     def check_study(self, study: Study) -> None:
@@ -31,7 +32,7 @@ class Required:
             )
 
     def check_run(self, record: RunRecord) -> None:
-        """Raise WirespeedError where a point has no figure, or not what is required."""
+        """Raise WirespeedError where a point lacks a rate, or a requirement is not met."""
         total = len(record.points)
         if without := without_figures(record):
             raise WirespeedError(
@@ -53,7 +54,7 @@ class Required:
 
 
 def required(grade: str | None, *, placement: bool) -> Required:
-    """Raise BadInput for any grade but A, B or C: every figure has at least a D."""
+    """Raise BadInput for any grade but A, B or C: every rate has at least a D."""
     if grade not in (None, "A", "B", "C"):
         raise BadInput(f"--require-grade {grade}: must be A, B or C", "E.g. --require-grade B.")
     return Required(None if grade is None else Grade(grade), placement)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a study get this machine's facts, plan and bench?"""
+"""Provide a study with this machine's facts, plan and bench."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ from wirespeed.study.interface import Rig
 
 
 def local_rig() -> Rig:
-    """This machine. Its facts are read once; nothing changes before a bench is opened."""
+    """Return the rig of this machine.
+
+    Its facts are read once; nothing changes before a bench is opened.
+    """
     runner = LocalRunner()
     facts, user = collect(runner), effective_user(runner)
     source = GuestSource(runner)
@@ -58,7 +61,7 @@ def local_rig() -> Rig:
 
 
 def origin_of(rig: Rig, command: Sequence[str], neighbours: Neighbours | None = None) -> Origin:
-    """Return where a run on it comes from, with what the audit says of the hosts as they are now.
+    """Return the origin of a run on it, with an audit of its hosts as they are now.
 
     neighbours: what an earlier run on the rig's own host shows.
     """
@@ -68,7 +71,7 @@ def origin_of(rig: Rig, command: Sequence[str], neighbours: Neighbours | None = 
 
 
 def plan_of(facts: HostFacts, workload: Workload) -> Plan:
-    """The plan of a point on a host with these facts. Raises BadInput."""
+    """Return the plan of a point on a host with these facts. Raises BadInput."""
     if isinstance(workload, TcpStreams):
         return plan_tcp(facts, workload, tcp_needs_of(workload))
     built = as_built(workload)
@@ -76,7 +79,7 @@ def plan_of(facts: HostFacts, workload: Workload) -> Plan:
 
 
 def own_versions() -> dict[str, str]:
-    """The versions of wirespeed and its libraries; the bench adds those of the SUT."""
+    """Return the versions of wirespeed and its libraries; the bench adds those of the SUT."""
     return {
         "wirespeed": version("wirespeed"),
         "python": platform.python_version(),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed rollback: make a host again what it was before the first apply."""
+"""wirespeed rollback: restore a host to its state before the first apply."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def run(
                 p for p in loaded.points if lacking(p.needs, rig.facts, rig.lab_hosts) is None
             ]
             for workload in {point.id: point.workload for point in wanted}.values():
-                # What the hosts cannot do is said before anything is measured.
+                # Report what the hosts cannot do before anything is measured.
                 rig.plan(workload)
             writer = (
                 RunWriter.start(opened, loaded, origin)
@@ -152,7 +152,7 @@ def run(
 
 
 def _fault_overrides(text: str | None) -> tuple[str, ...]:
-    """What --set would say of --fault NAME:STRENGTH."""
+    """Return the --set arguments that --fault NAME:STRENGTH stands for."""
     if text is None:
         return ()
     name, colon, strength = text.partition(":")
@@ -161,14 +161,14 @@ def _fault_overrides(text: str | None) -> tuple[str, ...]:
 
 @contextmanager
 def _kept(writer: RunWriter, options: RunOptions, *, new: bool) -> Iterator[None]:
-    """Whatever ends the run early, say that its results are kept and how it goes on.
+    """Report that results are kept, and how to continue, if anything ends the run early.
 
     new: whether it began just now; then it is removed where it has no result.
     """
     try:
         yield
     except BaseException:
-        with suppress(StoreError):  # Where nothing can be written, the run stays.
+        with suppress(StoreError):  # where nothing can be written, the run stays
             if new and writer.discard_empty():
                 raise
         print_line(
@@ -182,7 +182,7 @@ def _kept(writer: RunWriter, options: RunOptions, *, new: bool) -> Iterator[None
 def _to_resume(
     opened: Store, named: str, overrides: Sequence[str], *, quick: bool, store: str | None
 ) -> tuple[Study, RunRecord]:
-    """The study and the run to continue. store: as --store named it. Raises BadInput."""
+    """Return the study and the run to continue. store: as --store named it. Raises BadInput."""
     summaries = list_runs(opened)
     if any(summary.id == named for summary in summaries):
         record = read_run(opened, named)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed runs: list, check and delete what has been measured."""
+"""wirespeed runs: list, check and delete stored runs."""
 
 from __future__ import annotations
 

@@ -35,12 +35,12 @@ from wirespeed.report.things_to_change import change_line, things_to_change
 from wirespeed.report.waterfall import waterfall_table, waterfalls
 from wirespeed.store.records import PointRecord, RunRecord
 
-# A file or a pipe has no width: wide enough for each row on one line.
+# A file or a pipe has no width: this one fits each row on one line.
 _FILE_WIDTH = 200
 
 
 def results_console() -> Console:
-    """stdout, as wide as the terminal, or as COLUMNS says."""
+    """Return a console for stdout, as wide as the terminal or as COLUMNS says."""
     console = plain_console()
     if console.is_terminal or "COLUMNS" in os.environ:
         return console
@@ -52,7 +52,7 @@ def print_results(
 ) -> None:
     """Print the table of results, what to change, and where to read more.
 
-    html: where the report is. store: as --store named it.
+    html: path of the report. store: as --store named it.
     """
     frames, tcp = split(run)
     if frames:
@@ -131,13 +131,13 @@ def write_html(run: RunRecord, path: Path, store: str | None = None) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Raises BadInput where no file of this name can be written. No folder is made for it."""
+    """Raise BadInput where no file of this name can be written. No folder is made for it."""
     check_no_folder(path)
     check_folder(path.parent)
 
 
 def check_no_folder(path: Path) -> None:
-    """Raises BadInput where the name is a folder's, or empty."""
+    """Raise BadInput where the name is a folder's, or empty."""
     if not path.name or path.is_dir():
         raise BadInput(
             f'"{path}" is a folder, not a file', f"Name a file in it, e.g. {path / 'report.html'}."
@@ -145,7 +145,7 @@ def check_no_folder(path: Path) -> None:
 
 
 def check_folder(path: Path) -> None:
-    """Raises BadInput where the folder is not there."""
+    """Raise BadInput where the folder does not exist."""
     if not path.is_dir():
         raise BadInput(
             f"{path}: there is no such folder",
@@ -173,7 +173,7 @@ def write_svg(run: RunRecord, directory: Path, store: str | None = None) -> list
     drawings |= {key: svg for key, _, svg in effect_drawings(factor_groups(run), standalone=True)}
     if (paper := beside_published(run)) is not None:
         drawings |= {key: svg for key, _, svg in panels(paper, standalone=True)}
-    with suppress(OSError):  # What cannot be made cannot be written into, which is told below.
+    with suppress(OSError):  # a failure shows when the folder is written into
         directory.mkdir(exist_ok=True)
     paths = [directory / f"{run.id}-{key}.svg" for key in drawings]
     for path, drawing in zip(paths, drawings.values(), strict=True):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How do Ctrl-C and SIGTERM end a command? By unwinding it, so that everything is undone."""
+"""End a command on Ctrl-C and SIGTERM by unwinding it, so that everything is undone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Interrupted(BaseException):
 
     @property
     def exit_code(self) -> int:
-        """What a shell reports for a process that the signal ended: 130, 143."""
+        """Exit code that a shell reports for a process ended by the signal: 130, 143."""
         return 128 + self.number
 
 

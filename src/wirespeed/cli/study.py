@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed study: which studies are shipped, and what would one run?"""
+"""wirespeed study: list the shipped studies, and show what one would run."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _as_json(study: Study) -> dict[str, Any]:
 
 
 def _common(study: Study) -> dict[str, Any]:
-    """The settings that are the same at all points, by dotted key."""
+    """Return the settings that are the same at all points, by dotted key."""
     first, *others = [flat(point.parameters) for point in study.points]
     return {
         key: value

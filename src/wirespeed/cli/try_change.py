@@ -32,14 +32,15 @@ from wirespeed.study.run import run_study
 
 @dataclass(frozen=True, slots=True)
 class TryOptions:
-    """Options of the command. store: as --store named it."""
+    """Options of the command."""
 
     lab: Path | None = None
     store: str | None = None
+    """As --store named it."""
 
 
 def the_one(found: tuple[Explained, ...], run: RunRecord) -> Explained:
-    """The point whose change is tried. Raises BadInput where it is not told which."""
+    """Return the point whose change is tried. Raises BadInput where that is ambiguous."""
     if len(found) > 1:
         raise BadInput(
             f"--try: run {run.id} has {len(found)} points", "Name the one whose change to try."
@@ -48,7 +49,7 @@ def the_one(found: tuple[Explained, ...], run: RunRecord) -> Explained:
 
 
 def first_change(found: Explained, run_id: str, store: str | None) -> Proposal:
-    """Of the changes in their order, the first that a study can try.
+    """Return the first change that a study can try.
 
     Raises WirespeedError with the reason of each where there is none.
     """
@@ -71,10 +72,9 @@ def first_change(found: Explained, run_id: str, store: str | None) -> Proposal:
 def try_change(
     store: Store, run: RunRecord, found: Explained, pairs: int, options: TryOptions
 ) -> Tried:
-    """Measure the point as it was and changed, in turn, and compare. The run is stored;
-    one that was cut short goes on.
+    """Measure the point unchanged and changed, in turn, and compare. The run is stored.
 
-    Raises BadInput where this is another host than the run's.
+    An interrupted run continues. Raises BadInput where this is another host than the run's.
     """
     keys = first_change(found, run.id, options.store).keys
     words = ", ".join(f"{change.key} = {show(change.value)}" for change in keys)
@@ -88,7 +88,7 @@ def try_change(
                 + typed("run", run.study, store=options.store),
             )
         for point in study.points[:2]:
-            rig.plan(point.workload)  # What the host cannot do is said before anything is measured.
+            rig.plan(point.workload)  # report what the host cannot do before measuring
         origin = rigs.origin_of(rig, ["wirespeed", *sys.argv[1:]])
         begun = cut_short(store, study, origin)
         writer = RunWriter.start(store, study, origin) if begun is None else _go_on(store, begun)
@@ -102,7 +102,7 @@ def try_change(
 
 
 def _go_on(store: Store, begun: RunRecord) -> RunWriter:
-    """Continue a run that was cut short. A half keeps until its partner is measured."""
+    """Continue an interrupted run. Half a pair keeps until its partner is measured."""
     writer = RunWriter(store, begun.id)
     measured = len(writer.complete_points())
     print_line(

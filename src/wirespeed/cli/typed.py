@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write a command of ours as it is typed in a shell, for hints that must work as printed."""
+"""Write a wirespeed command as typed in a shell, for hints that must work as printed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wirespeed.store.url import shown_url
 def typed(*words: str, **options: object) -> str:
     """Return `wirespeed WORDS --OPTION VALUE`, quoted for a POSIX shell.
 
-    options: None and False are left out; True is a flag. store: its password is left out.
+    options: None and False are dropped; True is a flag. store: its password is dropped.
     """
     line = ["wirespeed", *words]
     for name, value in options.items():
@@ -29,7 +29,7 @@ def typed(*words: str, **options: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Options of `wirespeed run` that a run does not keep, and that it is continued with."""
+    """Options of `wirespeed run` that a run does not store and that its continuation needs."""
 
     lab: Path | None = None
     fence: int | None = None

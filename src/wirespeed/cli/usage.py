@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Word an error in the words of a command: an unknown option, a value of the wrong kind."""
+"""Word a usage error in a command's own words: an unknown option, a value of the wrong type."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _WORDS = {
 
 
 def problem(error: TyperException, arguments: Sequence[str]) -> tuple[str, str, str]:
-    """The command, what is wrong and the next step; nothing is wrong where its help was printed."""
+    """Return command, problem and next step; no problem where its help was printed."""
     context: Any = getattr(error, "ctx", None)
-    if context is None:  # As for an option without its value.
+    if context is None:  # as for an option without its value
         command = " ".join(["wirespeed", *(word for word in arguments[:1] if word in VERBS)])
     else:
         command = context.command_path
@@ -37,7 +37,7 @@ def problem(error: TyperException, arguments: Sequence[str]) -> tuple[str, str, 
 
 
 def _with_value(text: str, error: TyperException) -> str:
-    """`'--frame': must be ...` with the value that was given."""
+    """Format `'--frame': must be ...` with the value that was given."""
     option, colon, rule = text.partition(": must be ")
     errors = getattr(error.__cause__, "errors", None)
     if not colon or errors is None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Build commands and groups of commands that look and behave alike.
 
-A verb's module is imported when the verb is invoked, so that `inspect` does not wait for the
-database and numpy, and `--help` for neither.
+A verb's module is imported when the verb is invoked. So `inspect` does not wait for the database
+and numpy, and `--help` for neither.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from wirespeed.cli.console import end_unread
 
 
 class _Shown:
-    """Print help: a flag as `--json`, without the name of its type."""
+    """Prints help: a flag as `--json`, without the name of its type."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
@@ -51,7 +51,7 @@ class _Group(_Shown, TyperGroup):
 
 
 class VerbGroup(typer.Typer):
-    """A group of verbs. `default` is the one that is meant where none is named."""
+    """A group of verbs. `default` is the verb that runs where none is named."""
 
     def __init__(
         self, *, help: str, default: str | None = None, no_args_is_help: bool = True
@@ -71,12 +71,15 @@ class LazyVerb(TyperCommand):
     """A verb of which only name and summary are known before it is invoked."""
 
     def __init__(self, name: str, where: str, summary: str) -> None:
-        """`where` is "module:function", or "module:app" of a group, in `wirespeed.cli`."""
+        """Name the verb to load. where.
+
+        "module:function", or "module:app" of a group, in `wirespeed.cli`.
+        """
         super().__init__(name, help=summary)
         self._where = where
 
     def load(self) -> Any:
-        """The verb itself: a command or a group."""
+        """Return the verb itself: a command or a group."""
         module, _, attribute = self._where.partition(":")
         found = getattr(import_module(f"wirespeed.cli.{module}"), attribute)
         app = found
@@ -94,7 +97,10 @@ class LazyVerb(TyperCommand):
 
 
 def lazy_group(root: Callable[..., None], help: str, verbs: dict[str, tuple[str, str]]) -> Any:
-    """The command with these verbs: of each its module and attribute, and its summary."""
+    """Return the command with these verbs.
+
+    verbs: module and attribute of each, and its summary.
+    """
     app = typer.Typer(
         cls=_Group,
         help=help,

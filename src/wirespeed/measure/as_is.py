@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find what this host carries as it is: whole trials count, whatever disturbed them."""
+"""Find what this host carries over all time: whole trials count, noise included."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from wirespeed.measure.prober import (
 from wirespeed.model.result import AsIs, Grade, SearchResult
 from wirespeed.model.trial import Stage, Trial
 
-# Shares of the undisturbed NDR that are tried, until a whole trial loses nothing.
+# Shares of the clean NDR that are tried, until a whole trial loses nothing.
 SHARES = (0.9, 0.75, 0.6, 0.45, 0.3, 0.15)
 _NOT_COUNTED = frozenset({Stage.WARM_UP, Stage.BURST})
 
 
 def find_lossless(prober: Prober, full_fps: float, min_fps: float, trial_s: float) -> None:
-    """Run trials below full_fps until one loses nothing, unless one near it has lost nothing
-    already. The prober keeps them."""
+    """Run trials below full_fps until one loses nothing; the prober keeps them.
+
+    None runs if a trial near full_fps has lost nothing already.
+    """
     known_fps = lossless(prober.trials, trial_s)[0] or 0.0
     for share in SHARES:
         load_fps = share * full_fps
@@ -39,8 +41,10 @@ def find_lossless(prober: Prober, full_fps: float, min_fps: float, trial_s: floa
 
 
 def lossless(trials: Sequence[Trial], at_least_s: float) -> tuple[float | None, float | None]:
-    """The highest load at which a whole trial of that length lost nothing, and the trial's
-    length. A trial that did not offer its load in full does not count."""
+    """Return the highest load at which a whole trial lost nothing, and the trial's length.
+
+    A trial counts if it is at least at_least_s long and offered its load in full.
+    """
     whole = [
         trial
         for trial in trials
@@ -55,7 +59,7 @@ def lossless(trials: Sequence[Trial], at_least_s: float) -> tuple[float | None, 
 
 
 def over_all_time(result: SearchResult, journal: Journal, at_least_s: float) -> SearchResult:
-    """Return the result with the as-is answer over all trials, of whatever placement."""
+    """Return the result with the rates of all time, over trials of any placement."""
     if result.as_is is None or not journal.moved:
         return result
     overloads = [trial for trials in journal.overloads.values() for trial in trials]
@@ -73,10 +77,10 @@ def as_is(
     load_fps: float | None,
     at_least_s: float,
 ) -> AsIs:
-    """Return the figures of whole trials.
+    """Return the rates of whole trials.
 
-    overloads: the trials that the MRR rests on. load_fps: the load whose loss is of interest: the
-    undisturbed NDR, or the load held. at_least_s: length of a trial that tells a lossless load.
+    overloads: trials behind the MRR. load_fps: load whose loss is reported: the clean NDR, or the
+    load held. at_least_s: length of a trial that shows a lossless load.
     """
     there = [
         trial

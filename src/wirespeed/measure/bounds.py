@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which bounds follow from the loads judged so far, whether the search finished or not?"""
+"""Derive bounds from the loads judged so far, for a finished or an unfinished search."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ from wirespeed.model.result import Interval
 
 
 def so_far(prober: Prober) -> Figures:
-    """The bounds known by now, for searches that had to stop early."""
+    """Return the bounds known by now, for searches that had to stop early."""
     return Figures(
         ndr=known_interval(prober.points, 0.0), pdr=known_interval(prober.points, prober.pdr_limit)
     )
 
 
 def known_interval(points: Sequence[OperatingPoint], goal: float) -> Interval | None:
-    """The highest load that met the goal, below the lowest that missed it. Of several verdicts on
-    one load the median decides, the worse one of two. None: no load was judged."""
+    """Return the highest load that met the goal, below the lowest that missed it.
+
+    Of several verdicts on one load the median decides, the worse one of two. None: no load was
+    judged.
+    """
     at: defaultdict[float, list[OperatingPoint]] = defaultdict(list)
     for point in points:
         if point.decided:
@@ -41,8 +44,10 @@ def known_interval(points: Sequence[OperatingPoint], goal: float) -> Interval | 
 
 
 def without_unjudged(figures: Figures, prober: Prober) -> Figures:
-    """The figures without bounds that were never judged: a search goes on below such a load as if
-    it had failed, but it is no upper bound."""
+    """Return the figures without bounds that were never judged.
+
+    A search goes on below an unjudged load as if it had failed, but it is no upper bound.
+    """
     judged = {point.load_fps for point in prober.points if point.decided}
     unjudged = sorted({point.load_fps for point in prober.points} - judged)
     if not unjudged:
@@ -55,7 +60,7 @@ def without_unjudged(figures: Figures, prober: Prober) -> Figures:
 
 
 def _judged(interval: Interval | None, prober: Prober, goal: float) -> Interval | None:
-    """The interval with the lowest load above it that was judged and failed as its upper bound."""
+    """Replace an unjudged upper bound by the lowest load that was judged and failed."""
     if interval is None or interval.upper is None:
         return interval
     lower_fps = interval.lower.load_fps if interval.lower else 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bound the NDR of a point whose NDR is not known: what was carried whole, and what is too much."""
+"""Bound the NDR of a point whose NDR is unknown, by a load carried whole and one too high."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from wirespeed.measure.verdict import verdict
 from wirespeed.model.result import Bracket
 from wirespeed.model.trial import Trial
 
-# Shares of the offered frames. In undisturbed time only an overload loses as much. In disturbed
-# time a core shared evenly carries half of what it could: only a larger loss is an overload.
+# Shares of the offered frames. In clean time only an overload loses as much. With noise, a core
+# shared evenly carries half of its capacity, so only a larger loss shows an overload.
 OVERLOADED, OVERLOADED_WHILE_DISTURBED = 0.2, 0.5
 
 
 def bracket(prober: Prober, overload: Overload | None, shortest_s: float) -> Bracket:
-    """Return the highest load carried whole for shortest_s, and the lowest above it that is too
-    much: one that failed, or the MRR with its error, as nothing above it is received."""
+    """Return the highest load carried whole for shortest_s, and the lowest load above too high.
+
+    The upper end is a load that failed, or the MRR with its error, as nothing above it is received.
+    """
     gated = [point for point in prober.points if not point.whole]
     failing = {point.load_fps for point in gated if _fails(prober, point.load_fps)}
     too_much = failing | {p.load_fps for p in gated if p.exceeded > 0 and p.decided}
@@ -33,21 +35,21 @@ def bracket(prober: Prober, overload: Overload | None, shortest_s: float) -> Bra
 
 
 def received_at_most(overload: Overload) -> float | None:
-    """Return the upper end of the MRR's 95% interval, in frames/s; None where it is not known."""
+    """Return the upper end of the MRR's 95% interval, in frames/s; None where it is unknown."""
     if overload.received_fps is None or overload.error is None:
         return None
     return overload.received_fps * (1 + overload.error)
 
 
 def _fails(prober: Prober, load_fps: float) -> bool:
-    """Whether a load fails by all its trials together."""
+    """Return whether a load fails by all its trials together."""
     pieces = [t.gated for t in prober.judging(load_fps) if t.gated is not None]
     found = verdict(pieces, prober.width, prober.pdr_loss)
     return found.decided and not found.ndr
 
 
 def _overloaded(trial: Trial) -> bool:
-    """Whether more was offered than the SUT carries, whatever disturbed it."""
+    """Return whether more was offered than the SUT carries, whatever the noise."""
     if trial.gated is not None and trial.gated.steady_offered:
         return trial.gated.steady_lost > OVERLOADED * trial.gated.steady_offered
     return trial.loss_ratio > OVERLOADED_WHILE_DISTURBED

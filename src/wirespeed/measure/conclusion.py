@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conclude from all trials of a search: undisturbed and as-is figures, and their grade."""
+"""Conclude from all trials of a search: clean and all-time rates, and their grade."""
 
 from __future__ import annotations
 
@@ -29,23 +29,28 @@ from wirespeed.model.trial import Trial
 
 @dataclass(slots=True)
 class Found:
-    """What is known so far. by_generator, by_link: which of them set the ceiling. ended: why the
-    search had to stop early; fields that it did not reach are then empty."""
+    """Results so far. Fields that the search did not reach are empty."""
 
     figures: Figures = field(default_factory=Figures)
     overload: Overload | None = None
     max_load_fps: float | None = None
     by_generator: bool = False
+    """True if the generator set the ceiling."""
     by_link: bool = False
+    """True if the link set the ceiling."""
     latency: tuple[LatencyAtLoad, ...] = ()
     notes: tuple[str, ...] = ()
     ended: str | None = None
+    """Why the search had to stop early; None where it came to its end."""
 
 
 def conclude(
     search: Search, preset: Preset, prober: Prober, found: Found, why: str | None
 ) -> SearchResult:
-    """The result. why: the reason why the search ended without any figure, else None."""
+    """Return the result.
+
+    why: reason why the search ended without any rate, else None.
+    """
     figures, overload = found.figures, found.overload
     if prober.whole:
         figures = replace(figures, ndr=None, pdr=None)
@@ -105,7 +110,7 @@ def conclude(
 
 
 def _refusal(prober: Prober, figures: Figures, deciding: Sequence[Trial]) -> str | None:
-    """The reason why NDR and PDR are not known although the search has loads for them."""
+    """Return why NDR and PDR are unknown although the search has loads for them."""
     load_fps = _lower_fps(figures.ndr)
     if figures.constant is not None or (load_fps is None and _lower_fps(figures.pdr) is None):
         return None
@@ -117,7 +122,7 @@ def _refusal(prober: Prober, figures: Figures, deciding: Sequence[Trial]) -> str
 
 
 def _wants_ndr(preset: Preset, search: Search, figures: Figures) -> bool:
-    """Whether an NDR was searched for and not found. That even the lowest load fails is a find."""
+    """Return whether an NDR was searched and not found. A lowest load that fails is a result."""
     if preset.search is None or preset.mrr is None or _lower_fps(figures.ndr) is not None:
         return False
     upper = figures.ndr.upper if figures.ndr is not None else None
@@ -129,7 +134,7 @@ def _lower_fps(interval: Interval | None) -> float | None:
 
 
 def _decided_load_fps(figures: Figures) -> float | None:
-    """The load whose trials decide the grade: held, NDR or PDR; None where the MRR decides."""
+    """Return the load whose trials decide the grade: held, NDR or PDR; None for the MRR."""
     if figures.constant is not None:
         return figures.constant.load_fps
     return _lower_fps(figures.ndr) or _lower_fps(figures.pdr)
@@ -138,7 +143,7 @@ def _decided_load_fps(figures: Figures) -> float | None:
 def _deciding(
     prober: Prober, load_fps: float | None, mrr_fps: float | None, overload: Overload | None
 ) -> tuple[Sequence[Trial], Undisturbed | None]:
-    """The trials that decide, and the undisturbed time in them."""
+    """Return the trials that decide, and their clean time."""
     if load_fps is not None:
         trials = prober.judging(load_fps)
         found = undisturbed(load_fps, trials, prober.width, prober.pdr_loss)
@@ -149,7 +154,7 @@ def _deciding(
 
 
 def _judged(prober: Prober, load_fps: float | None) -> bool:
-    """Whether undisturbed time was enough to judge the load."""
+    """Return whether clean time was enough to judge the load."""
     if load_fps is None:
         return True
     return any(p.decided and not p.whole for p in prober.points if p.load_fps == load_fps)
@@ -164,7 +169,7 @@ def _limited_by(prober: Prober, figures: Figures, found: Found) -> str | None:
     if first is None or first.upper is not None or lower_fps is None or found.ended is not None:
         return None
     if any(p.exceeded > 0 and p.load_fps > lower_fps for p in prober.points):
-        return None  # Loads above it failed without being judged.
+        return None  # loads above it failed without being judged
     if found.by_generator:
         return "generator"
     return "link" if found.by_link else "max_load"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are frames conserved? Each one offered must be received, or counted as dropped by some hop."""
+"""Check that frames are conserved: each one offered is received or counted as dropped."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ UNKNOWN_HOP = "unknown"
 
 
 def unaccounted_frames(observation: Observation) -> int:
-    """Frames offered and neither received nor counted as dropped by any hop.
+    """Return the frames offered and neither received nor counted as dropped by any hop.
 
-    Negative where hops count more drops than frames are missing: they dropped foreign frames too,
-    or their counters were read while frames still moved.
+    Negative where hops count more drops than frames are missing. Then they also dropped foreign
+    frames, or their counters were read while frames moved.
     """
     dropped = sum(d.frames for d in observation.drops if d.cause is not DropCause.UNKNOWN)
     return observation.total("offered") - observation.total("received") - dropped
 
 
 def with_unknown_drop(observation: Observation) -> Observation:
-    """The observation with its unaccounted frames, if any, as drops of unknown cause.
+    """Return the observation with its unaccounted frames as drops of unknown cause.
 
-    Those that the bench found missing at a hop or cable stay there; the others are at UNKNOWN_HOP.
+    Frames that the bench found missing at a hop or cable stay there; the others are at UNKNOWN_HOP.
     """
     told = tuple(d for d in observation.drops if d.frames)
     at_hops = sum(d.frames for d in told if d.cause is DropCause.UNKNOWN)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which windows of a trial count? Disturbances decide, never the frames counted.
+"""Decide which windows of a trial count, from noise and never from counted frames.
 
-No count is an argument here: a gate that knew which windows lost frames could leave those out. Of
+No count is an argument here: a gate that knew which windows lost frames could exclude them. Of
 latency it gets one boolean for each window: whether queues had drained as the window began. That is
-known before the frames of the window are sent.
+known before the window's frames are sent.
 
 A stop of a polling thread matters where it may overflow the rings. It can cost frames sent before
 it, which are still queued, and frames sent after it, while the queues drain. A slow core forwards
@@ -35,78 +35,77 @@ from wirespeed.model.trial import (
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
-# A stop that fills a quarter of the rings leaves room for the bursts that rings are made for. In a
-# virtual machine pollers stop for up to 100 us hundreds of times a second, which rings can hold.
+# A stop that fills a quarter of the rings leaves space for the bursts that rings are made for. In a
+# virtual machine pollers stop for up to 100 µs hundreds of times a second, which rings can hold.
 STOP_FLOOR_NS: Final = 100_000.0
 RING_SHARE: Final = 0.25
 # Frames that are in the SUT's queues when a stop begins were sent before it.
 GUARD_FLOOR_NS: Final = 1_000_000.0
 # Relative to the fastest tenth of the session; on a shared core it is 1.3 and more.
 SLOW: Final = 1.10
-# The contention probe samples every 2 ms; after three periods without one, speed is not known.
+# The contention probe samples every 2 ms. After three periods without a sample, speed is unknown.
 SAMPLE_REACH_NS: Final = 6_000_000
-# Where the depth of the rings is not known (an external SUT): the time that 1,024 descriptors, a
-# usual depth, hold 64 B frames at 10 GbE line rate, 14.88 Mpps; a path has four such stages.
+# For an external SUT with unknown ring depth. 1,024 descriptors, a usual depth, hold 64 B frames
+# for 68.8 µs at 10 GbE line rate, 14.88 Mpps. A path has four such stages.
 UNKNOWN_RING_NS: Final = 68_800.0
 STAGES: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """A trial's windows, in ns since its first frame was due, and what the SUT can queue.
-
-    load_fps: the load of one direction that limits how long a stop may be. ring_frames,
-    path_frames: as in an Observation, 0 where not known. width: the relative resolution of the
-    search. forwarding_shares_generator: a thread of the SUT runs on a CPU of the generator, so that
-    a slow CPU of the generator is a slow SUT.
-    """
+    """A trial's windows, in ns since its first frame was due, and what the SUT can queue."""
 
     begin_ns: int
     window_ns: int
     count: int
     load_fps: float
+    """Load of one direction, which limits how long a stop may be."""
     ring_frames: int
+    """As in an Observation; 0 where unknown."""
     path_frames: int
+    """As in an Observation; 0 where unknown."""
     width: float
+    """Relative resolution of the search."""
     forwarding_shares_generator: bool
+    """True if SUT and generator share a CPU, so that a slow CPU of the generator is a slow SUT."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Which windows count, one boolean for each.
-
-    clean: undisturbed, and queues had drained since the last disturbance. steady: undisturbed,
-    whether queues had drained or not, since those of an overloaded SUT never do. left_out: shares
-    of the windows that are not clean, by the first reason that holds; their sum is 1 - the clean
-    share.
-    """
+    """Windows that count, one boolean for each."""
 
     clean: tuple[bool, ...]
+    """Without noise, and queues had drained since the last noise."""
     steady: tuple[bool, ...]
+    """Without noise, drained or not: queues of an overloaded SUT never drain."""
     left_out: tuple[LeftOut, ...]
+    """Shares of the excluded windows by first reason; their sum is 1 - the clean share."""
 
 
 def ring_ns(geometry: Geometry) -> float:
-    """How long the shallowest stage of a direction can hold the offered load while stopped."""
+    """Return how long a direction's shallowest stage, stopped, can hold the offered load."""
     if not geometry.ring_frames:
         return UNKNOWN_RING_NS
     return _ns_of(geometry.ring_frames, geometry.load_fps)
 
 
 def path_ns(geometry: Geometry) -> float:
-    """The same of all stages of a direction together."""
+    """Return how long all stages of a direction together can hold the offered load."""
     if not geometry.path_frames:
         return STAGES * ring_ns(geometry)
     return _ns_of(geometry.path_frames, geometry.load_fps)
 
 
 def stop_limit_ns(geometry: Geometry) -> float:
-    """The longest stop of a polling thread after which the windows around it still count."""
+    """Return the longest stop of a polling thread after which the windows around it still count."""
     return max(STOP_FLOOR_NS, RING_SHARE * ring_ns(geometry))
 
 
 def gate(evidence: Evidence, geometry: Geometry, drained: Sequence[bool]) -> Mask:
-    """drained: for each window, whether less than a quarter of the ring was queued as it began."""
+    """Return which windows count.
+
+    drained: for each window, whether less than a quarter of the ring was queued as it began.
+    """
     if len(drained) != geometry.count:
         raise ValueError(
             f"a trial of {geometry.count} windows came with {len(drained)} drained flags: "
@@ -134,7 +133,7 @@ def _ns_of(frames: int, load_fps: float) -> float:
 
 
 def _stopped(disturbances: Sequence[Disturbance], role: str, geometry: Geometry) -> Bools:
-    """Windows that overlap a stop longer than the limit, and those sent shortly before it."""
+    """Return windows that overlap a stop longer than the limit, or lie shortly before it."""
     limit_ns = stop_limit_ns(geometry)
     stops = [
         d
@@ -151,7 +150,7 @@ def _of_kind(
 
 
 def _touched(disturbances: Sequence[Disturbance], geometry: Geometry, before_ns: float) -> Bools:
-    """Windows that overlap a disturbance or the time of before_ns that ends where it begins."""
+    """Return windows that overlap noise, or the time of before_ns in front of it."""
     begin = np.array([d.begin_ns for d in disturbances], dtype=np.float64)
     length = np.array([max(d.length_ns, 1) for d in disturbances], dtype=np.float64)
     first = np.floor((begin - before_ns - geometry.begin_ns) / geometry.window_ns)
@@ -160,7 +159,7 @@ def _touched(disturbances: Sequence[Disturbance], geometry: Geometry, before_ns:
 
 
 def _covered(first: NDArray[np.float64], end: NDArray[np.float64], count: int) -> Bools:
-    """Which of `count` windows lie in one of the ranges [first, end)."""
+    """Return which of `count` windows lie in one of the ranges [first, end)."""
     edges = np.zeros(count + 1, dtype=np.int64)
     np.add.at(edges, np.clip(first, 0, count).astype(np.int64), 1)
     np.add.at(edges, np.clip(end, 0, count).astype(np.int64), -1)
@@ -168,9 +167,10 @@ def _covered(first: NDArray[np.float64], end: NDArray[np.float64], count: int) -
 
 
 def _slow(contention: Sequence[ContentionSamples], geometry: Geometry) -> Bools:
-    """Windows in which some forwarding CPU is not known to have been fast.
+    """Return windows in which some forwarding CPU is not known to have been fast.
 
-    A CPU without any sample is not taken for slow: Evidence.unseen says what could not be watched.
+    A CPU without any sample does not count as slow: Evidence.unseen lists what could not be
+    observed.
     """
     slow = np.zeros(geometry.count, dtype=np.bool_)
     for samples in contention:
@@ -180,7 +180,7 @@ def _slow(contention: Sequence[ContentionSamples], geometry: Geometry) -> Bools:
 
 
 def _fast(samples: ContentionSamples, geometry: Geometry) -> Bools:
-    """Windows whose last sample before and first sample after, and all between, are fast."""
+    """Return windows whose last sample before, first sample after, and all between are fast."""
     at = np.array(samples.at_ns, dtype=np.int64)
     slow_until = np.concatenate(([0], np.cumsum(np.array(samples.slowness) > SLOW)))
     begin = geometry.begin_ns + geometry.window_ns * np.arange(geometry.count, dtype=np.int64)
@@ -195,11 +195,11 @@ def _fast(samples: ContentionSamples, geometry: Geometry) -> Bools:
 
 
 def _after_draining(steady: Bools, drained: Bools, geometry: Geometry) -> Bools:
-    """Steady windows, in each row of them from the first that began drained.
+    """Return steady windows, in each row of them from the first that began drained.
 
-    A row starts after a disturbance, or with the trial. The queues of an overloaded SUT never
-    drain. After the time in which an overload of `width` would fill the whole path, windows count
-    however full the queues are, and show the overload as growth or loss.
+    A row starts after noise, or with the trial. The queues of an overloaded SUT never drain. After
+    the time in which an overload of `width` would fill the whole path, windows count regardless of
+    queues. They show the overload as growth or loss.
     """
     previous = np.concatenate(([True], steady[:-1]))
     starts = np.flatnonzero(steady & ~previous)
@@ -215,7 +215,7 @@ def _after_draining(steady: Bools, drained: Bools, geometry: Geometry) -> Bools:
 
 
 def _left_out(reasons: dict[str, Bools], count: int) -> tuple[LeftOut, ...]:
-    """The share of each reason; a window counts for the first that holds."""
+    """Return the share of each reason; a window counts for the first that holds."""
     shares: list[LeftOut] = []
     counted = np.zeros(count, dtype=np.bool_)
     for why, windows in reasons.items():

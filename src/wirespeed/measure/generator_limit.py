@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which load can the generator offer? Is a load beyond it, or was it only disturbed?"""
+"""Find the generator's limit, and separate a load beyond it from noise."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from wirespeed.measure.windows import summed
 from wirespeed.model.evidence import DisturbanceKind
 from wirespeed.model.observation import Observation
 
-# A share of the trial's time, from the contention samples of the generator's cores.
+# Share of the trial's time, from the contention samples of the generator's cores.
 MAX_SHARED = 0.1
 _BLOCKS = 20
 
 
 def offered_at_best(observation: Observation) -> float:
-    """What the generator offers while nothing disturbs it, in frames/s over all directions.
+    """Return what the generator offers without noise, in frames/s over all directions.
 
     It is the upper quartile over blocks of windows: pauses of the generator lower some blocks, a
-    load beyond it lowers all of them. Without windows it is the rate of the whole trial, or the
-    intended load where the generator stopped. Where its core was shared it is at least the intended
-    load, since the limit is not known.
+    load beyond its limit lowers all. Without windows it is the rate of the whole trial, or the
+    intended load where the generator stopped. On a shared core it is at least the intended load,
+    since the limit is unknown.
     """
     offered_fps = observation.total("offered") / observation.duration_s
     if _generator_shared(observation):
@@ -40,7 +40,7 @@ def offered_at_best(observation: Observation) -> float:
 
 
 def _generator_shared(observation: Observation) -> bool:
-    """Whether something else used a core of the generator for more than MAX_SHARED of the trial."""
+    """Return whether another program used a generator core for more than MAX_SHARED."""
     cpus = {(t.host, t.cpu) for t in observation.threads if t.role == "generator"}
     return any(
         sum(slowness > SLOW for slowness in samples.slowness) > MAX_SHARED * len(samples.slowness)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Grade a point's figure: on how much undisturbed time it rests, and what keeps it from better."""
+"""Grade a point's rate by its amount of clean time, with what keeps it from a better grade."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from wirespeed.model.trial import NOT_DRAINED, LeftOut, Trial
 from wirespeed.model.words import counted
 
 MOST = 0.5
-"""More than this share of the time undisturbed is grade B, less is grade C."""
+"""A larger clean share of the time is grade B, a smaller one grade C."""
 PLACEMENTS_MENTIONED = 2
 
 
 def undisturbed(
     load_fps: float, trials: Sequence[Trial], width: float, pdr_loss: float
 ) -> Undisturbed | None:
-    """The undisturbed time of all trials at a load together; None: there is none."""
+    """Return the clean time of all trials at a load together; None: there is none."""
     pieces = [trial.gated for trial in trials if trial.gated is not None]
     found = verdict(pieces, width, pdr_loss)
     if not found.windows:
@@ -43,15 +43,18 @@ def undisturbed(
 
 
 def _without_drained(trials: Sequence[Trial], windows: int) -> tuple[LeftOut, ...]:
-    """What is left out. Windows that wait for draining are not left out where the verdict rests on
-    queues that go down (verdict.py)."""
+    """Return the excluded time.
+
+    Windows that wait for draining are not excluded where the verdict rests on queues that shrink
+    (verdict.py).
+    """
     clean = sum(trial.gated.clean_windows for trial in trials if trial.gated is not None)
     parts = left_out(trials)
     return parts if windows <= clean else tuple(p for p in parts if p.why != NOT_DRAINED)
 
 
 def left_out(trials: Sequence[Trial]) -> tuple[LeftOut, ...]:
-    """Shares of all the trials' time, the largest first."""
+    """Return shares of all the trials' time, the largest first."""
     seconds: defaultdict[str, float] = defaultdict(float)
     for trial in trials:
         for part in trial.gated.left_out if trial.gated is not None else ():
@@ -62,14 +65,14 @@ def left_out(trials: Sequence[Trial]) -> tuple[LeftOut, ...]:
 
 
 def grade_of(rests_on: Undisturbed, deciding: Sequence[Trial]) -> Grade:
-    """The grade of a figure found in undisturbed time, from the trials that decide it."""
+    """Return the grade of a rate found in clean time, from the trials that decide it."""
     if all(trial.quiet and not _lost_while_disturbed(trial) for trial in deciding):
         return Grade.A
     return Grade.B if rests_on.share > MOST else Grade.C
 
 
 def _steady_s(trials: Sequence[Trial]) -> float:
-    """The seconds of trials without disturbance, whether queues had drained or not."""
+    """Return the seconds of trials without noise, drained or not."""
     pieces = [(trial.gated, trial.duration_s) for trial in trials if trial.gated is not None]
     return sum(
         max(piece.clean_windows, piece.steady_windows) / piece.windows * duration_s
@@ -79,14 +82,16 @@ def _steady_s(trials: Sequence[Trial]) -> float:
 
 
 def _lost_while_disturbed(trial: Trial) -> bool:
-    """Whether a quiet trial lost frames only in the little time that it leaves out. The load then
-    passes, but not without losing a frame: it is not grade A."""
+    """Return whether a quiet trial lost frames only in the little time that it excludes.
+
+    The load then passes, but not without losing a frame: it is not grade A.
+    """
     runs = trial.gated.runs if trial.gated is not None else ()
     return trial.lost > 0 and not any(run.lost for run in runs)
 
 
 def received(mrr_fps: float, trials: Sequence[Trial], width: float) -> Undisturbed | None:
-    """What an MRR rests on: all steady time, as the queues of an overloaded SUT never drain."""
+    """Return the evidence of an MRR: all steady time, as an overloaded SUT's queues never drain."""
     pieces = [trial.gated for trial in trials if trial.gated is not None]
     windows = sum(piece.steady_windows for piece in pieces)
     if not windows:
@@ -114,7 +119,7 @@ def because(
     deciding: Sequence[Trial],
     everything: Sequence[Trial],
 ) -> tuple[str, ...]:
-    """What keeps the point from a better grade, and what else to know of the host: sentences."""
+    """Return what keeps the point from a better grade, and what else to know, as sentences."""
     sentences: list[str] = []
     if grade is not Grade.A:
         parts = rests_on.left_out if rests_on is not None else left_out(deciding)

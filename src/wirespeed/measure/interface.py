@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a search need from its caller? A function that measures, and a listener for trials.
+"""Define what a search needs from its caller: a function that measures, and a listener.
 
 A search never touches a host. The bench provides the `Measurer`; a `Listener` (store, progress
 display) is called with every trial as it ends.
@@ -18,23 +18,24 @@ from wirespeed.model.observation import Observation
 from wirespeed.model.trial import Stage, Trial
 
 UNLIMITED: Final = math.inf
-"""The load that means "as fast as the generator can"."""
+"""Load that means "as fast as the generator can"."""
 
 Measurer = Callable[[float, float], Observation]
 """measure(load_fps, duration_s): offer that load, summed over all directions, for that long.
 
 load_fps may be UNLIMITED. duration_s may be far below a second (a burst of N frames is N / load
-seconds). The counters are read after traffic stopped and the path drained. A disturbed or failed
-trial is an observation too. The measurer raises only when the bench itself is broken (a process
-died), and the search lets that pass."""
+seconds). The counters are read after traffic stopped and the path drained. A trial with noise or a
+failed trial is an observation, too. The measurer raises only when the bench itself is broken (a
+process died); the search lets that pass.
+"""
 
 
 Placer = Callable[[float], CpuPlacement | None]
-"""place(after_s): where the polling CPUs are, so many seconds from now; None: it is not known."""
+"""place(after_s): where the polling CPUs are after_s seconds from now; None if unknown."""
 
 
 class MeasureError(WirespeedError):
-    """The base of what `measure` raises."""
+    """Base of what `measure` raises."""
 
 
 class BadSearch(BadInput, MeasureError):
@@ -43,7 +44,7 @@ class BadSearch(BadInput, MeasureError):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What the search is about to do. left_s is an estimate, None where there is none."""
+    """Next step of the search. left_s is an estimate, None where there is none."""
 
     stage: Stage
     load_fps: float
@@ -53,12 +54,12 @@ class Progress:
 
 
 class Listener(Protocol):
-    """Is called while a search runs. Whatever it raises ends the search."""
+    """Called while a search runs. Whatever it raises ends the search."""
 
     def progress(self, progress: Progress) -> None:
-        """A trial is about to start."""
+        """Note that a trial is about to start."""
         ...
 
     def trial(self, trial: Trial) -> None:
-        """A trial ended and was judged; called once for each, invalid ones included."""
+        """Note that a trial ended and was judged; called once for each, invalid ones included."""
         ...

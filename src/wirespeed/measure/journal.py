@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keep the trials of a point by placement, and replay them to a search that starts again.
+"""Keep the trials of a point by placement, and replay them to a search that restarts.
 
 Two placements are equal where each pair of polling CPUs is of the same kind. A search is
 deterministic given its trials. Where the hypervisor moves the CPUs, the search of the other
-placement starts from its beginning and gets the trials that ran there so far: this takes no time.
-It goes on with new trials where those end.
+placement starts from its beginning. It gets the trials that ran there so far, which takes no time,
+and goes on with new ones.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from wirespeed.model.trial import Stage, Trial
 Key = tuple[float, float, Stage]
 
 MOVES_IN_A_ROW: Final = 12
-"""After so many moves without a trial for the search that asked, none of them comes to an end."""
+"""After this many moves without a trial for the search that asked, no search comes to an end."""
 
 
 class Moved(MeasureError):
-    """A trial came out in another placement than that of the search that asked for it."""
+    """A trial ran in another placement than that of the search that asked for it."""
 
     def __init__(self, placed: Placed) -> None:
         super().__init__(f"the CPUs moved: {worst(placed)}")
@@ -33,21 +33,21 @@ class Moved(MeasureError):
 
 @dataclass(slots=True)
 class Journal:
-    """All trials of a point. placed: where the CPUs are in the search that runs; None until known.
-
-    frozen: no further trial may run. blind: trials run for the as-is answer alone, whatever the
-    placement. moves: in a row, without a trial for the search that asked.
-    waited_s: how long the point waited for a placement. overloads: the trials that the MRR of each
-    placement rests on.
-    """
+    """All trials of a point."""
 
     placed: Placed | None = None
+    """Placement of the search that runs; None until known."""
     frozen: bool = False
+    """True if no further trial may run."""
     blind: bool = False
+    """True if trials run only for the rates of all time, in any placement."""
     moves: int = 0
+    """Moves in a row without a trial for the search that asked."""
     waited_s: float = 0.0
+    """Time that the point waited for a placement, in s."""
     trials: list[Trial] = field(default_factory=list)
     overloads: dict[Placed | None, tuple[Trial, ...]] = field(default_factory=dict)
+    """Trials behind the MRR of each placement."""
     _kept: dict[Placed | None, dict[Key, list[Trial]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(list))
     )
@@ -61,12 +61,12 @@ class Journal:
 
     @property
     def replaying(self) -> bool:
-        """Whether the search has had these trials before."""
+        """Return whether the search has had these trials before."""
         return self._used.total() < self._reached[self.placed]
 
     @property
     def met(self) -> tuple[Placed, ...]:
-        """The placements that have trials of their own."""
+        """Placements that have trials of their own."""
         return tuple(at for at, kept in self._kept.items() if at is not None and kept)
 
     @property
@@ -85,8 +85,7 @@ class Journal:
         self.placed, self._used = placed, Counter()
 
     def known(self, key: Key) -> Trial | None:
-        """Return the next trial that the search gets for that load, length and stage; None where
-        it must run."""
+        """Return the search's next trial for that load, length and stage; None: it must run."""
         if not self.knows(key):
             return None
         self._used[key] += 1
@@ -97,9 +96,11 @@ class Journal:
         return not self.blind and self._used[key] < len(self._kept[self.placed].get(key, ()))
 
     def add(self, key: Key, trial: Trial) -> None:
-        """Keep a trial that ran. Raises Moved where it is another placement's. One during which the
-        CPUs moved stays with the search that asked: none of its time counts. So does one of the
-        as-is answer, which has no placement."""
+        """Keep a trial that ran. Raises Moved where it is another placement's.
+
+        A trial during which the CPUs moved stays with the search that asked: none of its time
+        counts. So does one for the rates of all time, which has no placement.
+        """
         self.trials.append(trial)
         if self.blind:
             return
@@ -110,7 +111,7 @@ class Journal:
         placed = trial.placed
         if self.placed is None and placed is not None:
             self._adopt(placed)
-        counts = trial.stage is not Stage.LATENCY  # By then the search has ended.
+        counts = trial.stage is not Stage.LATENCY  # by then the search has ended
         if placed is None or placed == self.placed:
             self.moves = self.moves + counts if trial.moved else 0
             self._kept[self.placed][key].append(trial)
@@ -123,8 +124,11 @@ class Journal:
         raise Moved(placed)
 
     def _adopt(self, placed: Placed) -> None:
-        """Start the search of the first placement that is known. Trials before it during which the
-        CPUs moved stay, as none of their time counts; of others nobody knows where they ran."""
+        """Start the search of the first placement that is known.
+
+        Earlier trials during which the CPUs moved stay, as none of their time counts. Nobody knows
+        where the others ran.
+        """
         if all(trial.moved for trials in self._kept[None].values() for trial in trials):
             self.placed = placed
             self._kept[placed] = self._kept.pop(None)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measure how long frames take at 10, 50 and 90% of the PDR (CSIT's latency loads).
+"""Measure the latency at 10, 50 and 90% of the PDR (CSIT's latency loads).
 
-There are two figures: of all frames, and of those sent in undisturbed time. The longest pause that
-still counts is that at the PDR: at a tenth of the load rings hold ten times longer pauses, which
-would show in the percentiles as if the SUT had caused them.
+There are two results: over all frames, and over those sent in clean time. The longest pause that
+still counts is that at the PDR. At a tenth of the load, rings hold pauses ten times longer. The
+percentiles would show them as if the SUT had caused them.
 """
 
 from __future__ import annotations
@@ -16,15 +16,17 @@ from wirespeed.model.result import LatencyAtLoad
 from wirespeed.model.trial import Stage, Trial
 
 SHARES = (0.1, 0.5, 0.9)
-# How often a latency trial runs until the CPUs are where they were in the search.
+# Runs of a latency trial until the CPUs are where they were in the search.
 TRIES = 3
 
 
 def measure_latency(
     prober: Prober, full_load_fps: float, trial_s: float
 ) -> tuple[tuple[LatencyAtLoad, ...], tuple[str, ...]]:
-    """Latency at each share of full_load_fps, lowest load first, and a note for each that is
-    missing."""
+    """Return latency at each share of full_load_fps, lowest load first.
+
+    The second value is a note for each share without latency.
+    """
     found: list[LatencyAtLoad] = []
     notes: list[str] = []
     for share in SHARES:
@@ -43,7 +45,7 @@ def measure_latency(
 
 
 def _trial(prober: Prober, load_fps: float, trial_s: float, full_load_fps: float) -> Trial:
-    """A trial in the placement of the search, which has ended: a move does not start another."""
+    """Run a trial in the placement of the search, which has ended: a move restarts nothing."""
     for _ in range(TRIES - 1):
         with suppress(Moved):
             return prober.usable(load_fps, trial_s, Stage.LATENCY, full_load_fps)

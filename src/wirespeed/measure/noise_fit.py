@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fit the loss of a load against the share of time that was left out.
+"""Fit the loss at a load against the excluded share of time.
 
-Where noise causes the loss, time of which nothing was left out loses nothing: the fitted line goes
-through zero. An overload loses the same share in all of its time: the line begins at that loss.
+Where noise causes the loss, time without exclusions loses nothing: the fitted line passes through
+zero. An overload loses the same share in all of its time: the line begins at that loss.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The line loss = begins + rises x share, with half of the 95% interval of where it begins.
+    """The line loss = begins + rises x share, with half of the 95% interval of its intercept.
 
-    All are shares: of the frames offered, and of the time left out.
+    All are shares: of the frames offered, and of the time excluded.
     """
 
     begins: float
@@ -40,15 +40,15 @@ class Fit:
 
     @property
     def through_zero(self) -> bool:
-        """Whether no loss is left where nothing is left out."""
+        """Return whether no loss is left where nothing is excluded."""
         return self.begins - self.begins_error <= 0
 
 
 def loss_fit(trials: Sequence[tuple[Windows, Mask]]) -> Fit | None:
     """Return the fit over blocks of windows of all trials, at one load.
 
-    Blocks of much left-out time differ most in their loss, so each weighs by the inverse of that
-    time. None where there are too few blocks, or all have the same share left out.
+    Blocks with much excluded time differ most in their loss, so each weighs by the inverse of that
+    time. None where there are too few blocks, or all have the same excluded share.
     """
     shares, losses = [], []
     for windows, mask in trials:
@@ -66,7 +66,7 @@ def loss_fit(trials: Sequence[tuple[Windows, Mask]]) -> Fit | None:
 
 
 def _line(shares: Floats, losses: Floats) -> Fit:
-    """Weighted least squares with the errors of unequal scatter (White's, HC1)."""
+    """Fit by weighted least squares, with the errors of unequal scatter (White's, HC1)."""
     weights = 1 / np.maximum(shares, 1 / BLOCK_WINDOWS)
     design = np.column_stack((np.ones_like(shares), shares))
     inverse = np.linalg.inv(design.T @ (weights[:, None] * design))

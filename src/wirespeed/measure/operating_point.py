@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does one load pass, judged by all trials that ran at it?"""
+"""Judge whether one load passes, by all trials that ran at it."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from wirespeed.measure.verdict import Verdict, verdict
 from wirespeed.model.result import Bound
 from wirespeed.model.trial import Trial
 
-# The loss ratio of a load that could not be judged: it fails, and the search goes on near below.
+# Loss ratio of a load that could not be judged: it fails, and the search goes on just below.
 UNJUDGED = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class OperatingPoint:
-    """A load in frames/s over all directions, with its trial and the extensions of it.
+    """A load in frames/s over all directions, with its trial and that trial's extensions.
 
-    exceeded: the loss ratio to compare with a goal: 0 where the load passes the NDR's limits, else
-    loss and growth of the queues together. Where trials count whole (all quiet, or without windows)
-    not one frame may be missing. whole: all time of the trials counts, disturbed or not.
+    exceeded: loss ratio to compare with a goal. It is 0 where the load passes the NDR's limits,
+    else loss plus growth of the queues. Where trials count whole (all quiet, or without windows),
+    not one frame may be missing.
     """
 
     load_fps: float
     trials: tuple[Trial, ...]
     verdict: Verdict
     whole: bool = False
+    """True if all time of the trials counts, noise included."""
 
     @property
     def quiet(self) -> bool:
@@ -53,8 +54,10 @@ class OperatingPoint:
 
     @property
     def _missing(self) -> float:
-        """The share of frames lost in time that counts. What a quiet trial lost in the little time
-        that it leaves out costs the grade, not the load."""
+        """Share of frames lost in time that counts.
+
+        What a quiet trial lost in the little time that it excludes costs the grade, not the load.
+        """
         lost = sum(
             trial.lost
             if trial.gated is None or trial.gated.clean_share == 1.0
@@ -66,19 +69,19 @@ class OperatingPoint:
 
     @property
     def offered(self) -> int:
-        """Frames that the verdict rests on."""
+        """Frames behind the verdict."""
         if self.whole or not self.verdict.offered:
             return sum(trial.offered for trial in self.trials)
         return self.verdict.offered
 
     @property
     def lost(self) -> int:
-        """Frames of these that were lost, or are still in queues that grow."""
+        """Frames behind the verdict that were lost, or are still in queues that grow."""
         return round(self.exceeded * self.offered) or (1 if self.exceeded else 0)
 
     @property
     def receive_fps(self) -> float | None:
-        """The median rate of undisturbed windows; None where there were none."""
+        """Median rate of clean windows; None where there were none."""
         rates = [
             trial.gated.receive_fps
             for trial in self.trials
@@ -95,7 +98,7 @@ class OperatingPoint:
 def operating_point(
     load_fps: float, trials: Sequence[Trial], width: float, pdr_loss: float, *, whole: bool
 ) -> OperatingPoint:
-    """The trials at one load together."""
+    """Combine the trials at one load."""
     pieces = [trial.gated for trial in trials if trial.gated is not None]
     found = verdict(pieces, width, pdr_loss)
     return OperatingPoint(load_fps, tuple(trials), found, whole)

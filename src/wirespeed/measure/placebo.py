@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does noise explain the loss in the time that was left out? (placebo test)
+"""Test whether noise explains the loss in the excluded time (placebo test).
 
-If disturbances had nothing to do with the loss, the same mask rotated by any number of windows
-would leave out as much of it. A rotation keeps the length of disturbances and the gaps between
+If noise had nothing to do with the loss, the same mask rotated by any number of windows would
+exclude as much of it. A rotation keeps the lengths of the excluded stretches and the gaps between
 them; only the windows that they coincide with change.
 """
 
@@ -18,16 +18,16 @@ from wirespeed.measure.windows import summed
 from wirespeed.model.evidence import Windows
 
 NEEDED_SHARE = 0.95
-"""The share of rotations that must leave more loss in the counted time than the mask does."""
+"""Share of rotations that must leave more loss in the counted time than the mask does."""
 
 
 def noise_explains(
     trials: Sequence[tuple[Windows, Mask]], rotations: int = 1000, seed: int = 0
 ) -> bool | None:
-    """Whether noise explains the loss; all trials are pooled, each rotated by an offset of its own.
+    """Return whether noise explains the loss, over all trials, each with its own rotation.
 
-    None: it cannot be decided, as too many rotations leave exactly as much loss as the mask. That
-    is so where nothing was lost, or where all windows count, or none.
+    None where too many rotations leave exactly as much loss as the mask. That is so where nothing
+    was lost, or where all windows count, or none.
     """
     rng = np.random.default_rng(seed)
     # The mask itself comes first, then its rotations.
@@ -51,7 +51,7 @@ def noise_explains(
 
 
 def _rotated(clean: NDArray[np.bool_], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The sum of the counts that the mask keeps, for each number of windows it is rotated by."""
+    """Return the sum of the counts that the mask keeps, for each rotation in windows."""
     spectrum = np.conj(np.fft.rfft(clean)) * np.fft.rfft(counts)
     kept: NDArray[np.int64] = np.rint(np.fft.irfft(spectrum, len(clean))).astype(np.int64)
     return kept

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run the search of each placement that a point meets, and choose the one that comes first."""
+"""Run the search of each placement that a point meets, and choose which comes first."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from wirespeed.model.result import Grade, SearchResult
 from wirespeed.model.words import seconds
 
 LOOK_EVERY_S: Final = 1.0
-"""How often a point that waits for a placement probes it."""
+"""Interval at which a point that waits for a placement probes it, in s."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The placement whose figures come first, and how long in seconds the point waits for it.
-
-    kind: None for the nearest with a figure of grade C or better.
-    """
+    """The placement whose rates come first, and how long the point waits for it, in s."""
 
     kind: PlacementKind | None = None
+    """None for the nearest placement with a rate of grade C or better."""
     wait_s: float = 0.0
     place: Placer | None = None
 
     def await_in(self, journal: Journal) -> Placed | None:
-        """Wait until the CPUs are placed as wanted, and return how; None where they were not in
-        time, or nobody knows."""
+        """Wait until the CPUs are placed as wanted, and return how.
+
+        None where they were not in time, or the placement is unknown.
+        """
         if self.kind is None or self.place is None or not self.wait_s:
             return None
         after_s = 0.0
@@ -90,15 +90,17 @@ RESTLESS: Final = (
 
 
 def _next(journal: Journal, wanted: Wanted, placed: Placed) -> Placed:
-    """The placement whose search goes on after a move."""
+    """Return the placement whose search goes on after a move."""
     if worst(placed) is wanted.kind:
         return placed
     return wanted.await_in(journal) or placed
 
 
 def order(answer: SearchResult, wanted: PlacementKind | None) -> tuple[bool, bool, bool, bool, int]:
-    """Sort first what has a figure, then the wanted placement, then grade C or better that is no
-    mere lower bound, then that grade, then the nearest."""
+    """Return a sort key: results with a rate first, then the wanted placement, then better ones.
+
+    Better is grade C or above that is no mere lower bound, then the grade, then the nearest CPUs.
+    """
     rank = NEAREST.index(answer.placement) if answer.placement is not None else len(NEAREST)
     graded = answer.grade is not None and answer.grade <= Grade.C
     unwanted = wanted is not None and answer.placement is not wanted
@@ -113,7 +115,7 @@ def _only_at_least(answer: SearchResult) -> bool:
 
 
 def _same(a: SearchResult, b: SearchResult) -> bool:
-    """Whether the placements make no difference: the ratio's 95% interval is within 1 +- width."""
+    """Return whether the ratio of the placements' rates has its 95% interval within 1 +- width."""
     if not a.mrr_fps or not b.mrr_fps or a.undisturbed is None or b.undisturbed is None:
         return False
     if a.mrr_half_interval is None or b.mrr_half_interval is None:
@@ -129,7 +131,7 @@ def _merged(other: SearchResult) -> str:
 
 
 def _missed(first: SearchResult, wanted: Wanted, waited_s: float) -> list[str]:
-    """That the wanted placement did not come."""
+    """Return a note that the wanted placement did not come."""
     if wanted.kind is None or first.placement is wanted.kind:
         return []
     missed = f"no figure with {PLACEMENT_WORDS[wanted.kind]}, which search.placement asks for"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hold the parameters of each search: all their defaults are here.
+"""Hold the parameters of each search; all their defaults are here.
 
 docs/reference/searches.md shows this table; a test compares the two.
 """
@@ -24,29 +24,28 @@ from wirespeed.model.spec import Search, SearchKind
 
 P = TypeVar("P", bound=Parameters)
 
-# A value without a default: a study that leaves it out is refused.
+# A value without a default: a study that omits it is rejected.
 REQUIRED = inf
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A search with the steps around it. Times in seconds.
-
-    warm_up_s: length of one trial that is not judged (tables and caches fill). mrr: is measured
-    first; it sets the ceiling and shows how quiet the host is. search: None where only the MRR is
-    wanted. extension: how many times its length a trial may take until enough of it was
-    undisturbed. as_is_trial_s: length of the trials that look for a load which this host carries
-    without loss; None: there are none. time_limit_s: for all steps before these and latency,
-    overheads included.
-    """
+    """A search with the steps around it. Times in seconds."""
 
     mrr: Mrr | None
+    """Measured first; it sets the ceiling and shows how quiet the host is."""
     search: SearchMethod | None
+    """None where only the MRR is wanted."""
     extension: float
+    """Multiple of its length that a trial may take until enough of it was clean."""
     latency_trial_s: float
     as_is_trial_s: float | None = None
+    """Length of the trials that look for a load without loss over all time; None: there are none.
+    """
     warm_up_s: float = 1.0
+    """Length of one trial that is not judged, in which tables and caches fill."""
     time_limit_s: float = inf
+    """Limit of all steps before the all-time trials and latency, overheads included."""
 
     @property
     def conformant(self) -> bool:
@@ -60,8 +59,8 @@ class Preset:
 
 
 _SHORT_MRR = Mrr(trial_s=1.0, trials=3)
-# 0.3 s hold 300 windows: enough to judge a load where a third of the time is undisturbed. Two of
-# three such trials decide, so that one disturbance without evidence does not.
+# 0.3 s hold 300 windows: enough to judge a load where a third of the time is clean. Two of three
+# such trials decide, so that one event of noise without evidence does not.
 _QUICK = Mlr(
     first_trial_s=0.3, trial_s=0.3, duration_sum_s=0.9, exceed_ratio=0.5, width=0.005,
     pdr_loss=0.005, confirm_s=1.0,
@@ -138,7 +137,7 @@ _OF_SEARCH = ("trial_s", "width", "load_fps", "step_fps", "max_r", "max_z", "tot
 
 
 def resolve(settings: Search) -> Preset:
-    """The preset with what the study sets itself. Raises BadSearch."""
+    """Return the preset with what the study sets itself. Raises BadSearch."""
     if settings.wait_for_placement is not None and settings.placement is None:
         raise BadSearch(
             "search.wait_for_placement is set and search.placement is not",
@@ -166,7 +165,7 @@ def _given(settings: Search, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _filled(method: P, settings: Search) -> P:
-    """The parameters with those that the study sets. Raises BadSearch where one does not apply."""
+    """Return the parameters with the study's own. Raises BadSearch where one does not apply."""
     own = {f.name for f in fields(method)}
     given = _given(settings, _OF_SEARCH)
     for name in given:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run the trials of one search: measure, leave disturbed time out, keep every trial.
+"""Run the trials of one search: measure, exclude time with noise, keep every trial.
 
-A search names a load and gets a verdict on it. Where too little of a trial was undisturbed the
-trial is extended by pieces, until there is enough undisturbed time or the extension is used up.
+A search names a load and gets a verdict on it. Where too little of a trial was clean, it is
+extended by pieces. It ends with enough clean time, or when the extension is used up.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from wirespeed.model.observation import Observation
 from wirespeed.model.rfc2544 import FINAL_S
 from wirespeed.model.trial import Stage, Trial
 
-# A load not offered in full twice in a row, with the generator undisturbed, is beyond it.
+# A load that a generator without noise did not offer in full twice in a row is beyond it.
 SHORT_IN_A_ROW = 2
-# Counters that contradict each other once were misread; so often in a row they cannot be read.
+# Counters that contradict each other once were misread; this often in a row they are unreadable.
 FAULTY_IN_A_ROW = 3
-# After so many fully extended loads that could not be judged, the next one cannot be either.
+# After this many fully extended loads without a verdict, the next one gets none either.
 UNDECIDED_IN_A_ROW = 3
 # With fewer unsent frames the offered load counts as the intended one.
 MAX_UNSENT_RATIO = 0.002
 JUDGING = frozenset({Stage.SEARCH, Stage.CONFIRM, Stage.CONSTANT})
 # A trial that judges a load runs in pieces of at most this length where the CPUs move.
 PIECE_S = 2.0
-# A trial without any undisturbed window uses this share of the extension.
+# A trial without any clean window uses this share of the extension.
 LOST_TIME = 0.25
-# A load under which queues stay full in most of the time is so near the capacity that more pieces
-# than these tell no more.
+# A load under which queues stay full most of the time is so near the capacity that more pieces add
+# nothing.
 FULL_PIECES = 2
 
 
@@ -51,7 +51,7 @@ UNPLACED = "where its polling CPUs were is not known"
 
 
 class NotMeasurable(MeasureError):
-    """No trial gives a usable figure."""
+    """No trial gives a usable rate."""
 
 
 class OutOfTime(MeasureError):
@@ -59,11 +59,11 @@ class OutOfTime(MeasureError):
 
 
 class Undecided(MeasureError):
-    """Too little of the time was undisturbed to judge any load."""
+    """Too little of the time was clean to judge any load."""
 
 
 class BeyondGenerator(MeasureError):
-    """The generator cannot offer this load although nothing disturbed it."""
+    """The generator cannot offer this load even without noise."""
 
     def __init__(self, load_fps: float, offered_fps: float) -> None:
         super().__init__(
@@ -75,36 +75,39 @@ class BeyondGenerator(MeasureError):
 
 @dataclass(slots=True)
 class Prober:
-    """extension: how many times its length a trial may take, all pieces together. expected_s: an
-    estimate of how long the search's trials take together; time_limit_s: how long all trials of the
-    search may take, overheads included.
-
-    width: the growth of queues that passes; it changes once it is known how quiet this host is.
-    overload_fps: the MRR, as soon as it is roughly known: above it the SUT drops frames anyway, so
-    the longest stop that counts is that at the MRR. whole: whole trials count, disturbed or not.
-    undecided: how many loads in a row could not be judged so far. journal: the trials of all
-    placements; `trials` are those of this one.
-    """
+    """Runs the trials of one search, and keeps them."""
 
     measure: Measurer
     listener: Listener
     width: float
+    """Growth of queues that passes; changes once it is known how quiet this host is."""
     pdr_loss: float
     extension: float
+    """Multiple of its length that a trial may take, all pieces together."""
     expected_s: float
+    """Estimated time of the search's trials together, in s."""
     time_limit_s: float = math.inf
+    """Limit of all trials of the search, in s, overheads included."""
     overload_fps: float = math.inf
+    """The MRR, once roughly known. Above it the SUT drops frames anyway, so the longest stop that
+    counts is that at the MRR.
+    """
     whole: bool = False
+    """True if whole trials count, noise included."""
     trials: list[Trial] = field(default_factory=list)
+    """Trials of this placement."""
     points: list[OperatingPoint] = field(default_factory=list)
     undecided: int = 0
+    """Number of loads in a row that could not be judged."""
     journal: Journal = field(default_factory=Journal)
+    """Trials of all placements."""
 
     def at(self, load_fps: float, duration_s: float, stage: Stage = Stage.SEARCH) -> OperatingPoint:
-        """The verdict on this load. A load that cannot be judged fails, so that the search goes on
-        below it, where queues drain sooner; a second call with that load extends its trials.
+        """Return the verdict on this load.
 
-        Raises Undecided (after several such loads), OutOfTime, NotMeasurable, BeyondGenerator.
+        A load that cannot be judged fails, so that the search goes on below it, where queues drain
+        sooner. A second call with that load extends its trials. Raises Undecided (after several
+        such loads), OutOfTime, NotMeasurable, BeyondGenerator.
         """
         self.check_time()
         pieces, before = self._unjudged(load_fps), len(self._unjudged(load_fps))
@@ -128,8 +131,10 @@ class Prober:
         return point
 
     def judging(self, load_fps: float) -> list[Trial]:
-        """Return all trials by which a load is judged, those of a search and fresh ones, but not
-        those during which the CPUs moved."""
+        """Return all trials by which a load is judged, those of a search and fresh ones.
+
+        Trials during which the CPUs moved are excluded.
+        """
         return [
             trial
             for trial in self.trials
@@ -140,8 +145,11 @@ class Prober:
         ]
 
     def _lengths(self, load_fps: float, duration_s: float, stage: Stage) -> tuple[float, ...]:
-        """The lengths of the pieces that a trial runs in: where the CPUs move, a long one is split,
-        so that a move costs a piece. RFC 2544's final trials stay whole."""
+        """Return the lengths of the pieces that a trial runs in, in s.
+
+        Where the CPUs move, a long trial is split, so that a move costs one piece. RFC 2544's final
+        trials stay whole.
+        """
         whole = (load_fps, duration_s, stage)
         if not _splits(duration_s, stage) or not self.journal.moved or self.journal.knows(whole):
             return (duration_s,)
@@ -149,7 +157,7 @@ class Prober:
         return (duration_s / count,) * count
 
     def _used(self, pieces: Sequence[Trial], duration_s: float) -> float:
-        """How much of its extension a load has used."""
+        """Return how much of its extension a load has used."""
         return sum(piece.duration_s / duration_s * self._weight(piece) for piece in pieces)
 
     def _weight(self, piece: Trial) -> float:
@@ -161,7 +169,7 @@ class Prober:
         return self.extension / FULL_PIECES if undrained > gated.windows / 2 else 1.0
 
     def _unjudged(self, load_fps: float) -> list[Trial]:
-        """The trials of the last attempt at a load, if it could not be judged."""
+        """Return the trials of the last attempt at a load, if it could not be judged."""
         last = next((p for p in reversed(self.points) if p.load_fps == load_fps), None)
         return [] if last is None or last.decided else list(last.trials)
 
@@ -172,9 +180,9 @@ class Prober:
         stage: Stage,
         pause_load_fps: float | None = None,
     ) -> Trial:
-        """One trial whose counters agree, whose load was offered and during which the CPUs did not
-        move, disturbed or not. One that at() splits is returned although they moved.
+        """Run one trial with consistent counters, its load offered, and CPUs that did not move.
 
+        Noise does not matter. A trial that at() splits is returned although the CPUs moved.
         pause_load_fps: see windows.geometry_of. Raises NotMeasurable, BeyondGenerator or OutOfTime.
         """
         short: list[float] = []
@@ -186,7 +194,7 @@ class Prober:
             if stage is Stage.LATENCY and trial.moved and at is not None:
                 raise Moved(at[1].placed)
             if trial.moved and stage is not Stage.AS_IS and not _splits(duration_s, stage):
-                continue  # The journal ends a series of these.
+                continue  # the journal ends a series of these
             if trial.fault is not None:
                 faults += 1
                 if faults == FAULTY_IN_A_ROW:
@@ -206,7 +214,7 @@ class Prober:
         attempt: int = 0,
         pause_load_fps: float | None = None,
     ) -> Trial:
-        """One trial, usable or not."""
+        """Run one trial, usable or not."""
         key = (load_fps, duration_s, stage)
         if (known := self.journal.known(key)) is not None:
             trial = self._judged(known.observation, stage, pause_load_fps)
@@ -222,7 +230,7 @@ class Prober:
             self.journal.add(key, trial)
         except Moved:
             if self.out_of_time and stage is not Stage.LATENCY:
-                self.check_time()  # No time is left for the search of the other placement.
+                self.check_time()  # no time is left for the search of the other placement
             raise
         self.trials.append(trial)
         return trial
@@ -239,26 +247,26 @@ class Prober:
 
     @property
     def pdr_limit(self) -> float:
-        """The loss ratio that passes as PDR; no less than the resolution of loads here."""
+        """Loss ratio that passes as PDR; at least the resolution of loads here."""
         return self.pdr_loss if self.whole else max(self.pdr_loss, self.width)
 
     def check_time(self) -> None:
-        """Raises OutOfTime."""
+        """Raise OutOfTime when the search must end."""
         if self.out_of_time:
             raise OutOfTime(f"search.time_limit_s, {self.time_limit_s:g} s, was over")
 
     @property
     def out_of_time(self) -> bool:
-        """Whether the search must end."""
+        """Return whether the search must end."""
         return not self.journal.replaying and self.spent_s >= self.time_limit_s
 
     @property
     def spent_s(self) -> float:
-        """What the trials of all placements took."""
+        """Time of the trials of all placements, in s."""
         return self.journal.spent_s
 
     def _left_s(self) -> float:
-        """What is left of expected_s, if overheads and extensions go on as so far."""
+        """Estimate what is left of expected_s, with overheads and extensions as so far."""
         traffic_s = sum(trial.duration_s for trial in self.trials)
         pace = self.spent_s / traffic_s if traffic_s else 1.0
         left_s = max(0.0, self.expected_s - traffic_s) * pace
@@ -271,7 +279,7 @@ def _splits(duration_s: float, stage: Stage) -> bool:
 
 
 def judged(observation: Observation, stage: Stage, width: float, bounding_fps: float) -> Trial:
-    """The trial: which of its time counts is decided before its loss is read."""
+    """Judge a trial: which of its time counts is decided before its loss is read."""
     fault = _contradiction(observation)
     if fault is not None:
         return Trial(observation, stage, quiet=False, fault=fault)
@@ -308,7 +316,7 @@ def _undecided(point: OperatingPoint) -> str:
 
 
 def _finite(observation: Observation) -> Observation:
-    """The observation with the offered rate as the intended load of an unlimited trial."""
+    """Replace the unlimited intended load of a trial by the offered rate."""
     if math.isfinite(observation.intended_load_fps):
         return observation
     return replace(

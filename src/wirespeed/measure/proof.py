@@ -28,8 +28,8 @@ NOT_SHOWN: Final = (
 def refuted(deciding: Sequence[Trial], width: float, pdr_loss: float) -> str | None:
     """Return why the load of these trials is no NDR; None where it stands as one.
 
-    It stands if it passes by all its trials together and noise explains what whole trials lost.
-    Where every trial lost frames that must be shown.
+    It stands if it passes by all its trials together and noise explains what whole trials lost. The
+    second condition is checked where every trial lost frames.
     """
     pieces = [trial.gated for trial in deciding if trial.gated is not None]
     found = verdict(pieces, width, pdr_loss)
@@ -44,8 +44,10 @@ def refuted(deciding: Sequence[Trial], width: float, pdr_loss: float) -> str | N
 
 
 def conforming(deciding: Sequence[Trial]) -> bool:
-    """Return whether the trials that decide kept the length and the waits of RFC 2544, sections 23
-    and 24. Shorter ones only narrowed the search down."""
+    """Return whether the deciding trials kept length and waits of RFC 2544, sections 23 and 24.
+
+    Shorter trials only narrowed the search down.
+    """
     final = [trial.observation for trial in deciding if trial.duration_s >= FINAL_S]
     return bool(final) and all(
         seen.residual_wait_s >= RESIDUAL_S and seen.pause_s >= PAUSE_S for seen in final
@@ -58,13 +60,13 @@ def noise_explains_loss(deciding: Sequence[Trial]) -> bool | None:
 
 
 def _through_zero(deciding: Sequence[Trial]) -> bool:
-    """Whether time of which nothing is left out loses nothing (noise_fit.py)."""
+    """Return whether time without exclusions loses nothing (noise_fit.py)."""
     fit = loss_fit(_lossy(deciding))
     return fit is not None and fit.through_zero
 
 
 def _lossy(deciding: Sequence[Trial]) -> list[tuple[Windows, Mask]]:
-    """The trials that lost frames, with the windows that count."""
+    """Return the trials that lost frames, with the windows that count."""
     pairs = []
     for trial in deciding:
         counted = next((s.values for s in trial.series if s.name == COUNTED), None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Name figures of one point that seem to contradict each other, and say what they are."""
+"""Explain rates of one point that seem to contradict each other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wirespeed.model.words import mpps, seconds
 def remarks(
     ndr_fps: float | None, width: float, mrr_fps: float | None, mrr_error: float | None, as_is: AsIs
 ) -> Iterator[str]:
-    """Yield a sentence for each pair of figures whose order may surprise; rates in frames/s."""
+    """Yield a sentence for each pair of rates with an unexpected order; rates in frames/s."""
     if ndr_fps is None:
         return
     if mrr_fps is not None and mrr_fps * (1 + (mrr_error or 0.0)) < ndr_fps * (1 - width):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run one search at one point.
 
-It runs the warm-up, the MRR, the search itself, trials of this host as it is, and latency.
+It runs the warm-up, the MRR, the search itself, trials over all time, and latency.
 
 result = run_search(spec.search, bench.measure, UNLIMITED, listener)
 """
@@ -31,11 +31,11 @@ from wirespeed.model.result import Interval, SearchResult
 from wirespeed.model.spec import Search
 from wirespeed.model.trial import Stage, Trial
 
-# How often the ceiling is lowered to what the generator really offered.
+# Number of times that the ceiling is lowered to what the generator really offered.
 CEILINGS = 4
-# How far above the MRR a search looks when the MRR itself passes.
+# Upper limit of a search, relative to an MRR that passes itself.
 HEADROOM = 1.5
-# The growth of queues that passes: where most of the time is undisturbed, and elsewhere.
+# Growth of queues that passes: where most of the time is clean, and elsewhere.
 WIDTH, WIDTH_WHEN_DISTURBED = 0.005, 0.01
 MOSTLY, HARDLY = 0.5, 0.02
 
@@ -50,9 +50,9 @@ def run_search(
     """Search with `measure` below max_load_fps, in frames/s over all directions.
 
     max_load_fps: the links' line rate; UNLIMITED where ports have no speed: then the generator's
-    own best is the ceiling. place: what a point that waits for a placement asks. Raises BadSearch
-    before the first trial where `search` contradicts itself; whatever `measure` or `listener`
-    raises passes through.
+    maximum is the ceiling. place: placement probe for a point that waits for a placement. Raises
+    BadSearch before the first trial where `search` contradicts itself; whatever `measure` or
+    `listener` raises passes through.
     """
     preset = resolve(search)
     ceiling_fps = min(max_load_fps, search.max_load_fps or max_load_fps)
@@ -66,7 +66,7 @@ def run_search(
     journal = Journal()
 
     def attempt() -> SearchResult:
-        """The search of the journal's placement."""
+        """Run the search of the journal's placement."""
         prober = Prober(
             measure, listener, WIDTH, search.pdr_loss, preset.extension, preset.expected_s,
             preset.time_limit_s, journal=journal,
@@ -93,7 +93,7 @@ def run_search(
 
 
 def _run(preset: Preset, search: Search, prober: Prober, ceiling_fps: float, found: Found) -> None:
-    """Fills `found` step by step. Raises NotMeasurable."""
+    """Fill `found` step by step. Raises NotMeasurable."""
     flood = prober.once(search.load_fps or ceiling_fps, preset.warm_up_s, Stage.WARM_UP)
     limits = Limits(search.min_load_fps, ceiling_fps, None)
     if preset.mrr is not None:
@@ -109,7 +109,7 @@ def _run(preset: Preset, search: Search, prober: Prober, ceiling_fps: float, fou
 
 
 def _overload(preset: Preset, prober: Prober, limits: Limits, flood: Trial, found: Found) -> Limits:
-    """The limits with the MRR, and a ceiling that the generator reaches."""
+    """Return the limits with the MRR, and a ceiling that the generator reaches."""
     assert preset.mrr is not None
     overload = preset.mrr.measure(prober, limits, flood)
     found.overload, found.by_generator = overload, overload.by_generator
@@ -127,14 +127,14 @@ def _overload(preset: Preset, prober: Prober, limits: Limits, flood: Trial, foun
 
 
 def _steady_share(trials: Sequence[Trial]) -> float:
-    """The share of the time that was undisturbed, drained or not."""
+    """Return the share of time without noise, drained or not."""
     pieces = [trial.gated for trial in trials if trial.gated is not None]
     windows = sum(piece.windows for piece in pieces)
     return sum(piece.steady_windows for piece in pieces) / windows if windows else 0.0
 
 
 def _find(method: SearchMethod, prober: Prober, limits: Limits, found: Found) -> Figures:
-    """What the search finds; where it has to stop early, what is known by then."""
+    """Run the search; where it has to stop early, return what is known by then."""
     try:
         figures = _upwards(method, prober, limits, found)
     except (OutOfTime, Undecided, NotMeasurable) as ended:
@@ -147,8 +147,10 @@ def _find(method: SearchMethod, prober: Prober, limits: Limits, found: Found) ->
 
 
 def _upwards(method: SearchMethod, prober: Prober, limits: Limits, found: Found) -> Figures:
-    """The search up to the MRR, and above it only where the MRR itself passes: an overload may slow
-    a SUT down, and loads far above what it forwards tell nothing."""
+    """Search up to the MRR, and above it only where the MRR itself passes.
+
+    An overload may slow a SUT down, and loads far above what it forwards show nothing.
+    """
     near_fps = min(limits.mrr_fps or limits.max_fps, limits.max_fps)
     if near_fps <= limits.min_fps:
         near_fps = limits.max_fps
@@ -169,7 +171,7 @@ def _upwards(method: SearchMethod, prober: Prober, limits: Limits, found: Found)
 def _ended_above(
     figures: Figures, prober: Prober, ended: OutOfTime | Undecided, found: Found
 ) -> Figures:
-    """What was found up to the MRR, with the lowest load above it that failed by then."""
+    """Return what was found up to the MRR, with the lowest failed load above it."""
     found.ended = ended.what
     known, ndr = known_interval(prober.points, 0.0), figures.ndr
     if ndr is not None and known is not None:
@@ -179,13 +181,13 @@ def _ended_above(
 
 
 def _bounded(figures: Figures) -> bool:
-    """Whether there is an upper bound to the first figure that the search looks for."""
+    """Return whether there is an upper bound to the first rate that the search looks for."""
     interval = figures.ndr or figures.pdr
     return interval is None or interval.upper is not None
 
 
 def _below(method: SearchMethod, prober: Prober, limits: Limits, found: Found) -> Figures:
-    """The search, with its ceiling lowered to what the generator can offer."""
+    """Search with the ceiling lowered to what the generator can offer."""
     for _ in range(CEILINGS):
         try:
             return method.find(prober, limits)
@@ -199,9 +201,9 @@ def _below(method: SearchMethod, prober: Prober, limits: Limits, found: Found) -
 
 
 def _as_is(trial_s: float, search: Search, prober: Prober, found: Found) -> None:
-    """Look for a load at which a whole trial loses nothing, unless one of the NDR's trials has."""
+    """Look for a load at which a whole trial loses nothing, unless a trial of the NDR did."""
     if prober.whole:
-        return  # The search itself has looked for it.
+        return  # the search itself has looked for it
     ndr = found.figures.ndr
     if ndr is not None and ndr.lower is not None:
         full_fps = ndr.lower.load_fps
@@ -213,8 +215,10 @@ def _as_is(trial_s: float, search: Search, prober: Prober, found: Found) -> None
 
 
 def _full_load_fps(figures: Figures, prober: Prober) -> float | None:
-    """The load that latency is measured at shares of: the PDR, else the NDR, else the highest load
-    at which a whole trial lost nothing."""
+    """Return the load of which latency is measured at shares.
+
+    It is the PDR, else the NDR, else the highest load at which a whole trial lost nothing.
+    """
     for interval in (figures.pdr, figures.ndr):
         if interval is not None and interval.lower is not None:
             return interval.lower.load_fps

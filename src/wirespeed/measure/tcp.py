@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What are the figures of several runs of the same TCP traffic: as this host is, and undisturbed?
+"""Compute the rates of several runs of the same TCP traffic, over all time and over clean time.
 
-Which time is undisturbed is decided in measure/tcp_gate.py, before a rate is read.
+Which time is clean is decided in measure/tcp_gate.py, before a rate is read.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ _DIRECTIONS = (TcpDirection.UP, TcpDirection.DOWN)
 
 # Counting ends when the sender's buffers have drained, so it may take longer than tcp.seconds.
 _SHORTEST, _LONGEST, _SLACK_S = 0.8, 2.0, 1.0
-# The least undisturbed time for a rate with an error.
+# Least clean time for a rate with an error.
 MIN_CLEAN_S, MIN_PIECES = 1.0, 5
-# Grade B: the least share of the time that was undisturbed.
+# Grade B: least clean share of the time.
 _MOST = 0.5
-# Where no more than this share was left out, the placebo test cannot decide.
+# Where no more than this share was excluded, the placebo test cannot decide.
 _MUCH = 0.2
-# The share of rotations that must be slower before noise explains the lower rate.
+# Share of rotations that must be slower before noise explains the lower rate.
 _BEATEN = 0.95
 
 
 def fault(run: TcpRun, tcp: Tcp) -> str | None:
-    """Why the run has no rate at all, or None.
+    """Return why the run has no rate at all, or None.
 
     Every test must count over about tcp.seconds. Where a client got no CPU, its omitted and its
     counted seconds may end at once.
@@ -45,7 +45,7 @@ def fault(run: TcpRun, tcp: Tcp) -> str | None:
 
 
 def summarise(runs: Sequence[TcpRun], tcp: Tcp, discarded: Sequence[str] = ()) -> TcpResult:
-    """The result of a point from its runs (at least one)."""
+    """Return the result of a point from its runs (at least one)."""
     gbit = sum(result.bytes for run in runs for result in run.directions) * 8 / 1e9
     switched = [run.vswitch_cpu_s for run in runs if run.vswitch_cpu_s is not None]
     pooled = pool(runs, tcp)
@@ -65,7 +65,7 @@ def summarise(runs: Sequence[TcpRun], tcp: Tcp, discarded: Sequence[str] = ()) -
 
 
 def is_enough(result: TcpResult) -> bool:
-    """Whether there is as much undisturbed time as a rate needs."""
+    """Return whether there is enough clean time for a rate."""
     return result.clean_s >= MIN_CLEAN_S and result.pieces >= MIN_PIECES
 
 
@@ -80,7 +80,7 @@ def _undisturbed(result: TcpResult, pooled: Pooled) -> TcpResult:
 
 
 def grade(result: TcpResult) -> tuple[Grade, tuple[str, ...]]:
-    """How sure the result is, and what keeps it from a better grade, a sentence each."""
+    """Return how sure the result is, and what keeps it from a better grade, a sentence each."""
     if not is_enough(result):
         why = (
             f"{_how_little(result)}; {MIN_CLEAN_S:g} s in {MIN_PIECES} pieces are needed, so the "
@@ -104,7 +104,7 @@ def _how_little(result: TcpResult) -> str:
 
 
 def placebo(result: TcpResult) -> tuple[str, ...]:
-    """A warning where undisturbed time was no faster than other time of the same length."""
+    """Return a warning where clean time was no faster than other time of the same length."""
     if result.beaten_share is None or result.beaten_share >= _BEATEN:
         return ()
     return (

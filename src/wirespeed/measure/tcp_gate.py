@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which intervals of a TCP run were undisturbed, and why were the others not?
+"""Decide which intervals of a TCP run were clean, and why the others were not.
 
-Reads evidence alone: neither rates nor octets are among its arguments, so a slow interval cannot be
-left out for being slow. docs/explanation/how-a-tcp-run-is-judged.md has the reasoning.
+Reads only evidence: neither rates nor octets are among its arguments, so a slow interval cannot be
+excluded for being slow. docs/explanation/how-a-tcp-run-is-judged.md has the reasoning.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from wirespeed.model.tcp_evidence import ProgramIntervals, TcpEvidence
 BESIDE = "right before or after a disturbance"
 UNWATCHED = "not watched closely enough"
 
-# Counters read later than this do not tell which tenth of a second was disturbed.
+# Counters read later than this do not tell which tenth of a second had noise.
 _LONGEST_NS = 250_000_000
 # A wait is counted when it ends, and steal in steps of 10 ms: it may belong to the interval before.
-# TCP needs some ms to recover its rate: the interval after is left out as well.
+# TCP needs some ms to recover its rate: the interval after is excluded as well.
 _BESIDE = 1
 
 
 def reasons(evidence: TcpEvidence, max_taken: float) -> tuple[str | None, ...]:
-    """Why each interval is left out; None: neither it nor its neighbours were disturbed."""
+    """Return why each interval is excluded; None: neither it nor its neighbours had noise."""
     direct = disturbed(evidence, max_taken)
     return tuple(
         why or (BESIDE if any(direct[max(0, i - _BESIDE) : i + _BESIDE + 1]) else None)
@@ -29,7 +29,7 @@ def reasons(evidence: TcpEvidence, max_taken: float) -> tuple[str | None, ...]:
 
 
 def disturbed(evidence: TcpEvidence, max_taken: float) -> tuple[str | None, ...]:
-    """Why each interval itself was disturbed: more than max_taken of it was lost."""
+    """Return why each interval itself had noise: more than max_taken of it was lost."""
     return tuple(
         _why(evidence, interval, length_ns, max_taken)
         for interval, length_ns in enumerate(evidence.lengths_ns)
@@ -48,5 +48,5 @@ def _why(evidence: TcpEvidence, interval: int, length_ns: int, max_taken: float)
 
 
 def _taken_ns(program: ProgramIntervals, interval: int, competing_ns: int) -> tuple[int, int]:
-    """Steal time, and time lost to competing processes: see TcpRun.taken_ratio."""
+    """Return steal time, and time lost to competing processes: see TcpRun.taken_ratio."""
     return program.steal_ns[interval], min(program.waited_ns[interval], competing_ns)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What did TCP carry in undisturbed time, with which error, and does noise explain the rest?"""
+"""Compute TCP's rate over clean time with its error, and test whether noise explains the rest."""
 
 from __future__ import annotations
 
@@ -21,21 +21,23 @@ _PIECE = 3
 
 @dataclass(frozen=True, slots=True)
 class TcpInterval:
-    """An interval that counts. piece: the undisturbed piece it belongs to; None: disturbed."""
+    """An interval that counts."""
 
     run: int
     piece: int | None
+    """Clean piece that it belongs to; None for one with noise."""
     seconds: float
     octets: dict[TcpDirection, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """All runs of a point in intervals. left_out: shares of watched_s, the largest first."""
+    """All runs of a point in intervals."""
 
     intervals: tuple[TcpInterval, ...]
     watched_s: float
     left_out: tuple[LeftOut, ...]
+    """Excluded shares of watched_s, the largest first."""
 
     @property
     def clean(self) -> tuple[TcpInterval, ...]:
@@ -51,7 +53,7 @@ class Pooled:
 
 
 def pool(runs: Sequence[TcpRun], tcp: Tcp) -> Pooled:
-    """The intervals of all runs. A run without evidence counts as not watched."""
+    """Return the intervals of all runs. A run without evidence counts as not observed."""
     intervals: list[TcpInterval] = []
     why_s: dict[str, float] = {}
     watched_s, pieces = 0.0, 0
@@ -75,7 +77,7 @@ def pool(runs: Sequence[TcpRun], tcp: Tcp) -> Pooled:
 
 
 def _intervals(run: TcpRun, number: int, max_taken: float) -> list[tuple[str | None, TcpInterval]]:
-    """The intervals in the time that counts, each with the reason why it was disturbed."""
+    """Return the intervals in the time that counts, each with its reason for exclusion."""
     evidence = run.evidence
     if evidence is None:
         return []
@@ -96,11 +98,11 @@ def _intervals(run: TcpRun, number: int, max_taken: float) -> list[tuple[str | N
 
 
 def pooled_rate(pooled: Pooled, direction: TcpDirection) -> tuple[float, float | None] | None:
-    """Return the mean rate over undisturbed intervals in bits/s, and half of its 95% interval, None
-    for one piece; None where no undisturbed interval says what this direction carried.
+    """Return the mean rate over clean intervals in bits/s, and half of its 95% interval.
 
-    The standard error is that of pieces or of runs, whichever is larger: the rates of neighbouring
-    intervals are correlated, and those of one run may be.
+    The interval is None for one piece; the result is None where no clean interval carried this
+    direction. The standard error is that of pieces or of runs, whichever is larger: the rates of
+    neighbouring intervals are correlated, and those of one run may be.
     """
     clean = [each for each in pooled.clean if direction in each.octets]
     if not clean:
@@ -118,7 +120,7 @@ def pooled_rate(pooled: Pooled, direction: TcpDirection) -> tuple[float, float |
 
 
 def _error(labels: Sequence[int], beyond: NDArray[np.float64]) -> float:
-    """The standard error of a sum whose parts with the same label are correlated."""
+    """Return the standard error of a sum whose parts with the same label are correlated."""
     _, index = np.unique(np.array(labels), return_inverse=True)
     sums = np.bincount(index, weights=beyond)
     many = len(sums)
@@ -126,10 +128,10 @@ def _error(labels: Sequence[int], beyond: NDArray[np.float64]) -> float:
 
 
 def beaten_share(pooled: Pooled, directions: Sequence[TcpDirection]) -> float:
-    """The placebo test: which share of all rotations of the mask gives a lower rate than the mask?
+    """Return the share of all rotations of the mask with a lower rate than the mask (placebo test).
 
-    It is near 1 where the disturbances slowed TCP down, and about a half where they did not.
-    Rotations that give the same rate count as half.
+    It is near 1 where noise slowed TCP down, and about a half where it did not. Rotations that give
+    the same rate count as half.
     """
     seconds = np.array([each.seconds for each in pooled.intervals])
     octets = np.array(

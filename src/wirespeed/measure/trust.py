@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Say why trials cannot carry a figure of one configuration: changed settings, lost counts."""
+"""Report why trials cannot give a rate of one configuration: changed settings, lost counts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from wirespeed.model.hop_counts import EXTERNAL, DropCause
 from wirespeed.model.trial import Trial
 from wirespeed.model.words import frames, loss
 
-# Of the frames offered: more that no hop accounts for is no rounding of counters.
+# Share of the offered frames: more that no hop accounts for is no rounding of counters.
 UNKNOWN = 0.001
-# Overload makes a SUT slower, but not by so much.
+# Overload makes a SUT slower, but not by this factor.
 FAR_APART = 2.0
 
 
@@ -21,9 +21,9 @@ def doubts(
     mrr_fps: float | None,
     overloaded: Sequence[Trial],
 ) -> tuple[str, ...]:
-    """Sentences; with any of them the figures are no better than grade D.
+    """Return sentences; with any of them the rates are no better than grade D.
 
-    overloaded: the trials of the MRR; where one lost nothing, the MRR is a lower bound.
+    overloaded: trials of the MRR; where one lost nothing, the MRR is a lower bound.
     """
     apart = _far_apart(ndr_fps, mrr_fps) if all(trial.lost for trial in overloaded) else ()
     return (*_changed(trials), *_unaccounted(trials), *apart)
@@ -41,7 +41,7 @@ def _unaccounted(trials: Sequence[Trial]) -> Iterator[str]:
     worst: tuple[float, int, str] = (UNKNOWN, 0, "")
     for number, trial in enumerate(trials, start=1):
         if trial.fault is not None:
-            continue  # Misread counters are of no figure.
+            continue  # misread counters give no rate
         for drop in trial.observation.drops:
             if drop.cause is DropCause.UNKNOWN and drop.hop != EXTERNAL and trial.offered:
                 part = abs(drop.frames) / trial.offered

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a load pass? Judged from the clean windows of all trials at it.
+"""Judge whether a load passes, from the clean windows of all trials at it.
 
-A SUT that forwards less than it is offered loses frames or queues them. From the loss p and the
-growth g of the queues, both per offered frame, the overload is exactly (p + g) / (1 + g). Windows
-of a millisecond that begin drained seldom lose a frame at any load, so growth counts like loss.
+A SUT that forwards less than it is offered loses frames or queues them. Loss p and growth g of the
+queues are per offered frame. The overload is exactly (p + g) / (1 + g). Windows of a millisecond
+that begin drained seldom lose a frame at any load, so growth counts like loss.
 
 Point estimates are compared with the limits. The interval decides whether there is enough to judge:
-with a standard error of growth of at most a quarter of the width, a load that exceeds the capacity
-by twice the width passes in one of 15,000 cases, and a load at which queues do not grow fails as
-seldom. The ends of the interval are not compared: by its lower end loads would pass that are half a
-width too high, by its upper end searches would end as much too low, and both would depend on how
-long was measured.
+the standard error of growth must be at most a quarter of the width. Then a load that exceeds the
+capacity by twice the width passes in one of 15,000 cases. A load at which queues do not grow fails
+as seldom. The ends of the interval are not compared. By its lower end, loads half a width too high
+would pass; by its upper end, searches would end as much too low. Both would depend on how long was
+measured.
 """
 
 from __future__ import annotations
@@ -29,39 +29,47 @@ from wirespeed.model.trial import CleanRun, Gated
 Floats = NDArray[np.float64]
 
 NDR_LOSS_LIMIT = 1e-4
-"""The share of frames in clean windows that may be lost at the NDR; reported with it."""
+"""Share of frames in clean windows that may be lost at the NDR; reported with it."""
 MIN_WINDOWS = 100
 MIN_RUNS = 10
-# In steady windows queues may still be full from a disturbance. Their loss certainly is an overload
-# where it is many times what could pass.
+# In steady windows queues may still be full from noise. Their loss certainly is an overload where
+# it is many times what could pass.
 OVERLOAD_FACTOR = 5
 OVERLOAD_FLOOR = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict from the clean windows at a load. Where they are too few and the load certainly
-    is an overload, windows, offered, lost and loss are those of the steady windows.
+    """Verdict from the clean windows at a load.
 
-    decided: there is enough to judge; else ndr, pdr and exceeded mean nothing. exceeded: the loss
-    ratio that a search compares with its goal. It is 0 where the NDR's rule passes, and at most the
-    PDR's limit exactly where the PDR's rule passes. growth: never negative; growth_error: half of
-    its 95% interval, 1 where unknown, 0 where trials are one window each, which have no growth.
-    loss_bound: with 95% confidence no larger share of frames is lost. Without any loss it is
-    3/offered, which takes losses for single events; as losses cluster, lossy_runs_bound of
-    model/result.py should be read with it. overload: by which share the load exceeds what is
-    forwarded.
+    Where they are too few and the load certainly is an overload, windows, offered, lost and loss
+    are those of the steady windows.
     """
 
     decided: bool
+    """True if there is enough to judge; else ndr, pdr and exceeded mean nothing."""
     ndr: bool
     pdr: bool
     exceeded: float
+    """Loss ratio that a search compares with its goal.
+
+    It is 0 where the NDR's rule passes. It is at most the PDR's limit exactly where the PDR's rule
+    passes.
+    """
     loss: float
     growth: float
+    """Growth of queues per offered frame; never negative."""
     growth_error: float
+    """Half of its 95% interval; 1 where unknown, 0 where trials are one window each, which have no
+    growth.
+    """
     loss_bound: float
+    """With 95% confidence no larger share of frames is lost. Without any loss it is 3/offered,
+    which takes losses for single events. As losses cluster, read lossy_runs_bound of
+    model/result.py with it.
+    """
     overload: float
+    """Share by which the load exceeds what is forwarded."""
     windows: int
     runs: int
     offered: int
@@ -70,16 +78,16 @@ class Verdict:
 
     @property
     def stands(self) -> bool:
-        """Whether the load stands as an NDR by all its trials together.
+        """Return whether the load stands as an NDR by all its trials together.
 
-        Growth is held to half the width here: all trials together tell growth finer than one does,
-        so a load that exceeds the capacity by the width does not stand.
+        Growth is held to half the width here, as all trials together resolve growth finer than one.
+        So a load that exceeds the capacity by the width does not stand.
         """
         return self.ndr and self.growth <= self.width / 2
 
 
 def verdict(pieces: Sequence[Gated], width: float, pdr_loss: float) -> Verdict:
-    """pieces: all trials at one load. width: the relative resolution of the search."""
+    """Judge a load. pieces: all trials at it. width: relative resolution of the search."""
     runs = [run for piece in pieces for run in piece.runs if run.offered]
     limit = max(pdr_loss, width)
     growth, growth_error, known_to = _growth(runs)
@@ -123,11 +131,11 @@ def _many(runs: Sequence[CleanRun]) -> bool:
 
 
 def _drains(pieces: Sequence[Gated]) -> tuple[list[CleanRun], float] | None:
-    """The steady runs and the error of their growth, if the queues certainly shrink in them and
-    lose no more than an NDR may; else None.
+    """Return the steady runs and their growth's error, if queues certainly shrink; else None.
 
-    A SUT whose queues shrink under a load forwards more than that load. Near the capacity queues
-    take long to drain, and on a noisy host they never drain fully: then this decides.
+    They must also lose no more than an NDR may. A SUT whose queues shrink under a load forwards
+    more than that load. Near the capacity queues take long to drain, and on a noisy host they never
+    drain fully: then this decides.
     """
     runs = [run for p in pieces for run in (*p.runs, *p.draining) if run.offered]
     if not _many(runs) or not any(piece.draining for piece in pieces):
@@ -143,7 +151,7 @@ def _drains(pieces: Sequence[Gated]) -> tuple[list[CleanRun], float] | None:
 
 
 def _beyond_doubt(pieces: Sequence[Gated], limit: float) -> float | None:
-    """The loss ratio of steady windows, if it is an overload whatever disturbed them; else None."""
+    """Return the loss ratio of steady windows, if it proves an overload; else None."""
     offered = sum(piece.steady_offered for piece in pieces)
     if not offered or sum(piece.steady_windows for piece in pieces) < MIN_WINDOWS:
         return None
@@ -152,13 +160,14 @@ def _beyond_doubt(pieces: Sequence[Gated], limit: float) -> float | None:
 
 
 def _growth(runs: Sequence[CleanRun]) -> tuple[float, float, float]:
-    """Growth per offered frame, clipped once over all runs; half of its 95% interval; and the
-    standard error that decides whether there is enough to judge.
+    """Return growth per offered frame, half of its 95% interval, and the deciding error.
 
-    Pieces of one run share their ends, so that their noise cancels in the sum; the error treats
-    them as independent, which is too large rather than too small. A queue that fills in some runs
-    and overflows in others grows unevenly, while the sum of loss and growth is the same in all:
-    then the error is that of the sum, which is what the PDR limits and more than the NDR allows.
+    Growth is clipped once over all runs. The deciding standard error shows whether there is enough
+    to judge. Pieces of one run share their ends, so that their noise cancels in the sum. The error
+    treats them as independent, which is too large rather than too small. A queue may fill in some
+    runs and overflow in others. It then grows unevenly, while the sum of loss and growth is the
+    same in all. In that case the error is that of the sum, which the PDR limits and which is more
+    than the NDR allows.
     """
     if len(runs) < 2:
         return max(0.0, sum(r.growth_frames / r.offered for r in runs)), 1.0, math.inf
@@ -172,7 +181,7 @@ def _growth(runs: Sequence[CleanRun]) -> tuple[float, float, float]:
 
 
 def _standard_error(amounts: Floats, offered: Floats) -> float:
-    """The standard error of sum(amounts) / sum(offered), leaving out each run once (jackknife)."""
+    """Return the standard error of sum(amounts) / sum(offered), by jackknife over the runs."""
     total = offered.sum()
     ratio = amounts.sum() / total
     changes = (amounts - ratio * offered) / (total - offered)
@@ -181,7 +190,7 @@ def _standard_error(amounts: Floats, offered: Floats) -> float:
 
 
 def _loss_bound(runs: Sequence[CleanRun]) -> float:
-    """The 95% upper bound on the share of frames that are lost (Korn and Graubard).
+    """Return the 95% upper bound on the share of frames that are lost (Korn and Graubard).
 
     Frames lost together are one event. The design effect says how much more the runs differ than
     with single losses; the number of events is divided by it. A few events seldom show how large
@@ -205,6 +214,6 @@ def _loss_bound(runs: Sequence[CleanRun]) -> float:
 
 
 def _poisson_bound(events: float) -> float:
-    """The upper bound on the expected number where `events` were observed (Byar), to 1%."""
+    """Return the upper bound on the expected number of `events` observed (Byar), to 1%."""
     z = NormalDist().inv_cdf(CONFIDENCE)
     return (events + 1) * (1 - 1 / (9 * (events + 1)) + z / (3 * math.sqrt(events + 1))) ** 3

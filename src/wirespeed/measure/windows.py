@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was offered, received and lost in the windows of a trial that count?
+"""Count frames offered, received and lost in the windows of a trial that count.
 
 measure/gate.py decides which windows count, without any of these counts. A trial whose frames carry
 no time stamp is one window from its beginning to its end.
@@ -31,10 +31,10 @@ from wirespeed.model.words import two_digits
 
 Floats = NDArray[np.float64]
 
-# A trial that is clean throughout is divided into at least so many runs: their spread gives the
+# A trial that is clean throughout is divided into at least this many runs: their spread gives the
 # interval of the growth of queues.
 MIN_RUNS = 10
-# A quiet trial, which counts whole, may leave out this share of its windows.
+# A quiet trial, which counts whole, may exclude this share of its windows.
 QUIET_SHARE = 0.01
 # Buckets of latency are 1/16 of an octave wide.
 BUCKET = 2 ** (1 / 16)
@@ -44,8 +44,11 @@ EPOCH = "first frame due"
 def geometry_of(
     observation: Observation, width: float, pause_load_fps: float | None = None
 ) -> Geometry:
-    """pause_load_fps: the load, summed over directions, that limits how long a stop may be. It is
-    not the trial's own in an overload, where the limit is that of the MRR."""
+    """Return the windows of a trial.
+
+    pause_load_fps: load, summed over directions, that limits how long a stop may be. In an overload
+    it is the MRR, not the trial's own load.
+    """
     load_fps = observation.intended_load_fps if pause_load_fps is None else pause_load_fps
     windows = _windows(observation)
     generator = {
@@ -66,10 +69,11 @@ def geometry_of(
 
 
 def drained(observation: Observation, geometry: Geometry) -> tuple[bool, ...]:
-    """For each window: was less than a quarter of the ring queued as it began, in every direction?
+    """Return, for each window, whether less than a quarter of the ring was queued as it began.
 
-    What is queued follows from the latency above the least of the trial. A window of which no frame
-    arrived is not drained. Where latency is not known at all, all windows count as drained.
+    It must hold in every direction. The queue follows from the latency above the minimum of the
+    trial. A window of which no frame arrived is not drained. Where latency is unknown, all windows
+    count as drained.
     """
     windows = _windows(observation)
     if windows is None or not any(_known(d).any() for d in windows.directions):
@@ -86,7 +90,7 @@ def drained(observation: Observation, geometry: Geometry) -> tuple[bool, ...]:
 
 
 def gated(observation: Observation, mask: Mask, geometry: Geometry) -> Gated:
-    """The counts of clean windows, as runs, and of steady windows, summed."""
+    """Return the counts of clean windows, as runs, and of steady windows, summed."""
     windows = _windows(observation)
     if windows is None:
         return _whole(observation, mask, geometry)
@@ -109,13 +113,13 @@ def gated(observation: Observation, mask: Mask, geometry: Geometry) -> Gated:
 
 
 def is_quiet(observation: Observation, mask: Mask) -> bool:
-    """Whether the trial counts whole. Where something could not be watched it does not."""
+    """Return whether the trial counts whole. It does not where something was not observed."""
     left_out = len(mask.clean) - sum(mask.clean)
     return left_out <= QUIET_SHARE * len(mask.clean) and not observation.evidence.unseen
 
 
 def why_disturbed(mask: Mask, evidence: Evidence) -> str | None:
-    """One sentence, e.g. "core shared 78%, generator stopped 3.1% of the trial"."""
+    """Return one sentence, e.g. "core shared 78%, generator stopped 3.1% of the trial"."""
     shares = sorted(mask.left_out, key=lambda left_out: -left_out.share)
     shares_text = ", ".join(f"{left_out.why} {two_digits(left_out.share)}" for left_out in shares)
     parts = [f"{shares_text} of the trial"] if shares_text else []
@@ -125,7 +129,7 @@ def why_disturbed(mask: Mask, evidence: Evidence) -> str | None:
 
 
 def trial_series(observation: Observation, mask: Mask) -> tuple[Series, ...]:
-    """The figures over time of a trial: its windows, which of them count, how slow CPUs were."""
+    """Return the series of a trial: its windows, which of them count, how slow CPUs were."""
     slowness = [
         Series(slowness_name(c.cpu, c.host), "ratio", SeriesKind.GAUGE, EPOCH, c.at_ns, c.slowness)
         for c in observation.evidence.contention
@@ -137,7 +141,10 @@ def trial_series(observation: Observation, mask: Mask) -> tuple[Series, ...]:
 
 
 def series_of(windows: Windows, mask: Mask) -> tuple[Series, ...]:
-    """Summed over directions: frames sent, queued and received, and whether a window counted."""
+    """Return frames sent, queued and received, and whether a window counted.
+
+    Summed over directions.
+    """
     at_ns = tuple(windows.begin_ns + i * windows.window_ns for i in range(windows.count))
     backlog = np.zeros(windows.count)
     for direction in windows.directions:
@@ -158,7 +165,7 @@ def series_of(windows: Windows, mask: Mask) -> tuple[Series, ...]:
 
 
 def summed(windows: Windows, field: str) -> NDArray[np.int64]:
-    """A count of each window, summed over directions."""
+    """Return a count of each window, summed over directions."""
     total = np.zeros(windows.count, dtype=np.int64)
     for direction in windows.directions:
         total += np.array(getattr(direction, field), dtype=np.int64)
@@ -182,7 +189,7 @@ def _latency_ns(direction: DirectionWindows) -> Floats:
 
 
 def _filled(direction: DirectionWindows) -> Floats:
-    """Latency as each window began; where no frame arrived, the last known one."""
+    """Return latency as each window began; where no frame arrived, the last known one."""
     known = np.flatnonzero(_known(direction))
     if not len(known):
         return np.zeros(len(direction.latency_ns))
@@ -191,8 +198,10 @@ def _filled(direction: DirectionWindows) -> Floats:
 
 
 def _pieces(clean: NDArray[np.bool_], longest: int) -> list[tuple[int, int]]:
-    """Ranges [first, end) of consecutive clean windows, divided evenly so that none exceeds
-    `longest`."""
+    """Return ranges [first, end) of consecutive clean windows, each at most `longest` long.
+
+    A longer range is divided evenly.
+    """
     edges = np.flatnonzero(np.diff(np.concatenate(([False], clean, [False])).astype(np.int8)))
     pieces: list[tuple[int, int]] = []
     for first, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
@@ -203,12 +212,12 @@ def _pieces(clean: NDArray[np.bool_], longest: int) -> list[tuple[int, int]]:
 
 
 def _runs(windows: Windows, clean: NDArray[np.bool_]) -> tuple[CleanRun, ...]:
-    """The runs of clean windows. Their growth may be negative: clipped in each run, noise would add
-    up over the runs.
+    """Return the runs of clean windows.
 
-    A run after a disturbance starts where latency is low, which may be noise: growth from there
-    would be too large. It is measured from the second window on and scaled to the frames of the
-    run; a run of one such window has no growth.
+    Their growth may be negative: clipped in each run, noise would add up over the runs. A run after
+    noise starts where latency is low, which may be chance: growth from there would be too large. It
+    is measured from the second window on and scaled to the frames of the run; a run of one such
+    window has no growth.
     """
     pieces = _pieces(clean, max(1, windows.count // MIN_RUNS))
     if not pieces:
@@ -235,13 +244,13 @@ def _runs(windows: Windows, clean: NDArray[np.bool_]) -> tuple[CleanRun, ...]:
 def _within(
     counts: tuple[int, ...], first: NDArray[np.int64], end: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """The sum of counts[first:end] for each pair."""
+    """Return the sum of counts[first:end] for each pair."""
     until = np.concatenate(([0], np.cumsum(np.array(counts, dtype=np.int64))))
     return until[end] - until[first]
 
 
 def _whole(observation: Observation, mask: Mask, geometry: Geometry) -> Gated:
-    """The gated trial where it is one window: all of it counts, or nothing."""
+    """Return the gated trial where it is one window: all of it counts, or nothing."""
     offered = observation.total("offered")
     received = observation.total("received")
     lost = max(0, offered - received - observation.handled)
@@ -262,8 +271,11 @@ def _whole(observation: Observation, mask: Mask, geometry: Geometry) -> Gated:
 def _latency(
     rows: LatencyRows | None, windows: Windows, clean: NDArray[np.bool_]
 ) -> Latency | None:
-    """Latency of the rows that lie in clean windows. min and max are the ends of their buckets, the
-    other figures their middles. Histograms do not keep the order of frames, so jitter is 0."""
+    """Return latency of the rows that lie in clean windows.
+
+    min and max are the ends of their buckets, the other values their middles. Histograms do not
+    keep the order of frames, so jitter is 0.
+    """
     if rows is None:
         return None
     frames: dict[int, int] = {}

@@ -15,9 +15,9 @@ from wirespeed.store.records import PointRecord
 def answers(point: PointRecord) -> Mapping[PlacementKind | None, SearchResult]:
     """Return the result of each placement, the headline first; none of a point without result.
 
-    Of several arrangements of more than two CPUs that are of one kind, the first counts. None: the
-    placement is not known. One that an older version did not store is that of all trials, where
-    they have the same.
+    Where several sets of more than two CPUs have one placement, the first counts. None stands for
+    an unknown placement. A result that an older version did not store is that of all trials, where
+    all have the same placement.
     """
     result = point.result
     if result is None:
@@ -30,8 +30,10 @@ def answers(point: PointRecord) -> Mapping[PlacementKind | None, SearchResult]:
 
 
 def answers_with_merged(point: PointRecord) -> Mapping[PlacementKind | None, SearchResult]:
-    """Return the result of each placement, as answers; where placements made no difference, the one
-    result under each of them."""
+    """Return the result of each placement, as answers does.
+
+    Where placements made no difference, each of them has the one result.
+    """
     found = answers(point)
     merged: dict[PlacementKind | None, SearchResult] = {
         kind: result for result in found.values() for kind in result.merged
@@ -40,8 +42,10 @@ def answers_with_merged(point: PointRecord) -> Mapping[PlacementKind | None, Sea
 
 
 def by_placement(point: PointRecord) -> Mapping[PlacementKind | None, PointRecord]:
-    """Return the point as if only one placement had been met, for each; trials in which the CPUs
-    moved are in none of several."""
+    """Return the point as if only one placement had been met, for each placement.
+
+    Trials in which the CPUs moved belong to none of several placements.
+    """
     found = answers(point)
     if len(found) < 2:
         return dict.fromkeys(found, point)

@@ -16,7 +16,7 @@ def loss_range(found: AsIs) -> str:
 
 
 def lossless(result: SearchResult) -> float | None:
-    """The highest load without loss; None where the bracket or the figure says the same already."""
+    """Return the highest load without loss; None where bracket or rate say the same already."""
     found = result.as_is
     if found is None or found.lossless_fps is None:
         return None
@@ -28,7 +28,7 @@ def lossless(result: SearchResult) -> float | None:
 
 
 def bracket_words(bracket: Bracket) -> str:
-    """A range in Mpps: "at least 4.900, at most 8.250", or one of the two."""
+    """Format a range in Mpps: "at least 4.900, at most 8.250", or one of the two."""
     carried, overloads = bracket.carried_fps, bracket.overloads_fps
     ends = [f"at least {mpps(carried)}"] if carried is not None else []
     if overloads is not None:
@@ -37,8 +37,10 @@ def bracket_words(bracket: Bracket) -> str:
 
 
 def bound_words(interval: Interval) -> str | None:
-    """A searched rate in Mpps: "4.900", or "at least 4.900" where no load above it failed; None
-    where no load passed."""
+    """Format a searched rate in Mpps: "4.900", or "at least 4.900" as a lower bound.
+
+    A rate is a lower bound where no load above it failed. None where no load passed.
+    """
     if interval.lower is None:
         return None
     rate = mpps(interval.lower.load_fps)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compare two runs point by point, within each CPU placement that both met.
 
-Clean rates decide. Rates over all time are shown next to them and decide nothing: they depend on
+Clean rates decide. Rates over all time are shown next to them and decide nothing. They depend on
 the noise of that day as much as on what was changed.
 """
 
@@ -43,8 +43,10 @@ _MISSING = (Judgement.GONE, Judgement.NEW)
 
 
 def _of_point(a: PointRecord, b: PointRecord, tolerance: float) -> Iterator[Difference]:
-    """Compare a point in every placement that both runs met. A rate of one run is missing from the
-    other only if no placement has it."""
+    """Compare a point in every placement that both runs met.
+
+    A rate of one run is missing from the other only if no placement has it.
+    """
     placed_a, placed_b = by_placement(a), by_placement(b)
     if (change := _placement_change(a, b)) is not None and change.a and change.b:
         yield from (replace(d, change=None, error=None, verdict=Judgement.APART)
@@ -65,7 +67,7 @@ _Placed = Mapping[PlacementKind | None, PointRecord]
 
 
 def _common(a: _Placed, b: _Placed) -> Iterator[tuple[PlacementKind, PointRecord, PointRecord]]:
-    """Every result of a with that of b in the same placement, once each."""
+    """Yield every result of a with that of b in the same placement, once each."""
     for kind, one in a.items():
         for other_kind, other in b.items():
             if kind is not None and _where(kind, one) & _where(other_kind, other):
@@ -73,7 +75,7 @@ def _common(a: _Placed, b: _Placed) -> Iterator[tuple[PlacementKind, PointRecord
 
 
 def _where(kind: PlacementKind | None, point: PointRecord) -> set[PlacementKind | None]:
-    """The placements that a result holds for."""
+    """Return the placements that a result holds for."""
     return {kind, *(point.result.merged if point.result is not None else ())}
 
 
@@ -86,7 +88,7 @@ def _differences(a: PointRecord, b: PointRecord, tolerance: float) -> Iterator[D
         a_fps, b_fps = values_a.get(figure), values_b.get(figure)
         if (a_fps is None and b_fps is None) or (bracketed and figure in ("NDR", "PDR")):
             continue
-        # With grade D nothing is known of undisturbed time: its MRR is neither gone nor new.
+        # With grade D nothing is known of clean time: its MRR is neither gone nor new.
         if bracketed and (a_fps is None or b_fps is None):
             continue
         error = combined(uncertainty(a, figure), uncertainty(b, figure), figure)
@@ -101,8 +103,10 @@ def _differences(a: PointRecord, b: PointRecord, tolerance: float) -> Iterator[D
 
 
 def _judge(change: float, error: float | None, tolerance: float) -> Judgement:
-    """Count a change that exceeds both the tolerance and the error. One within an error above the
-    tolerance may be anything."""
+    """Count a change that exceeds both the tolerance and the error.
+
+    A change is undecided where its error exceeds the tolerance and covers it.
+    """
     if error is None:
         return Judgement.CANNOT_TELL
     if abs(change) <= error:
@@ -113,7 +117,7 @@ def _judge(change: float, error: float | None, tolerance: float) -> Judgement:
 
 
 def _between(a: PointRecord, b: PointRecord, tolerance: float) -> Difference:
-    """The NDR where a run knows only a bracket: two brackets differ where they are disjoint."""
+    """Compare NDRs of which one is only a bracket: two brackets differ where they are disjoint."""
     values = _values(a.result).get("NDR"), _values(b.result).get("NDR")
     (low_a, high_a), (low_b, high_b) = _range(a), _range(b)
     change, verdict = None, Judgement.OVERLAP
@@ -133,7 +137,7 @@ def _between(a: PointRecord, b: PointRecord, tolerance: float) -> Difference:
 
 
 def _printed_range(point: PointRecord) -> Bracket | None:
-    """The bracket, or an NDR that is a lower bound only, as no load above it failed; else None."""
+    """Return the bracket, or an NDR that is only a lower bound; else None."""
     ndr = point.result.ndr if point.result is not None else None
     if ndr is not None and ndr.lower is not None and ndr.upper is None:
         return Bracket(ndr.lower.load_fps, None)
@@ -145,7 +149,7 @@ def _has_ndr(point: PointRecord) -> bool:
 
 
 def _range(point: PointRecord) -> tuple[float, float]:
-    """The loads between which the NDR lies."""
+    """Return the loads between which the NDR lies."""
     bracket = _bracket(point)
     if bracket is None:
         ndr = point.result.ndr if point.result is not None else None
@@ -179,7 +183,7 @@ def _grade_change(a: PointRecord, b: PointRecord) -> GradeChange | None:
 
 
 def _placement_change(a: PointRecord, b: PointRecord) -> PlacementChange | None:
-    """The placements of both; None where they have one in common, or nothing is known of either."""
+    """Return the placements of both; None where they share one, or nothing is known of either."""
     met_a, met_b = _met(a), _met(b)
     if set(met_a) & set(met_b) or not (met_a or met_b):
         return None
@@ -195,7 +199,7 @@ def _bracket(point: PointRecord) -> Bracket | None:
 
 
 def _values(result: SearchResult | None) -> dict[str, float]:
-    """The figures of undisturbed time that a point has, in frames/s."""
+    """Return the clean rates of a point, in frames/s."""
     if result is None:
         return {}
     found = {

@@ -26,33 +26,36 @@ class Judgement(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One figure of one point in both runs, in frames/s; None where a run has no figure.
-
-    a_bracket, b_bracket: of a point of grade D, instead of its figure. change: relative to A; of
-    brackets that do not overlap, the least that it can be. error: half of the change's 95%
-    interval, relative to A; None where an error of either run is not known. placement: of both
-    figures, where a run met several.
-    """
+    """One rate of one point in both runs, in frames/s; None where a run has no such rate."""
 
     label: str
     figure: str
     a_fps: float | None
     b_fps: float | None
     change: float | None
+    """Relative to A; of disjoint brackets, the smallest possible change."""
     error: float | None
+    """Half of the change's 95% interval, relative to A; None where an error of either run is
+    unknown.
+    """
     verdict: Judgement
     a_bracket: Bracket | None = None
+    """Bracket of a point of grade D, instead of its rate."""
     b_bracket: Bracket | None = None
+    """Bracket of a point of grade D, instead of its rate."""
     placement: PlacementKind | None = None
+    """Placement of both rates, where a run met several."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacementChange:
-    """A point without a placement that both runs met. a, b: those met; empty: not known."""
+    """A point without a placement that both runs met."""
 
     label: str
     a: tuple[PlacementKind, ...]
+    """Placements met by run A; empty: unknown."""
     b: tuple[PlacementKind, ...]
+    """Placements met by run B; empty: unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +69,16 @@ class GradeChange:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Every figure that at least one of the runs has, and the points that only one has.
-
-    placements: points without a placement that is known to be common.
-    """
+    """Every rate that at least one of the runs has, and the points that only one has."""
 
     differences: tuple[Difference, ...]
     placements: tuple[PlacementChange, ...]
+    """Points without a placement known to be common."""
     grades: tuple[GradeChange, ...]
     only_a: tuple[str, ...]
     only_b: tuple[str, ...]
 
     @property
     def worse(self) -> tuple[Difference, ...]:
-        """Figures that are worse beyond tolerance and uncertainty, or missing in B."""
+        """Rates that are worse beyond tolerance and uncertainty, or missing in B."""
         return tuple(d for d in self.differences if d.verdict in (Judgement.WORSE, Judgement.GONE))

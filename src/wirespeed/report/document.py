@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a run as one JSON document? Its shape is schemas/result.schema.json.
+"""Write a run as one JSON document (schemas/result.schema.json).
 
-Names follow the test-case schema of FD.io CSIT where it has a name for the thing.
+Names follow the test-case schema of FD.io CSIT where it has one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SCHEMA_VERSION = "4.0"
 
 
 def document(run: RunRecord) -> dict[str, Any]:
-    """The whole run; every value is a JSON type."""
+    """Return the whole run; every value is a JSON type."""
     return {
         "schema_version": SCHEMA_VERSION,
         "run": {
@@ -77,13 +77,13 @@ def _point(point: PointRecord, versions: dict[str, str]) -> dict[str, Any]:
 
 
 def _theoretical_max(point: PointRecord) -> dict[str, Any] | None:
-    """TCP has none: virtual cables have no speed."""
+    """Return the theoretical maximum; None for TCP, as virtual cables have no speed."""
     if point.tcp is not None:
         return None
     return {"rate": {"value": point.frames.line_rate_fps, "unit": "fps"}}
 
 
-# What the figures of a search are, for programs that do not know its name.
+# Meaning of a search's rates, for programs that do not know its name.
 _TYPES = {
     SearchKind.RFC2544: "ndrpdr",
     SearchKind.TST009: "ndrpdr",
@@ -137,13 +137,13 @@ def _result(result: SearchResult, workload: Workload) -> dict[str, Any]:
 
 
 def _tcp(result: TcpResult) -> dict[str, Any]:
-    """The medians, then every run with TCP_INFO over time."""
+    """Return the medians, then every run with TCP_INFO over time."""
     encoded: dict[str, Any] = encode(result)
     return {"total_bps": result.total_bps} | encoded
 
 
 def _rate(fps: float | None, spec: Frames) -> dict[str, Any] | None:
-    """CSIT's rate and bandwidth; its bandwidth is that of the wire (L1)."""
+    """Return CSIT's rate and bandwidth; its bandwidth is that of the wire (L1)."""
     if fps is None:
         return None
     converted = rate(fps, spec)
@@ -170,7 +170,7 @@ def _bound(bound: Bound | None, spec: Frames) -> dict[str, Any] | None:
 
 
 def _undisturbed(found: Undisturbed | None) -> dict[str, Any] | None:
-    """What the figures rest on."""
+    """Return the evidence behind the clean rates."""
     if found is None:
         return None
     encoded: dict[str, Any] = encode(found)

@@ -27,8 +27,8 @@ from wirespeed.report.answers import by_placement
 from wirespeed.report.figures import PointFigures, Rate, point_figures
 from wirespeed.store.records import PointRecord, RunRecord
 
-# What effects may be of: one that every result has, so that like is compared with like; of several
-# the one whose repeats scatter least, where there are repeats, else the first.
+# Rates whose effects can be estimated. Only a rate that every result has is used, so that like is
+# compared with like. With repeats, the one that scatters least is used, else the first.
 _QUANTITIES: Mapping[str, Callable[[PointFigures], Rate | None]] = {
     "NDR": lambda f: f.ndr,
     "PDR": lambda f: f.pdr,
@@ -40,26 +40,26 @@ _QUANTITIES: Mapping[str, Callable[[PointFigures], Rate | None]] = {
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """An effect and what to call it. aliased: what else it may be the effect of."""
+    """An effect and its name."""
 
     what: str
     effect: Effect
     aliased: str = ""
+    """Another effect that it may be instead, as the design cannot separate them."""
 
 
 @dataclass(frozen=True, slots=True)
 class FactorGroup:
-    """Points that differ in their factors alone. quantity: what is compared. missing: results that
-    have no such figure. cells: rates in frames/s by combination, by repeat.
-
-    cumulative, alone, mains, interactions: empty where the design does not have them.
-    """
+    """Points that differ only in their factors; effects are empty where the design has none."""
 
     name: str
     quantity: str
+    """Name of the compared rate."""
     missing: int
+    """Number of results without that rate."""
     factors: tuple[str, ...]
     cells: Cells
+    """Rates in frames/s by combination, by repeat."""
     cumulative: tuple[Told, ...] = ()
     total: Told | None = None
     alone: tuple[Told, ...] = ()
@@ -69,17 +69,17 @@ class FactorGroup:
 
     @property
     def told(self) -> tuple[Told, ...]:
-        """All effects in the order of reading."""
+        """All effects in reading order."""
         last = () if self.total is None else (self.total,)
         return (*self.cumulative, *last, *self.alone, *self.mains, *self.interactions)
 
     def mean_fps(self, cell: Combination) -> float | None:
-        """The geometric mean of a combination; None where it was not measured."""
+        """Return the geometric mean of a combination; None where it was not measured."""
         return mean(self.cells[cell]) if self.cells.get(cell) else None
 
 
 def factor_groups(run: RunRecord) -> tuple[FactorGroup, ...]:
-    """One for each combination of what is no factor; none where the study has no factors."""
+    """Return a group for each combination of what is no factor; none without factors."""
     form = run.form
     if not form.factors:
         return ()
@@ -93,7 +93,7 @@ def factor_groups(run: RunRecord) -> tuple[FactorGroup, ...]:
 
 
 def plain_label(point: PointRecord) -> str:
-    """What a point is called without its factors and its repeat."""
+    """Return a point's label without its factors and its repeat."""
     label = point.label.removesuffix(f", repeat {point.repeat}")
     words = " + ".join(point.factors) or "base"
     return label.removesuffix(f", {words}")
@@ -134,7 +134,7 @@ def _adjusted(form: StudyForm, fit: PlacementFit) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Rates:
-    """Rates of one quantity by combination, repeat and placement (None: not known)."""
+    """Rates of one quantity by combination, repeat and placement; None: unknown placement."""
 
     found: Mapping[Combination, Mapping[int, Mapping[PlacementKind | None, float]]]
 
@@ -158,8 +158,10 @@ class _Rates:
         return sum(any(kind is not None for kind in each) for each in placed)
 
     def cells(self, blocks: bool) -> tuple[Cells, PlacementFit | None]:
-        """In blocks of one placement, only repeats that every combination has: such a block stands
-        as a whole or not. Rates of several placements are adjusted by a fit."""
+        """Return rates by combination and repeat, adjusted by a fit where placements differ.
+
+        blocks: keep only repeats of one placement that every combination has.
+        """
         samples = {
             on: [
                 Sample(fps, kind, repeat)
@@ -215,7 +217,7 @@ def _with_effects(group: FactorGroup, form: StudyForm, blocks: bool) -> FactorGr
 def _contrasts(
     group: FactorGroup, form: StudyForm, wanted: Sequence[Combination], blocks: bool
 ) -> Iterator[Told]:
-    """Main effects or interactions; of several that are the same contrast, the first."""
+    """Yield main effects or interactions; of several that are the same contrast, the first."""
     count, names = len(group.factors), group.factors
     generators = [generator(text, count) for text in form.design.generators]
     confused = aliases(count, generators)
@@ -232,7 +234,7 @@ def _contrasts(
 
 
 def effect_words(told: Told) -> str:
-    """E.g. "huge pages alone: gains, 1.21x (95%: 1.10x to 1.33x, 3 repeats)"."""
+    """Format an effect: "huge pages alone: gains, 1.21x (95%: 1.10x to 1.33x, 3 repeats)"."""
     effect = told.effect
     value = f"{effect.ratio:.2f}x"
     if effect.low is None or effect.high is None:

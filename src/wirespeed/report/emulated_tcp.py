@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do TCP rates of emulated guests show? Whether offloads gain, not how much."""
+"""Tell from TCP rates of emulated guests whether offloads gain; not how much."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from wirespeed.store.records import PointRecord
 
 
 def offload_direction(points: Sequence[PointRecord]) -> str | None:
-    """One sentence on the emulated points that differ in their offloads only; None where there are
-    none."""
+    """Return one sentence on emulated points that differ only in their offloads, or None."""
     gains = offload_gains(tuple(point for point in points if point.emulated))
     factors = sorted(gain.factor for gain in gains if gain.factor is not None)
     if not factors:

@@ -19,7 +19,7 @@ EXPLANATION_VERSION = "2.0"
 def explain_document(
     run: RunRecord, found: Sequence[Explained], outcome: Tried | None = None
 ) -> dict[str, Any]:
-    """Every value is a JSON type. outcome: of the change that was tried, if one was."""
+    """Return the document; every value is a JSON type. outcome: of a change that was tried."""
     return {
         "schema_version": EXPLANATION_VERSION,
         "run": {"id": run.id, "study": run.study, "host": run.host.host},

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of a point's limit, all of it, by the rules of this version?
+"""Explain what limits a point, by the rules of this version.
 
-Reports show explanations as they were stored when the point was complete. Here they are made anew
-from what the run stores, so that an older run has the benefit of newer rules.
+Reports show explanations as stored when the point was complete. Here they are derived again from
+the run's data, so that newer rules apply to older runs.
 """
 
 from __future__ import annotations
@@ -29,25 +29,27 @@ _FRAME = "traffic.frame"
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """why_not: why a point cannot be explained, a sentence; then there is nothing else.
-
-    limits: what the explainers found, most important first. resources: that which limits first;
-    empty for TCP, for emulated points and where no trial counts. changes: of `limits`, those that
-    propose one, the largest expected gain first. path: None where it is not known.
-    findings: of the audit as the run began, those that tell why a resource lacks.
-    """
+    """Explanation of a point."""
 
     point: PointRecord
     why_not: str | None = None
+    """Why the point cannot be explained, a sentence; the other fields are then empty."""
     limits: tuple[Explanation, ...] = ()
+    """Results of the explainers, most important first."""
     resources: tuple[ResourceUse, ...] = ()
+    """Uses of resources, that which limits first; empty for TCP, for emulated points and where no
+    trial counts.
+    """
     changes: tuple[Explanation, ...] = ()
+    """Those of `limits` that propose a change, the largest expected gain first."""
     path: PathView | None = None
+    """None where it is unknown."""
     findings: tuple[Finding, ...] = ()
+    """Audit findings at the run's start that explain why a resource is short."""
 
 
 def explained(run: RunRecord, point: PointRecord) -> Explained:
-    """Everything that the run tells of the point."""
+    """Return everything that the run knows of the point."""
     found = seen_in(run, point)
     if found is None:
         return Explained(point, _unfinished(point))
@@ -60,16 +62,16 @@ def explained(run: RunRecord, point: PointRecord) -> Explained:
 
 
 def seen_in(run: RunRecord, point: PointRecord) -> Measured | None:
-    """The point as an explainer sees it, with what the run's other points tell of it."""
+    """Return the point as an explainer sees it, with data of the run's other points."""
     found = measured(point, run.host)
     return None if found is None else replace(found, other_sizes=tuple(_sizes(run, point)))
 
 
 def check_evidence(run: RunRecord) -> None:
-    """Raises BadInput for a run of a version that stored nothing to explain it by.
+    """Raise BadInput for a run of a version that stored nothing to explain it by.
 
-    Since schema 0002 a trial is judged by its windows, and what disturbed it is stored; before, a
-    trial was kept or thrown away as a whole.
+    Since schema 0002 a trial is judged by its windows, and its noise is stored. Before, a trial was
+    kept or rejected as a whole.
     """
     done = [point for point in run.points if point.result is not None]
     if done and all(point.explanations is None and not _has_evidence(point) for point in done):
@@ -96,7 +98,7 @@ def _without_figures(result: SearchResult) -> str | None:
 
 
 def _sizes(run: RunRecord, point: PointRecord) -> Iterator[tuple[float, float]]:
-    """This point and those that differ from it in the size of frames alone, at their best."""
+    """Yield frame size and best rate of this point and of those that differ only in frame size."""
     if point.tcp is not None:
         return
     own = _without_size(point)

@@ -17,16 +17,15 @@ from wirespeed.store.records import PointRecord
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A frame rate over all directions, and what it means at the point's frame size.
-
-    line_share: of the theoretical maximum, i.e. of link_bps in each direction. Above 1 is possible:
-    virtual ports have no speed, and only with traffic.link_bound are they held to a nominal one.
-    """
+    """A frame rate over all directions, and the bandwidth at the point's frame size."""
 
     fps: float
     l1_bps: float
     l2_bps: float
     line_share: float
+    """Share of the theoretical maximum, i.e. of link_bps in each direction. May exceed 1: virtual
+    ports have no speed, unless traffic.link_bound limits them to a nominal one.
+    """
 
     @property
     def mpps(self) -> float:
@@ -34,23 +33,19 @@ class Rate:
 
 
 def rate(fps: float, spec: Frames) -> Rate:
-    """The frame rate with what it means at that point's frame size."""
+    """Return the frame rate with its bandwidth at that point's frame size."""
     frame_bytes = spec.mean_wire_bytes
     return Rate(fps, l1_bps(fps, frame_bytes), l2_bps(fps, frame_bytes), fps / spec.line_rate_fps)
 
 
 def line_rate_words(spec: Frames) -> str:
-    """What to call the line rate: nominal where no link has that speed."""
+    """Return a name of the line rate: nominal where no link has that speed."""
     return "nominal line rate" if spec.nominal_link else "line rate"
 
 
 @dataclass(frozen=True, slots=True)
 class PointFigures:
-    """The headline rates of one point, of undisturbed time; None where the search found none.
-
-    constant: what was forwarded at a fixed load. reason: why figures are missing. bracket: with
-    grade D instead of an NDR. as_is: what the host gives as it is.
-    """
+    """Headline rates of one point, over clean time; None where the search found none."""
 
     point: PointRecord
     maximum_fps: float
@@ -58,15 +53,19 @@ class PointFigures:
     pdr: Rate | None
     mrr: Rate | None
     constant: Rate | None
+    """Rate that was forwarded at a fixed load."""
     reason: str | None
+    """Why rates are missing."""
     grade: Grade | None = None
     undisturbed: Undisturbed | None = None
     as_is: AsIs | None = None
+    """Rates over all time."""
     bracket: Bracket | None = None
+    """Range of the NDR, with grade D."""
 
     @property
     def conformant(self) -> bool:
-        """Whether RFC 2544 trial rules were kept; a point without result claims nothing."""
+        """Return whether RFC 2544 trial rules were kept; False for a point without result."""
         return self.point.result is not None and self.point.result.conformant
 
     @property
@@ -76,7 +75,7 @@ class PointFigures:
 
     @property
     def ndr_words(self) -> str | None:
-        """The NDR in Mpps, which may be a bracket or a lower bound; None where there is none."""
+        """Return the NDR in Mpps, as a bracket or lower bound where it is one; None without NDR."""
         result = self.point.result
         if self.bracket is not None:
             return bracket_words(self.bracket)
@@ -84,7 +83,7 @@ class PointFigures:
 
     @property
     def pdr_words(self) -> str | None:
-        """The PDR in Mpps, which may be a lower bound; None where there is none."""
+        """Return the PDR in Mpps, as a lower bound where it is one; None without PDR."""
         result = self.point.result
         return bound_words(result.pdr) if result is not None and result.pdr is not None else None
 
@@ -97,17 +96,17 @@ class PointFigures:
 
     @property
     def best(self) -> Rate | None:
-        """The strictest figure there is, for one bar or one line of a summary."""
+        """The strictest rate there is, for one bar or one line of a summary."""
         return self.ndr or self.carried or self.pdr or self.mrr or self.constant or self.as_is_mrr
 
     @property
     def carried(self) -> Rate | None:
-        """The lower end of a bracket."""
+        """Lower end of a bracket."""
         return self._rate(self.bracket.carried_fps if self.bracket is not None else None)
 
     @property
     def overloads(self) -> Rate | None:
-        """The upper end of a bracket."""
+        """Upper end of a bracket."""
         return self._rate(self.bracket.overloads_fps if self.bracket is not None else None)
 
     @property
@@ -119,7 +118,7 @@ class PointFigures:
 
 
 def point_figures(point: PointRecord) -> PointFigures:
-    """The figures of a stored point."""
+    """Return the rates of a stored point."""
     result = point.result
     maximum_fps = 0.0 if point.tcp is not None else point.frames.line_rate_fps
     if result is None or point.tcp is not None:
@@ -141,7 +140,7 @@ def point_figures(point: PointRecord) -> PointFigures:
 
 
 def figures_by_placement(point: PointRecord) -> Iterator[PointFigures]:
-    """Yield the point's own figures, then those of the other placements that gave a rate."""
+    """Yield the point's own rates, then those of the other placements that gave one."""
     first, *others = by_placement(point).values() or (point,)
     yield point_figures(first)
     for other in others:
@@ -156,7 +155,7 @@ def _lower(interval: Interval | None, spec: Frames) -> Rate | None:
 
 
 def _reason(point: PointRecord) -> str | None:
-    """Why figures are missing: not measured, stopped by an error, or not measurable."""
+    """Return why rates are missing: not measured, stopped by an error, or not measurable."""
     if point.result is not None:
         return point.result.not_measurable
     if point.error is not None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a fleet look like as one HTML file: what is odd, groups, hosts by rules and figures?
+"""Write a fleet as one HTML file: outliers, groups, hosts by rules and by results.
 
-The template only arranges. A page of 1,000 hosts has some 25,000 cells: those that passed are
-empty, and rules that no host breaks have no column.
+The template only arranges. A page of 1,000 hosts has some 25,000 cells. Passed cells are empty, and
+rules that no host breaks have no column.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from wirespeed.model.words import counted
 from wirespeed.report.charts.fleet import burn_in_svg, strip_svg
 from wirespeed.report.html import page_style
 
-# More charts of burn-ins than these tell a reader nothing more; those worth a look come first.
+# More charts of burn-ins add nothing; those that need attention come first.
 _BURN_INS = 24
-# The told sentences at the top; the others are behind a click.
+# Sentences shown at the top; the others are collapsed.
 _FIRST = 20
 
 _SHOWN = {
@@ -37,11 +37,12 @@ _SHOWN = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A rule that some host breaks. failed: how many do."""
+    """A rule that some host breaks."""
 
     rule: str
     title: str
     failed: int
+    """Number of hosts that break it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Row:
 
 
 def fleet_page(fleet: Fleet, version: str) -> str:
-    """The page as one file. version: of wirespeed."""
+    """Return the page as one file. version: of wirespeed."""
     environment = Environment(
         loader=PackageLoader("wirespeed.report"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
@@ -91,7 +92,7 @@ def fleet_page(fleet: Fleet, version: str) -> str:
 
 
 def rule_columns(fleet: Fleet) -> list[Column]:
-    """Rules that at least one host breaks, by their number."""
+    """Return rules that at least one host breaks, by their number."""
     failed: dict[str, int] = {}
     titles: dict[str, str] = {}
     for host in fleet.hosts:
@@ -103,7 +104,7 @@ def rule_columns(fleet: Fleet) -> list[Column]:
 
 
 def _rule_rows(group: Group, columns: list[Column]) -> list[Row]:
-    """Hosts with the most severe faults first."""
+    """Return hosts with the most severe failures first."""
     rows = [
         Row(host, Markup("".join(_cell(host, column.rule) for column in columns)), _weight(host))  # noqa: S704
         for host in group.hosts
@@ -112,7 +113,7 @@ def _rule_rows(group: Group, columns: list[Column]) -> list[Row]:
 
 
 def _weight(host: Host) -> int:
-    """Any number of milder faults comes after a more severe one."""
+    """Return a sort key: one more severe failure outweighs any number of milder ones."""
     ranks = [v.severity.rank for v in host.verdicts.values() if v.status is Status.FAILED]
     return sum(100**rank for rank in ranks)
 
@@ -132,7 +133,7 @@ def _cell(host: Host, rule: str) -> str:
 
 
 def _figure_rows(group: Group, compared: list[Compared]) -> list[Row]:
-    """Hosts with the most outlying figures first."""
+    """Return hosts with the most outlying results first."""
     rows = []
     for host in group.hosts:
         cells = "".join(_figure(host.name, column) for column in compared)

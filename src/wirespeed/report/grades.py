@@ -22,17 +22,17 @@ BETTER_GRADE = (
 
 
 def grade_words(result: SearchResult) -> str:
-    """The grade as in "grade C"; figures of old runs have none."""
+    """Return the grade as in "grade C"; rates of old runs have none."""
     return f"grade {result.grade}" if result.grade is not None else "grade not recorded"
 
 
 def because(result: SearchResult) -> Iterator[str]:
-    """What keeps the point from a better grade."""
+    """Yield what keeps the point from a better grade."""
     if result.grade not in (None, Grade.A):
         reasons = "; ".join(reason.rstrip(".") for reason in result.because)
         yield f"Grade {result.grade}: {reasons or MEANING[result.grade]}."
 
 
 def could_be_better(run: RunRecord) -> bool:
-    """Whether a point of the run has a grade below A."""
+    """Return whether a point of the run has a grade below A."""
     return any(point.result and point.result.grade not in (None, Grade.A) for point in run.points)

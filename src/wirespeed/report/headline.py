@@ -20,7 +20,7 @@ _AS_IS = "Highest rate received (MRR), all time"
 
 @dataclass(frozen=True, slots=True)
 class KeyFigure:
-    """A value with its unit, what it is, and at which point of the study."""
+    """A value with its unit, what it is, and its point of the study."""
 
     what: str
     value: str
@@ -30,7 +30,7 @@ class KeyFigure:
 
 
 def key_figures(run: RunRecord) -> tuple[KeyFigure, ...]:
-    """The best rates, the lowest latency, and how many trials were run."""
+    """Return the best rates, the lowest latency, and the number of trials."""
     frames, tcp = split(run)
     figures = [
         found for point in frames if not point.emulated for found in figures_by_placement(point)
@@ -81,7 +81,7 @@ def _rates(figures: list[PointFigures]) -> Iterator[KeyFigure]:
 
 
 def _lossless(figures: list[PointFigures]) -> Iterator[KeyFigure]:
-    """The highest load without loss as this host is."""
+    """Yield the highest load without loss over all time."""
     found = [
         (f, f.as_is.lossless_fps)
         for f in figures
@@ -94,7 +94,7 @@ def _lossless(figures: list[PointFigures]) -> Iterator[KeyFigure]:
 
 
 def _latency(figures: list[PointFigures]) -> Iterator[KeyFigure]:
-    """As this host is, as users experience it."""
+    """Yield the latency over all time, as users experience it."""
     found = [(f, at) for f in figures if (at := latency_at(f.point, 0.5)) is not None]
     if found:
         best, at = min(found, key=lambda pair: pair[1].latency.p50_ns)

@@ -52,7 +52,7 @@ from wirespeed.store.records import RunRecord
 
 
 def html_report(run: RunRecord) -> str:
-    """The report as one file: style, script, charts and data inside."""
+    """Return the report as one file, with style, script, charts and data inside."""
     environment = Environment(
         loader=PackageLoader("wirespeed.report"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
@@ -116,7 +116,7 @@ def html_report(run: RunRecord) -> str:
 
 
 def page_style() -> Markup:
-    """Light colours; dark ones where the reader prefers them, but not on paper."""
+    """Return light colours, and dark ones for readers who prefer them, except on paper."""
     light, dark = css_variables(LIGHT), css_variables(DARK)
     return Markup(  # noqa: S704
         f":root{{color-scheme:light dark;{light}}}"
@@ -125,7 +125,7 @@ def page_style() -> Markup:
 
 
 def _versions(run: RunRecord) -> dict[str, str]:
-    """Versions of what measured, and of every part of the benches that has one."""
+    """Return versions of wirespeed and of every component of the benches that has one."""
     found = dict(run.versions)
     for point in run.points:
         for name, part in point.bench.items():
@@ -136,7 +136,7 @@ def _versions(run: RunRecord) -> dict[str, str]:
 
 
 def _outline(value: Any, indent: str = "") -> Iterator[str]:
-    """Nested tables and lists as indented lines; a text of several lines as a block."""
+    """Yield nested tables and lists as indented lines; a text of several lines as a block."""
     if isinstance(value, dict):
         for key, inner in value.items():
             if isinstance(inner, dict | list) or "\n" in str(inner):
@@ -154,7 +154,7 @@ def _outline(value: Any, indent: str = "") -> Iterator[str]:
 def _latencies(
     points: list[PointView],
 ) -> Iterator[tuple[PointView, LatencyAtLoad, str, Latency, list[float]]]:
-    """One row for each point, load and kind of time: percentiles in ns, as in PERCENTILES."""
+    """Yield one row for each point, load and kind of time: percentiles in ns, as in PERCENTILES."""
     for point in points:
         for at in point.record.result.latency if point.record.result else ():
             answers = [("all time", at.latency)]

@@ -9,7 +9,7 @@ from wirespeed.model.words import NONE
 from wirespeed.report.limits import explanations, measured
 from wirespeed.store.records import PointRecord
 
-# A ring that overflows is named by the resource behind it, e.g. "switch CPU".
+# An overflowing ring is named by the resource behind it, e.g. "switch CPU".
 LIMIT_WORDS = {
     "shared_lcore": "shared core",
     "shared_partner": "shared core",

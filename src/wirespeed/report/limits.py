@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What limits a point, and what else does its result say in words?"""
+"""Collect the limits of a point, and the other remarks on its result."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from wirespeed.store.records import PointRecord
 
 
 def measured(point: PointRecord, host: HostFacts | None = None) -> Measured | None:
-    """The point as an explainer sees it; None before it is complete. host: the run's."""
+    """Return the point as an explainer sees it; None before it is complete. host: the run's."""
     if point.result is None or point.sut is None:
         return None
     trials = tuple(stored.trial for stored in point.trials)
@@ -31,9 +31,9 @@ def measured(point: PointRecord, host: HostFacts | None = None) -> Measured | No
 
 
 def explanations(point: PointRecord) -> tuple[Explanation, ...]:
-    """As they were stored; those of a run that an older version stored are made now.
+    """Return explanations as stored; those of an older version's run are derived now.
 
-    How the point stands beside its prediction is always said now: predictions are not stored.
+    The comparison with the prediction is always derived now: predictions are not stored.
     """
     found = measured(point)
     if point.explanations is not None:
@@ -43,7 +43,7 @@ def explanations(point: PointRecord) -> tuple[Explanation, ...]:
 
 
 def remarks(point: PointRecord) -> tuple[str, ...]:
-    """What is no limit: why there is no figure, what keeps the grade down, notes of the search."""
+    """Return remarks that are no limits: missing rates, reasons of the grade, search notes."""
     result = point.result
     if result is None:
         return ()
@@ -60,7 +60,7 @@ def _of_frames(result: SearchResult) -> Iterator[str]:
 
 
 def explanation_words(found: Explanation) -> str:
-    """The sentence, what to change and what that should bring, in one paragraph."""
+    """Return the sentence, the change and its expected gain, as one paragraph."""
     words = found.sentence
     if found.proposal is not None:
         setting = f" ({found.proposal.setting})" if found.proposal.setting else ""
@@ -71,12 +71,12 @@ def explanation_words(found: Explanation) -> str:
 
 
 def gain_words(gain: ExpectedGain) -> str:
-    """E.g. "at most 1.240 Mpps (the PDR minus the NDR)"."""
+    """Format a gain: "at most 1.240 Mpps (the PDR minus the NDR)"."""
     return f"{gain.kind} {gain_value(gain)} ({gain.estimated})"
 
 
 def gain_value(gain: ExpectedGain) -> str:
-    """E.g. "1.240 Mpps"."""
+    """Format a gain's value: "1.240 Mpps"."""
     values = {
         "frames/s": f"{mpps(gain.value)} Mpps",
         "bits/s": f"{gbps(gain.value)} Gbps",
@@ -86,5 +86,5 @@ def gain_value(gain: ExpectedGain) -> str:
 
 
 def figure_words(value: float) -> str:
-    """A figure of the evidence: whole numbers in full, others to four digits."""
+    """Format a value of the evidence: whole numbers in full, others to four digits."""
     return f"{value:,.0f}" if value == round(value) or value >= 1e4 else f"{value:.4g}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does TCP throughput depend on the size of a program's writes, beside S2's netperf?"""
+"""Show TCP throughput over the size of a program's writes, next to S2's netperf."""
 
 from __future__ import annotations
 
@@ -18,15 +18,18 @@ _X = "tcp.message_bytes"
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """names: of what was measured. rows: a size, the rates in the order of names (None where a
-    point is missing), and S2's figures for that size, if it has them."""
+    """Rates by message size."""
 
     names: tuple[str, ...]
+    """Measured combinations."""
     rows: tuple[tuple[int, tuple[float | None, ...], NetperfRow | None], ...]
+    """Size, rates in the order of names (None where a point is missing), and S2's rates for that
+    size, if any.
+    """
 
 
 def messages(points: Sequence[PointRecord]) -> Messages | None:
-    """The points by the size of their writes; None where fewer than two sizes were measured."""
+    """Group the points by the size of their writes; None with fewer than two sizes."""
     measured = [point for point in points if tcp_result(point) is not None]
     flattened = [flat(point.parameters) for point in measured]
     sizes = sorted({int(str(values[_X])) for values in flattened})
@@ -55,7 +58,7 @@ def messages(points: Sequence[PointRecord]) -> Messages | None:
 
 
 def message_chart(run: RunRecord) -> tuple[Chart, ...]:
-    """Rates over sizes, both logarithmic in effect; S2's lines where it has the sizes."""
+    """Return rates over sizes, both logarithmic in effect; S2's lines where it has the sizes."""
     found = messages(split(run)[1])
     if found is None:
         return ()

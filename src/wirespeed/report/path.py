@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which way did the frames of a trial go, how many passed each place, and where were some lost?
+"""Follow the frames of a trial: their path, the rate at each place, and the losses.
 
-Rates and losses are of the whole trial, disturbed time included: ports and hops do not tell when.
+Rates and losses are of the whole trial, excluded time included: ports and hops do not record when.
 """
 
 from __future__ import annotations
@@ -29,57 +29,66 @@ _GENERATOR = "tg"
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """share: of what was offered on all paths."""
+    """Frames lost for one cause."""
 
     cause: str
     frames: int
     fps: float
     share: float
+    """Share of what was offered on all paths."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """Something that frames pass. what: how busy its threads were, or which CPU time it has."""
+    """Something that frames pass."""
 
     name: str
     what: str
+    """Load of its threads, or the CPU time that it has, in words."""
     losses: tuple[Loss, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A cable from one hop to the next. share: of what was offered on all paths. streams: how many
-    streams the port at its end counts together. losses: at either end of it."""
+    """A cable from one hop to the next."""
 
     ends: tuple[str, str]
     fps: float
     share: float
+    """Share of what was offered on all paths."""
     streams: int
+    """Number of streams that the port at its end counts together."""
     losses: tuple[Loss, ...] = ()
+    """Losses at either end."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathView:
-    """The path on which most was lost, from the generator to the generator: hops[i], links[i],
-    hops[i + 1] and so on. trial: its number. elsewhere: losses on no place of this path, by hop.
-    further: how many paths there are besides. holds: frames that one direction's shallowest stage
-    has room for; queued: how many frames waited on the path, the median and the most over the
-    windows of the trial; None where that is not known.
+    """The path with the largest loss, from the generator to the generator.
+
+    The order is hops[i], links[i], hops[i + 1] and so on.
     """
 
     trial: int
+    """Number of the trial."""
     load_fps: float
     duration_s: float
     hops: tuple[Hop, ...]
     links: tuple[Link, ...]
     elsewhere: tuple[tuple[str, Loss], ...]
+    """Losses outside this path, by hop."""
     further: int
+    """Number of other paths."""
     holds: int
+    """Capacity of one direction's shallowest stage, in frames."""
     queued: tuple[float, float] | None
+    """Median and maximum of frames queued on the path, over the trial's windows; None where
+    unknown.
+    """
 
 
 def path_view(point: PointRecord) -> PathView | None:
-    """None where the point has no paths, or its trials do not tell what each port counted."""
+    """Return the path; None where the point has no paths, or ports have no counts."""
     found = measured(point)
     decided = decisive(found) if found is not None else None
     if found is None or decided is None or not found.sut.paths or not decided[1].observation.ports:
@@ -114,7 +123,7 @@ class _View:
         )
 
     def _on(self, path: Sequence[str]) -> list[Drop]:
-        """The drops at places of this path; what ends at the generator is of its last port."""
+        """Return the drops at this path's places; those at the generator count at its last port."""
         places = {INGRESS, *path, *(_owner(end) for end in path)}
         places |= {f"{a}-{b}" for a, b in zip(path[::2], path[1::2], strict=True)}
         return [drop for drop in total_drops(self.trial) if drop.hop in places]
@@ -166,14 +175,14 @@ class _View:
 
 
 def why_no_path(sut: SutDescription | None) -> str:
-    """Why there is no picture of it, a sentence."""
+    """Return why there is no picture of the path, a sentence."""
     if sut is None or not sut.paths:
         return "What lies between the generator's ports was not stored, or is not known."
     return "What each port counted was not stored with its trials."
 
 
 def queue_words(view: PathView) -> Iterator[str]:
-    """Sentences about what waited on the way, and what is not on the picture."""
+    """Yield sentences about queues on the path, and about what the picture omits."""
     if view.holds:
         yield f"The shallowest stage of a direction holds {view.holds:,} frames."
     if view.queued is not None:

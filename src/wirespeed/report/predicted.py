@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How do measured points stand beside their predictions?"""
+"""Compare measured points with their predictions."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from wirespeed.store.records import PointRecord
 
 @dataclass(frozen=True, slots=True)
 class BesidePrediction:
-    """One point. Rates in frames/s, latencies in us at half of what is carried; None: no such.
+    """One point and its prediction. Rates in frames/s, latency in µs at half of what is carried.
 
-    miss: the predicted rate over the measured one, less 1.
+    None where there is no such value.
     """
 
     label: str
     predicted: Prediction
     mrr_fps: float | None
     miss: float | None
+    """Predicted over measured rate, minus 1."""
     ndr_share: float | None
     latency_us: float | None
 
 
 def beside_predictions(points: Iterable[PointRecord]) -> Iterator[BesidePrediction]:
-    """Every point that has a prediction."""
+    """Yield every point that has a prediction."""
     for point in points:
         found, result = point.predicted, point.result
         if found is None or result is None:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which figures of S1 can a gateway's run be compared with?
+"""Look up S1's published rates for a gateway's run.
 
 S1: A. Hoban et al., A Path to Line-Rate-Capable NFV Deployments with Intel Architecture and the
 OpenStack Kilo Release, Intel 2015, "Sample NFV Performance Results" and figure 5. The gains of the
-four steps are published as a picture without figures; in words the paper gives the last one: line
-rate on a 10 Gbps link with 256-byte packets and no loss. Measured in a VM on two Xeon E5-2690 v2
-with an X520-SR2, SR-IOV set up by hand.
+four steps are published as a picture without numbers. The text gives the last one: line rate on a
+10 Gbps link with 256-byte packets and no loss. It was measured in a VM on two Xeon E5-2690 v2 with
+an X520-SR2, with SR-IOV set up by hand.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from wirespeed.model.spec import Frames, VnfPages, VnfThreads
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A share of line rate without loss, at one frame size, with all steps of tuning."""
+    """Share of line rate without loss at one frame size, with all steps of tuning."""
 
     source: str
     frame_bytes: int
@@ -29,7 +29,7 @@ S1_FIGURE_5 = Published("S1 (2015), figure 5", 256, 10e9, 1.0)
 
 
 def published(spec: Frames) -> Published | None:
-    """S1's figure for such a point; None where it gives none."""
+    """Return S1's rate for such a point; None where it gives none."""
     s1 = S1_FIGURE_5
     same = (
         spec.bng is not None

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which figures of S0 and S2 can TCP points be compared with?
+"""Look up published TCP rates of S0 and S2.
 
 S0: M. Siddiqui et al., Implementing a TCP Broadband Speed Test in the Cloud for Use in an NFV
-Infrastructure, Intel 2016, "Results" and figures 5 to 7. iPerf3 in virtual machines on two Xeon
+Infrastructure, Intel 2016, "Results" and figures 5 to 7. iPerf3 ran in virtual machines on two Xeon
 E5-2680 v2 with X520-DA2 (10 GbE), Open vSwitch 2.5.90, DPDK 16.04. Rates depend on the number of
-streams (1 to 12), hence lowest and highest. Its middle step is a newer guest kernel, an upgraded
-stack and TSO together.
+streams (1 to 12), hence lowest and highest. Its middle step combines a newer guest kernel, an
+upgraded stack and TSO.
 
 S2: SR-IOV for NFV Solutions, Intel 2017, sections 3.1 and 5.1. Four netperf sessions (TCP_STREAM,
-"-m SIZE") from one virtual machine over 40 GbE (XL710). It has no TCP_RR.
+"-m SIZE") ran from one virtual machine over 40 GbE (XL710). It has no TCP_RR.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from wirespeed.model.tcp import Tcp
 
 
 class Tuning(StrEnum):
-    """Cumulative steps; S0 has no figure for the last."""
+    """Cumulative steps; S0 has no rate for the last."""
 
     BASELINE = "baseline"
     OFFLOADS = "TSO, GSO and GRO"
@@ -31,28 +31,29 @@ class Tuning(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PublishedStep:
-    """said: the gain over the baseline in the paper's own words, where it gives one."""
+    """Rates of one step."""
 
     lowest_bps: float
     highest_bps: float
     said: float | None = None
+    """Gain over the baseline in the paper's own words, where it gives one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One of S0's, with its source."""
+    """One of S0's scenarios, with its source."""
 
     name: str
     source: str
     steps: dict[Tuning, PublishedStep]
 
     def figure(self, step: Tuning, done: Collection[Tuning]) -> PublishedStep | None:
-        """What it published for that step; None where steps that it took before are missing."""
+        """Return the published rates of a step; None where steps that it builds on are missing."""
         before = list(self.steps)[: list(self.steps).index(step)] if step in self.steps else []
         return self.steps.get(step) if set(before) <= set(done) else None
 
     def gain(self, step: Tuning) -> float | None:
-        """By its figures: the highest rate of the step over the highest of the baseline."""
+        """Return the step's gain: its highest rate over the highest of the baseline."""
         if step not in self.steps:
             return None
         return self.steps[step].highest_bps / self.steps[Tuning.BASELINE].highest_bps
@@ -87,7 +88,7 @@ SCENARIOS = (EXTERNAL, TWO_HOSTS, ONE_HOST)
 
 
 def scenario(tcp: Tcp, has_vswitch: bool) -> Scenario | None:
-    """The scenario of S0 that the point repeats; None without a vSwitch, as S0 always has one."""
+    """Return the scenario of S0 that the point repeats; None without a vSwitch."""
     if not has_vswitch:
         return None
     if tcp.clients == 5:
@@ -99,15 +100,13 @@ def scenario(tcp: Tcp, has_vswitch: bool) -> Scenario | None:
 
 @dataclass(frozen=True, slots=True)
 class NetperfRow:
-    """Gbps of four sessions by interface, with newer components and with older ones.
-
-    newer: E5-2699 v4, Open vSwitch 2.6.90, DPDK 16.11; older: E5-2699 v3 and releases before.
-    Each in the order of NETPERF_INTERFACES.
-    """
+    """Throughput of four sessions in Gbps, by interface, in the order of NETPERF_INTERFACES."""
 
     message_bytes: int
     newer: tuple[float, float, float]
+    """E5-2699 v4, Open vSwitch 2.6.90, DPDK 16.11."""
     older: tuple[float, float, float]
+    """E5-2699 v3 and earlier releases."""
 
 
 NETPERF_INTERFACES = ("virtio", "vhost-user", "SR-IOV")

@@ -43,12 +43,12 @@ _AT_MOST = "\N{LESS-THAN OR EQUAL TO}"
 
 
 def point_sentence(point: PointRecord) -> str:
-    """Say all that was found at the point, or why nothing was."""
+    """Return all that was found at the point, or why nothing was."""
     return " ".join(point_sentences(point))
 
 
 def point_sentences(point: PointRecord) -> tuple[str, ...]:
-    """In parts: the strictest rate, the others, all time, excluded time, latency."""
+    """Return the parts: the strictest rate, the others, all time, excluded time, latency."""
     if point.result is not None:
         return result_sentences(point.result)
     if point.state is PointState.NOT_RUN:
@@ -59,7 +59,7 @@ def point_sentences(point: PointRecord) -> tuple[str, ...]:
 
 
 def result_sentences(result: SearchResult) -> tuple[str, ...]:
-    """The parts of a result."""
+    """Return the parts of a result."""
     parts = [_headline(result), *_others(result), _as_is(result), _left_out(result)]
     parts += [_latency(at) for at in result.latency if abs(at.share - 0.5) < 1e-9]
     parts += _placements(result)
@@ -71,7 +71,7 @@ def result_sentences(result: SearchResult) -> tuple[str, ...]:
 
 
 def _placements(result: SearchResult) -> Iterator[str]:
-    """One part for each placement of the CPUs, where a point met several."""
+    """Yield one part for each CPU placement, where a point met several."""
     if result.placement is not None and result.by_placement:
         yield f"These rates are with {PLACEMENT_WORDS[result.placement]}."
     for other in result.by_placement:
@@ -83,7 +83,7 @@ def _placements(result: SearchResult) -> Iterator[str]:
 
 
 def short_sentence(result: SearchResult) -> str:
-    """One line of a log: the rates and their grade."""
+    """Return one line of a log: the rates and their grade."""
     if result.tcp is not None:
         return _tcp(result)
     found = [f"{name} {rate}" for name, rate in _figures(result)]
@@ -108,7 +108,7 @@ def _figures(result: SearchResult) -> Iterator[tuple[str, str]]:
 
 
 def _headline(result: SearchResult) -> str:
-    """The strictest figure, its grade and its basis."""
+    """Return the strictest rate, its grade and its basis."""
     if result.tcp is not None:
         return f"{_tcp(result)}."
     found = next(_headlines(result), "")
@@ -120,7 +120,7 @@ def _headline(result: SearchResult) -> str:
 
 
 def _headlines(result: SearchResult) -> Iterator[str]:
-    """Every figure that may come first, the strictest first."""
+    """Yield every rate that may come first, the strictest first."""
     if result.bracket is not None:
         yield _bracket(result.bracket)
     if result.ndr is not None and (ndr := bound_words(result.ndr)) is not None:
@@ -139,7 +139,7 @@ def _headlines(result: SearchResult) -> Iterator[str]:
 
 
 def _others(result: SearchResult) -> Iterator[str]:
-    """PDR and MRR where they are not the headline."""
+    """Yield PDR and MRR where they are not the headline."""
     ndr, pdr = _lower(result.ndr), bound_words(result.pdr) if result.pdr is not None else None
     others = [f"PDR {pdr}"] if ndr is not None and pdr is not None else []
     above = (ndr, pdr, result.constant, result.bracket, result.ndr)
@@ -177,8 +177,10 @@ def _loss(basis: Undisturbed) -> str:
 
 
 def _bounds(basis: Undisturbed, of_frames: str) -> str:
-    """The bounds on lost frames and, as losses cluster, on lossy pieces of time: e.g.
-    ", <=1e-6, and 57 pieces, <=5.3%"."""
+    """Format the bounds on lost frames and on lossy pieces of time, as losses cluster.
+
+    Example: ", <=1e-6, and 57 pieces, <=5.3%".
+    """
     pieces = basis.lossy_runs_bound
     if not of_frames or pieces is None or pieces >= 1:
         return f", {of_frames}" if of_frames else ""
@@ -186,7 +188,7 @@ def _bounds(basis: Undisturbed, of_frames: str) -> str:
 
 
 def _growth(basis: Undisturbed) -> str:
-    """How much queues grew; empty where that is not known (no time stamps, single windows)."""
+    """Format the growth of queues; empty where unknown (no time stamps, single windows)."""
     if not 0 < basis.growth_error < 1:
         return ""
     return f"; queues grew {100 * basis.growth:.2g} {_PLUS_MINUS} {two_digits(basis.growth_error)}"
@@ -214,7 +216,7 @@ def _burst(burst: BackToBack) -> str:
 
 
 def _as_is(result: SearchResult) -> str:
-    """The rates of all time."""
+    """Format the rates of all time."""
     found = result.as_is
     if found is None:
         return ""
@@ -231,10 +233,10 @@ def _as_is(result: SearchResult) -> str:
 
 
 def _left_out(result: SearchResult) -> str:
-    """The reasons for excluded time, of at least a thousandth of the time each."""
+    """Format the reasons for excluded time, of at least a thousandth of the time each."""
     basis = result.undisturbed
     if basis is None or result.because:
-        return ""  # The reasons for the grade list it, too.
+        return ""  # the reasons for the grade list it, too
     listed = [f"{out.why} {share(out.share)}" for out in basis.left_out if out.share >= 0.001]
     return f"Excluded: {', '.join(listed)}." if listed else ""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the page of a speed-test site look like?"""
+"""Write the page of a speed-test site."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from wirespeed.report.charts.shapes import Chart, Curve, LineStyle
 from wirespeed.report.charts.svg import WIDE, line_svg
 from wirespeed.report.html import page_style
 
-# Labels of days on the axis; more would overlap.
+# More labels of days would overlap on the axis.
 _LABELS = 8
 
 
 def site_page(site: Site, sites: Sequence[Site], days: int, version: str) -> str:
-    """One HTML file that needs no network; it links to the pages of the other sites beside it."""
+    """Return one HTML file that needs no network and links to the pages of the other sites."""
     environment = Environment(
         loader=PackageLoader("wirespeed.report"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
@@ -39,13 +39,13 @@ def site_page(site: Site, sites: Sequence[Site], days: int, version: str) -> str
 
 
 def page_name(site: Site) -> str:
-    """The file's name: what is no letter or digit there could lead elsewhere."""
+    """Return the file's name; other characters than letters and digits could lead elsewhere."""
     plain = "".join(c if c.isalnum() or c in "-_" else f"~{ord(c):x}" for c in site.name)
     return f"{plain}.html"
 
 
 def rates_chart(site: Site) -> Chart | None:
-    """The median rate of each day; None without a test."""
+    """Return the median rate of each day; None without a test."""
     days = sorted({day.day for day in (*site.download, *site.upload)})
     if not days:
         return None

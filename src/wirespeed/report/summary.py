@@ -20,9 +20,9 @@ from wirespeed.store.records import PointRecord, PointState, RunRecord
 _NDR, _PDR, _MRR, _LATENCY = "NDR, Mpps", "PDR", "MRR", "p50 / p99 \N{MICRO SIGN}s"
 _LOAD, _FORWARDED, _LOST = "load, Mpps", "forwarded", "lost"
 _BURST, _CPUS, _GRADE, _LIMIT = "burst, frames", "CPUs", "grade", "limited by"
-# In the order in which they are printed.
+# Print order.
 _COLUMNS = (_NDR, _PDR, _MRR, _LOAD, _FORWARDED, _LOST, _BURST, _LATENCY, _CPUS, _GRADE, _LIMIT)
-# Left out in this order where a terminal is too narrow.
+# Columns that are dropped, in this order, where a terminal is too narrow.
 _LESS_IMPORTANT = (_LATENCY, _PDR, _MRR)
 _GAP = "  "
 _KINDS = {
@@ -35,15 +35,15 @@ _MEANING_OF_CPUS = "CPUs: whether those that poll were within one cache or acros
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A point, or what it gave in another placement of the CPUs."""
+    """A point, or its result in another CPU placement."""
 
     label: str
     cells: dict[str, str] = field(default_factory=dict)
-    """Text by heading. No text: the point has no such rate."""
+    """Text by heading; absent where the point has no such rate."""
     span: str = ""
-    """The bracket of a point of grade D, across the columns of NDR and PDR."""
+    """Bracket of a point of grade D, across the columns of NDR and PDR."""
     why: str = ""
-    """Why the point has no figure."""
+    """Why the point has no rate."""
 
 
 def summary_lines(run: RunRecord, width: int) -> list[str]:
@@ -83,7 +83,7 @@ def meaning(run: RunRecord) -> str:
 
 
 def _kinds(run: RunRecord) -> set[PlacementKind]:
-    """The placements of the run's points."""
+    """Return the placements of the run's points."""
     figures = (found for point in split(run)[0] for found in figures_by_placement(point))
     return {found.placement for found in figures if found.placement is not None}
 
@@ -97,7 +97,7 @@ def _has(row: Row, name: str) -> bool:
 
 
 class _Layout:
-    """Widths of columns. above: labels stand on lines of their own, above the figures."""
+    """Widths of columns. above: labels stand on separate lines, above the rates."""
 
     def __init__(self, rows: Sequence[Row], columns: Sequence[str], *, above: bool = False) -> None:
         self._rows, self._columns, self._above = rows, columns, above
@@ -144,7 +144,7 @@ def _text(row: Row, name: str) -> str:
 
 
 def _rows(point: PointRecord) -> Iterator[Row]:
-    """The point, then the other placements that gave a rate."""
+    """Yield the point, then the other placements that gave a rate."""
     result = point.result
     if result is None or not _figures(result):
         yield Row(point.caption, why=_why(point))
@@ -164,7 +164,7 @@ def _row(label: str, result: SearchResult, limit: str) -> Row:
 
 
 def _figures(result: SearchResult) -> dict[str, str]:
-    """The rates that the result has, and its latency."""
+    """Return the result's rates and latency."""
     held, burst = result.constant, result.back_to_back
     found = {
         _NDR: _bracket(result.bracket) if result.bracket else _bound(result.ndr),
@@ -180,7 +180,7 @@ def _figures(result: SearchResult) -> dict[str, str]:
 
 
 def _bound(interval: Interval | None) -> str | None:
-    """E.g. "4.900", "at least 4.900", or "below 8.250" where not even the lowest load passed."""
+    """Format a bound: "4.900", "at least 4.900", or "below 8.250" where no load passed."""
     if interval is None:
         return None
     if interval.lower is None and interval.upper is not None:
@@ -194,7 +194,7 @@ def _bracket(bracket: Bracket) -> str | None:
 
 
 def _latency(result: SearchResult) -> str | None:
-    """Of clean time where it is known."""
+    """Return the latency over clean time where it is known."""
     at = result.latency_at(0.5)
     if at is None:
         return None

@@ -14,17 +14,17 @@ from wirespeed.store.records import PointRecord, PointState, RunRecord
 
 
 def without_figures(run: RunRecord) -> tuple[str, ...]:
-    """The labels of points that should have a figure and have none; their sentences say why."""
+    """Return the labels of points that lack an expected rate; their sentences say why."""
     return tuple(point.label for point in _wanted(run) if not _has_figure(point))
 
 
 def _wanted(run: RunRecord) -> Iterator[PointRecord]:
-    """Those that the study wants of this host."""
+    """Yield the points that the study wants from this host."""
     return (point for point in run.points if point.state is not PointState.NOT_RUN)
 
 
 def below_grade(run: RunRecord, required: Grade) -> tuple[str, ...]:
-    """The points with a grade below that, each with its grade."""
+    """Return the points with a lower grade, each with its grade."""
     graded = ((point, point.result.grade if point.result else None) for point in _wanted(run))
     return tuple(
         f"{point.label} ({grade or 'no grade'})"
@@ -42,7 +42,7 @@ def _has_figure(point: PointRecord) -> bool:
 
 
 def latency_at(point: PointRecord, share: float) -> LatencyAtLoad | None:
-    """The latency at that share of the PDR; None where it was not measured."""
+    """Return the latency at that share of the PDR; None where it was not measured."""
     return None if point.result is None else point.result.latency_at(share)
 
 
@@ -60,7 +60,7 @@ _CSV_COLUMNS = (
 
 
 def csv_text(run: RunRecord) -> str:
-    """One line for each point, then one for each other placement of its polling CPUs.
+    """Return one line for each point, then one for each other placement of its polling CPUs.
 
     An empty field means that the rate does not exist. An NDR or PDR without an upper end is a lower
     bound: no load above it failed.
@@ -115,7 +115,7 @@ def _csv_row(figures: PointFigures) -> dict[str, object]:
 
 
 def _grade_fields(figures: PointFigures) -> dict[str, object]:
-    """The grade, its evidence, and the figures of the host as it is."""
+    """Return the grade, its evidence, and the rates over all time."""
     basis, bracket, as_is = figures.undisturbed, figures.bracket, figures.as_is
     return {
         "grade": figures.grade,

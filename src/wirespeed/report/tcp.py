@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What did the points with TCP traffic show: rates, who limited them, what offloads gained?"""
+"""Report points with TCP traffic: rates, what limited them, and the gain of offloads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from wirespeed.store.records import PointRecord, RunRecord
 
 
 def split(run: RunRecord) -> tuple[tuple[PointRecord, ...], tuple[PointRecord, ...]]:
-    """The points that measured frames, and those that measured TCP."""
+    """Split the points into those that measured frames and those that measured TCP."""
     frames = tuple(point for point in run.points if point.tcp is None)
     return frames, tuple(point for point in run.points if point.tcp is not None)
 
@@ -28,7 +28,7 @@ def tcp_result(point: PointRecord) -> TcpResult | None:
 
 
 def tcp_table(points: tuple[PointRecord, ...]) -> Table:
-    """One row for each point and direction."""
+    """Return one row for each point and direction."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("point")
     table.add_column("direction")
@@ -59,14 +59,14 @@ def tcp_table(points: tuple[PointRecord, ...]) -> Table:
 
 
 def why_missing(point: PointRecord) -> str:
-    """Why a point has no figure."""
+    """Return why a point has no rate."""
     if point.result is not None:
         return f"not measurable: {point.result.not_measurable}"
     return point.error or "not measured yet"
 
 
 def undisturbed(figure: TcpFigure) -> str:
-    """The rate of undisturbed time in Gbps, with its error."""
+    """Return the clean rate in Gbps, with its error."""
     if figure.undisturbed_bps is None:
         return NONE
     error = f" +- {gbps(figure.undisturbed_error_bps)}" if figure.undisturbed_error_bps else ""
@@ -74,12 +74,12 @@ def undisturbed(figure: TcpFigure) -> str:
 
 
 def grade_of(point: PointRecord) -> str:
-    """The grade, or a dash."""
+    """Return the grade, or a dash."""
     return str(point.result.grade) if point.result and point.result.grade else NONE
 
 
 def tcp_remarks(found: SearchResult, sut: SutDescription | None) -> Iterator[str]:
-    """Both rates of each direction, the RFC 6349 figures, and the CPU time of each program."""
+    """Yield both rates of each direction, the RFC 6349 metrics, and CPU time by program."""
     if found.not_measurable is not None:
         yield f"Not measurable: {found.not_measurable}."
         return
@@ -92,7 +92,10 @@ def tcp_remarks(found: SearchResult, sut: SutDescription | None) -> Iterator[str
 
 
 def _both_rates(found: SearchResult, figure: TcpFigure) -> str:
-    """E.g. "Down: 6.07 +- 0.61 Gbps undisturbed (grade C); as this host is 5.43 (5.11 to 5.76)."""
+    """Format both rates.
+
+    "Down: 6.07 +- 0.61 Gbps undisturbed (grade C); as this host is 5.43 (5.11 to 5.76)."
+    """
     direction = str(figure.direction).capitalize()
     as_is = f"{gbps(figure.median_bps)} ({gbps(figure.lowest_bps)} to {gbps(figure.highest_bps)})"
     grade = f" (grade {found.grade})" if found.grade else ""
@@ -119,8 +122,10 @@ def _of_runs(result: TcpResult, sut: SutDescription | None) -> Iterator[str]:
 
 
 def most_taken(result: TcpResult) -> float | None:
-    """The largest share of a run that steal and competing processes took from server, clients or
-    vSwitch. None where that was not watched."""
+    """Return the largest share of a run that steal and competing processes took.
+
+    It is the share taken from server, clients or vSwitch. None where that was not observed.
+    """
     return max((run.taken_ratio(p) for run in result.runs for p in run.programs), default=None)
 
 
@@ -138,10 +143,10 @@ def _rfc6349(figure: TcpFigure) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """Two points that differ in their offloads only; what: the parameters they share and other
-    points of the run do not."""
+    """Two points that differ only in their offloads."""
 
     what: str
+    """Parameters that they share and other points of the run do not."""
     off_bps: float
     on_bps: float
 
@@ -151,7 +156,7 @@ class Gain:
 
 
 def offload_gains(points: tuple[PointRecord, ...]) -> tuple[Gain, ...]:
-    """The gain of TSO, GSO and GRO, for each pair of points with and without."""
+    """Return the gain of TSO, GSO and GRO, for each pair of points with and without."""
     key = "tcp.offloads"
     flattened = [flat(point.parameters) for point in points]
     varied = [
@@ -162,7 +167,7 @@ def offload_gains(points: tuple[PointRecord, ...]) -> tuple[Gain, ...]:
     pairs: dict[str, dict[bool, float]] = {}
     for point, values in zip(points, flattened, strict=True):
         result = tcp_result(point)
-        # sut.vswitch says no more than that there is one.
+        # sut.vswitch only shows that there is a vSwitch.
         words = [
             parameter_words(name, values.get(name)) for name in varied if name.startswith("tcp.")
         ]
@@ -175,7 +180,7 @@ def offload_gains(points: tuple[PointRecord, ...]) -> tuple[Gain, ...]:
 
 
 def parameter_words(name: str, value: object) -> str:
-    """A parameter that differs between points, in words, e.g. "streams 4"."""
+    """Format a parameter that differs between points, e.g. "streams 4"."""
     if name == "tcp.path":
         return f"over {value}"
     if name == "tcp.wire_bps":
@@ -186,7 +191,7 @@ def parameter_words(name: str, value: object) -> str:
 
 
 def csv_fields(point: PointRecord) -> dict[str, object]:
-    """The TCP columns of the CSV file; empty where there is no figure."""
+    """Return the TCP columns of the CSV file; empty where there is no rate."""
     result = tcp_result(point)
     figures = {f.direction: f for f in result.figures} if result else {}
     down, up = figures.get(TcpDirection.DOWN), figures.get(TcpDirection.UP)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which colours does a report have, by what they are for?
+"""Define a report's colours by their purpose.
 
 Text and lines keep a contrast of at least 4.5 to 1 with their theme's paper (WCAG 2.1, 1.4.3); a
 test measures it.
@@ -51,10 +51,10 @@ DARK: Mapping[str, str] = {
     "invalid": "#98a1ae",
 }
 
-# Only colours that text and lines are drawn with; the others are surfaces.
+# Surfaces; the other colours are those of text and lines.
 SURFACES = ("paper", "panel", "rule")
 
 
 def css_variables(colours: Mapping[str, str]) -> str:
-    """The colours as CSS custom properties: --ink:#1b212b;..."""
+    """Return the colours as CSS custom properties: --ink:#1b212b;..."""
     return "".join(f"--{name}:{value};" for name, value in colours.items())

@@ -12,16 +12,13 @@ from wirespeed.model.words import counted, percent
 from wirespeed.report.limits import explanations, gain_value, measured
 from wirespeed.store.records import RunRecord
 
-# A relative gain that prints as 0%.
+# Smaller relative gains print as 0%.
 _NOTHING = 0.005
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change, the point that gains most by it, and how many points it helps.
-
-    relative: the gain as a share of the point's rate, 0 where it prints as 0%; None: not known.
-    """
+    """A change, the point that gains most by it, and the number of points that it helps."""
 
     change: str
     setting: str | None
@@ -29,6 +26,7 @@ class Change:
     label: str
     points: int
     relative: float | None
+    """Gain as a share of the point's rate; 0 where it prints as 0%, None where unknown."""
 
 
 def things_to_change(run: RunRecord) -> tuple[Change, ...]:
@@ -61,14 +59,17 @@ def _proposed(run: RunRecord) -> Iterator[Change]:
 
 
 def change_line(change: Change, run: RunRecord) -> str:
-    """E.g. "Add a PMD core and an Rx queue: up to +97%, +4.6 Mpps (64 B; helps 5 of 6 points)"."""
+    """Format a change.
+
+    "Add a PMD core and an Rx queue: up to +97%, +4.6 Mpps (64 B; helps 5 of 6 points)".
+    """
     total = len(run.points)
     helps = "" if total == 1 else f"; helps {change.points} of {counted(total, 'point')}"
     return f"{change.change}: {_gain(change.gain, change.relative)} ({change.label}{helps})"
 
 
 def _gain(gain: ExpectedGain | None, relative: float | None) -> str:
-    """The expected gain in a few words: "up to +97%, +4.627 Mpps"; a factor as "about 1.4x"."""
+    """Format the expected gain: "up to +97%, +4.627 Mpps"; a factor as "about 1.4x"."""
     if gain is None:
         return "gain not known"
     if gain.value <= 0 or relative == 0:

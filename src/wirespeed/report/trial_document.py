@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a trial in a run's JSON document (schemas/result.schema.json, "trial")?
+"""Write a trial of a run's JSON document (schemas/result.schema.json, "trial").
 
 Frames: intended = offered + unsent; offered = accepted + refused by the SUT's first ring.
 """
@@ -17,7 +17,7 @@ from wirespeed.store.records import StoredTrial
 
 
 def trial_document(stored: StoredTrial) -> dict[str, Any]:
-    """Its counts, how it was judged, and its counts without disturbed time."""
+    """Return its counts, its verdict, and its counts over clean time."""
     trial, observation = stored.trial, stored.trial.observation
     return {
         "ended_at": stored.ended_at,
@@ -79,7 +79,7 @@ def left_out(reasons: Iterable[LeftOut]) -> list[dict[str, Any]]:
 
 
 def _evidence(trial: Trial) -> dict[str, Any]:
-    """What the verdict on the trial rests on."""
+    """Return the evidence behind the verdict on the trial."""
     observation, placement = trial.observation, trial.observation.placement
     return {
         "disturbances": _by_kind(observation.evidence.disturbances),
@@ -104,7 +104,7 @@ def _evidence(trial: Trial) -> dict[str, Any]:
 
 
 def _by_kind(disturbances: Iterable[Disturbance]) -> list[dict[str, Any]]:
-    """Number and length of disturbances by role, CPU, kind and source."""
+    """Return number and length of noise events by role, CPU, kind and source."""
     groups: dict[tuple[str, int, str, str], list[int]] = {}
     for d in disturbances:
         groups.setdefault((d.role, d.cpu, str(d.kind), str(d.source)), []).append(d.length_ns)
@@ -123,7 +123,7 @@ def _direction(count: DirectionCount) -> dict[str, Any]:
 
 
 def latency_us(latency: Latency) -> dict[str, Any]:
-    """Latency in microseconds, CSIT's names first."""
+    """Return latency in µs, CSIT's names first."""
     return {
         "min": latency.min_ns / 1e3,
         "avg": latency.avg_ns / 1e3,

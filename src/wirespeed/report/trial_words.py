@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a trial written in one line of a log?"""
+"""Write a trial as one line of a log."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from wirespeed.model.words import frames, loss, percent, share
 
 
 def trial_words(trial: Trial) -> str:
-    """What the whole trial lost, and what the time that counts shows."""
+    """Return what the whole trial lost, and what its counted time shows."""
     whole = f"lost {trial.lost:,} ({loss(trial.loss_ratio)})"
     if trial.quiet:
         return whole

@@ -29,27 +29,32 @@ _FIGURES: Mapping[str, Callable[[SearchResult], float | None]] = MappingProxyTyp
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """keys: what was changed. figure: which rate is compared; None where no pair has one.
-    matching: pairs of its values before and after (frames/s; of TCP bits/s), and what was measured
-    without a partner. wanted: how many pairs were asked for. gain: None without a pair.
-    """
+    """Outcome of a change that was tried."""
 
     run_id: str
     keys: tuple[KeyChange, ...]
+    """Keys that were changed."""
     wanted: int
+    """Number of pairs that were asked for."""
     matching: Matching[float]
+    """Pairs of values before and after (frames/s; TCP: bits/s), and measurements without a partner.
+    """
     figure: str | None = None
+    """Name of the compared rate; None where no pair has one."""
     gain: MeasuredGain | None = None
+    """None without a pair."""
 
     @property
     def pairs(self) -> tuple[tuple[float, float], ...]:
-        """The values before and after of each pair."""
+        """Values before and after of each pair."""
         return tuple((pair.before, pair.after) for pair in self.matching.pairs)
 
 
 def tried(run: RunRecord, keys: tuple[KeyChange, ...], before: str) -> Tried:
-    """Compare by the strictest rate that most pairs have. before: how labels of points as they
-    were begin."""
+    """Compare by the strictest rate that most pairs have.
+
+    before: prefix of the labels of unchanged points.
+    """
     points = sorted(run.points, key=lambda point: point.started_at or "")
     matchings = {name: match(_half(p, before, pick) for p in points)
                  for name, pick in _FIGURES.items()}  # fmt: skip
@@ -70,10 +75,10 @@ def _half(
 
 
 def rate_words(value: float, figure: str) -> str:
-    """A figure's value with its unit."""
+    """Return a rate with its unit."""
     return f"{gbps(value)} Gbps" if figure == _TCP else f"{mpps(value)} Mpps"
 
 
 def signed_percent(share: float) -> str:
-    """+12.3%, -0.4%."""
+    """Format a share: +12.3%, -0.4%."""
     return f"{100 * share:+.1f}%"

@@ -39,7 +39,7 @@ from wirespeed.store.records import PointRecord, RunRecord
 
 @dataclass(frozen=True, slots=True)
 class TrialView:
-    """One trial as a row: as a whole, and in the time that counts."""
+    """One trial as a row: as a whole, and over the counted time."""
 
     trial: Trial
     standing: Standing
@@ -52,7 +52,7 @@ class TrialView:
 
     @property
     def because(self) -> str:
-        """What disturbed it, or why nothing of it counts."""
+        """Return its noise, or why nothing of it counts."""
         return self.trial.fault or self.trial.disturbed or ""
 
 
@@ -81,7 +81,7 @@ class PointView:
 
     @property
     def quiet(self) -> int:
-        """How many of the trials nothing disturbed."""
+        """Number of trials without noise."""
         return sum(stored.trial.quiet for stored in self.record.trials)
 
     @property
@@ -91,7 +91,7 @@ class PointView:
 
 
 def point_view(run: RunRecord, point: PointRecord) -> PointView:
-    """With everything that is drawn of it."""
+    """Return the point with all its drawings."""
     limits, seen = explanations(point), seen_in(run, point)
     search, latency, timeline = search_chart(point), latency_chart(point), timeline_chart(point)
     path = path_view(point)
@@ -119,7 +119,7 @@ def _first_loss(point: PointRecord) -> Trial | None:
 
 
 def _decisions(plan: Any, path: str) -> Iterator[tuple[str, str, str]]:
-    """Every decision of a plan: what, value, because."""
+    """Yield every decision of a plan: what, value, because."""
     if isinstance(plan, dict) and set(plan) == {"value", "because"}:
         value = plan["value"]
         shown = json.dumps(value) if isinstance(value, list | dict) else str(value)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much TCP throughput did each step of tuning gain, beside what S0 published?
+"""Compute the TCP throughput gain of each tuning step, next to what S0 published.
 
-As S0 does it, a step's rate is that of the best number of streams, with the range over all of them.
-A step differs from the one before in one setting only.
+As in S0, a step's rate is that of the best number of streams, with the range over all of them. A
+step differs from the previous one in one setting only.
 """
 
 from __future__ import annotations
@@ -19,21 +19,23 @@ from wirespeed.report.published_tcp import PublishedStep, Scenario, Tuning, scen
 from wirespeed.report.tcp import parameter_words, tcp_result
 from wirespeed.store.records import PointRecord
 
-# What the steps change, and what a step is the best of.
+# Settings that the steps change; a step is the best over the streams.
 _STEP_KEYS = ("tcp.offloads", "tcp.queues", "tcp.mtu")
 _BEST_OF = "tcp.streams"
-# What the scenario's name says already.
+# Parameters that the scenario's name already states.
 _NAMED = ("tcp.path", "tcp.clients", "tcp.wire_bps")
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """what: the tuning and its value. best: of the number of streams with the highest rate."""
+    """One tuning step."""
 
     tuning: Tuning
     what: str
+    """The tuning and its value."""
     lowest_bps: float
     best: TcpResult
+    """Result with the number of streams that has the highest rate."""
     streams: int
     published: PublishedStep | None
 
@@ -44,25 +46,28 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Waterfall:
-    """The steps of one scenario, at least two, each on top of the one before."""
+    """Steps of one scenario, at least two, each on top of the one before."""
 
     name: str
     scenario: Scenario | None
     steps: tuple[Step, ...]
 
     def gain(self, index: int) -> float | None:
-        """Over the step before; None for the first step, or where that carried nothing."""
+        """Return the gain over the step before.
+
+        None for the first step, or where the step before carried nothing.
+        """
         before = self.steps[index - 1].bps if index else 0.0
         return self.steps[index].bps / before if before else None
 
     def total(self, index: int) -> float | None:
-        """Over the baseline."""
+        """Return the gain over the baseline."""
         baseline = self.steps[0].bps
         return self.steps[index].bps / baseline if index and baseline else None
 
 
 def waterfalls(points: Sequence[PointRecord]) -> tuple[Waterfall, ...]:
-    """One for each combination of the parameters that are neither a step nor the streams."""
+    """Return one for each combination of the parameters that are neither a step nor the streams."""
     measured = [point for point in points if point.tcp and tcp_result(point)]
     made = (_waterfall(name, group) for name, group in _groups(measured).items())
     return tuple(waterfall for waterfall in made if len(waterfall.steps) > 1)
@@ -72,7 +77,7 @@ def _groups(points: Sequence[PointRecord]) -> dict[str, list[PointRecord]]:
     flattened = [flat(point.parameters) for point in points]
     keys = dict.fromkeys(key for values in flattened for key in values)
     apart = [key for key in keys if key not in (*_STEP_KEYS, _BEST_OF, *_NAMED)]
-    # A vSwitch's keys are missing where there is none: the path tells these apart already.
+    # Without a vSwitch its keys are missing, but the path already separates these points.
     varied = [
         key for key in apart if len({str(v[key]) for v in flattened if key in v}) > 1
     ]  # fmt: skip
@@ -85,7 +90,7 @@ def _groups(points: Sequence[PointRecord]) -> dict[str, list[PointRecord]]:
 
 
 def _place(point: PointRecord) -> str:
-    """Hosts, what joins them, and at which speed."""
+    """Return hosts, what joins them, and their rate."""
     tcp = point.tcp
     assert tcp is not None
     known = scenario(tcp, point.has_vswitch)
@@ -114,7 +119,7 @@ def _waterfall(name: str, group: Sequence[PointRecord]) -> Waterfall:
 
 
 def _tunings(specs: Sequence[Tcp]) -> Iterator[tuple[Tuning, str, tuple[bool, int, int]]]:
-    """Each step that the points vary: its name in short and in full, and its settings."""
+    """Yield each step that the points vary: short name, full name and settings."""
     offloads = sorted({tcp.offloads for tcp in specs})
     queues = sorted({tcp.queues for tcp in specs})
     mtus = sorted({tcp.mtu for tcp in specs})
@@ -134,7 +139,7 @@ def _tunings(specs: Sequence[Tcp]) -> Iterator[tuple[Tuning, str, tuple[bool, in
 
 
 def times(factor: float | None) -> str:
-    """A gain, e.g. 2.4x, 12x; below 1 it is a loss."""
+    """Format a gain, e.g. 2.4x, 12x; below 1 it is a loss."""
     if factor is None:
         return NONE
     decimals = 0 if factor >= 10 else 1 if factor >= 1 else 2
@@ -142,7 +147,7 @@ def times(factor: float | None) -> str:
 
 
 def published_rate(step: PublishedStep | None) -> str:
-    """S0's Gbps, as a range where it depends on the number of streams."""
+    """Format S0's Gbps, as a range where it depends on the number of streams."""
     if step is None:
         return NONE
     if step.lowest_bps == step.highest_bps:
@@ -151,12 +156,12 @@ def published_rate(step: PublishedStep | None) -> str:
 
 
 def cpu_ms(cpu_s: float | None) -> str:
-    """CPU time for each Gbit."""
+    """Format CPU time for each Gbit."""
     return NONE if cpu_s is None else f"{cpu_s * 1e3:.1f}"
 
 
 def waterfall_table(found: Waterfall) -> Table:
-    """The steps on a terminal."""
+    """Return the steps as a table for a terminal."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.title, table.title_justify = found.name, "left"
     table.add_column("step")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a guest end with the wirespeed that started it, whatever ends that?
+"""Check that a guest ends with the wirespeed that started it, however that ends.
 
-QEMU needs no system to boot for that: it runs, with nothing on its disk.
+QEMU needs no system to boot for that: it runs with an empty disk.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ with (
 
 
 def started(logs: Path) -> tuple[subprocess.Popen[str], int, str]:
-    """A wirespeed with a guest, the number of its QEMU, and libvirt's root."""
+    """Start a wirespeed with a guest; return it, QEMU's PID and libvirt's root."""
     run = subprocess.Popen(
         [sys.executable, "-c", RUN, str(logs)],
         cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said where a host has not what guests take?"""
+"""Check the errors on a host that lacks what guests need."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from wirespeed.remote.local import LocalRunner
 
 
 class Pretending(LocalRunner):
-    """Answers commands whose words include one of these with what is told."""
+    """Gives canned answers to commands with certain words."""
 
     def __init__(self, told: Mapping[str, Completed]) -> None:
         super().__init__()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the overlay change what it says, and nothing else?"""
+"""Check that the overlay changes what it reports, and nothing else."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VFS: dict[str, GuestPort] = {
     mac: Vf(f"0000:3b:10.{number}", 0x0F + number) for number, mac in enumerate(PORTS, 1)
 }
 OFFER = Offer("no KVM here", tuple(range(16)), BOOT, PORTS, "/run/x/control", "/log/console")
-# Where each change may be seen: a path of elements, and nothing below or beside it.
+# Where each change may appear: a path of elements, and nothing below or next to it.
 PLACES = {
     "domain type": {"/domain@type"},
     "cpu mode": {"/domain/cpu@mode"},
@@ -58,7 +58,7 @@ def rendered(cores: int = 8, kind: str = "pvp", **sut: object) -> str:
 
 
 def facts_of(element: Xml.Element, above: str = "") -> Iterator[tuple[str, str]]:
-    """Every attribute and text, by where it is."""
+    """Yield every attribute and text, with its path."""
     if not isinstance(element.tag, str):
         yield f"{above}/comment", element.text or ""
         return
@@ -154,7 +154,7 @@ def address(element: Xml.Element) -> str:
 
 
 def test_a_vf_beside_vhost_user_in_one_guest() -> None:
-    """No topology has it yet; a deployment's guest may."""
+    """No topology has both yet; a deployment's guest may."""
     macs = list(PORTS)
     mixed = {macs[0]: VFS[macs[0]], macs[1]: PORTS[macs[1]]}
     text, changes = overlaid(rendered(), replace(OFFER, ports=mixed))

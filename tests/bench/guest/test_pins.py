@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a thread that runs elsewhere than planned an error that says which, where, and where to?"""
+"""Check that a thread on a wrong CPU is an error that names thread, CPU and planned CPU."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ THREADS = {
 
 
 def qemu(**moved: str) -> FakeHost:
-    """A running QEMU. moved: threads that run elsewhere."""
+    """Return a host with a running QEMU. moved: threads that run elsewhere."""
     files = {}
     for tid, (name, cpus) in THREADS.items():
         files[f"/proc/50/task/{tid}/comm"] = f"{name}\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do real guests forward each frame in order or lose it at a named hop? Do they end with us?"""
+"""Check that real guests forward or account for every frame, in order, and end with the bench."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def guest_of(bench: RealBench) -> Guest:
 
 
 def processes() -> list[str]:
-    """The command lines of what runs on this host and was started with this test's directories."""
+    """Return the command lines of processes started with this test's directories."""
     name, found = os.environ["XDG_RUNTIME_DIR"], []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -63,7 +63,7 @@ def _ends_with_us(needs_root: None) -> Iterator[None]:  # noqa: ARG001
 
 
 def holds(seen: Observation) -> None:
-    """What holds on any host, however slow: every frame is accounted for, and in order."""
+    """Check what holds on any host, however slow: every frame is accounted for, and in order."""
     assert seen.total("offered")
     assert frames_are_conserved(seen), drops(seen)
     assert DropCause.UNKNOWN not in {cause for _, cause in drops(seen)}
@@ -71,7 +71,7 @@ def holds(seen: Observation) -> None:
 
 
 def test_a_guest_forwards_loses_what_is_too_much_and_its_end_ends_the_trial(tmp_path: Path) -> None:
-    """One start for all three: it is what takes the time."""
+    """One start serves all three, as it takes most of the time."""
 
     def run() -> None:
         with opened(point("pvp", vnf=IN_GUEST), tmp_path) as bench:

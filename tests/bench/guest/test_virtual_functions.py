@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a guest on virtual functions get those of the wiring, and are its program's counters asked
-for in the guest?"""
+"""Check that a guest gets the wiring's virtual functions, and that counters are read inside it."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ DIRS = Directories(PurePosixPath("/run/outside"), PurePosixPath("/log"), "abcd12
 
 @dataclass
 class Inside(NoFunction):
-    """Stands for a guest that is up."""
+    """A stand-in for a guest that is up."""
 
     inside: tuple[FakeHost, PurePosixPath]
     name = "vnf0"
@@ -79,7 +78,7 @@ def test_counters_of_its_program_are_asked_for_in_the_guest(
 
 
 def test_a_vf_is_found_where_the_domain_has_put_it() -> None:
-    """Its kernel has no driver that would tell the MAC address of the first."""
+    """The guest's kernel has no driver that would report the MAC address of the first."""
     ports: dict[str, GuestPort] = {"02:00:00:00:00:01": Vf("0000:3b:10.1", 0x10),
                                    "02:00:00:00:00:02": "/run/x.sock"}  # fmt: skip
     virtio = "/sys/class/net/eth0"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the longest burst find the buffer that the SUT really has?"""
+"""Check that the longest burst gives the buffer that the SUT has."""
 
 from __future__ import annotations
 
@@ -36,8 +36,10 @@ def run(rig: Rig, search: B2b = SEARCH, extension: float = 1.0) -> tuple[Figures
 )
 @settings(deadline=None)
 def test_the_corrected_time_is_the_buffer(capacity_fps: float, buffer_frames: int) -> None:
-    """A burst of n frames at line rate L overflows a buffer B behind capacity C at n = B L/(L-C);
-    corrected by (1 - C/L) that is B frames, B / L seconds."""
+    """Check a buffer B behind capacity C, which a burst of n frames at line rate L overflows.
+
+    It does at n = B L/(L-C); corrected by (1 - C/L) that is B frames, B / L seconds.
+    """
     rig = Rig(Sharp(capacity_fps, buffer_frames), ring_frames=1024)
     figures, _ = run(rig)
     assert figures.back_to_back is not None
@@ -46,7 +48,7 @@ def test_the_corrected_time_is_the_buffer(capacity_fps: float, buffer_frames: in
     assert b2b.mean_frames == pytest.approx(truth, rel=0.011, abs=2)
     assert b2b.min_frames <= b2b.mean_frames <= b2b.max_frames
     assert b2b.bursts == 3
-    # The throughput comes from short trials, where the buffer passes for capacity.
+    # The throughput comes from short trials, where the buffer looks like capacity.
     assert figures.ndr is not None
     assert figures.ndr.lower is not None
     throughput_fps = figures.ndr.lower.load_fps
@@ -68,7 +70,7 @@ def test_bursts_are_sent_at_full_rate() -> None:
 
 
 def test_a_disturbed_burst_is_sent_again() -> None:
-    """Too short to leave time out; what it lost is nonsense."""
+    """A burst is too short to exclude time, so its loss under noise means nothing."""
     quiet, _ = run(Rig(Sharp(5e6, 2000)))
     disturbed, prober = run(Rig(Sharp(5e6, 2000), disturbed_share=0.3), extension=100)
     assert any(not t.quiet for t in prober.trials if t.stage is Stage.BURST)
@@ -77,7 +79,7 @@ def test_a_disturbed_burst_is_sent_again() -> None:
 
 
 def test_a_burst_that_could_not_be_watched_is_not_sent_again() -> None:
-    """It would never be quiet."""
+    """Without observation it would never count as quiet."""
     quiet_rig, external = Rig(Sharp(5e6, 2000)), Rig(Sharp(5e6, 2000), unseen=("a DUT",))
     quiet, _ = run(quiet_rig)
     found, _ = run(external)

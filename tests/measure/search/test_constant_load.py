@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fixed and soak: is one load held, and its loss reported?"""
+"""Check that fixed and soak hold one load and report its loss."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_fixed_is_extended_until_it_can_be_judged() -> None:
 def test_fixed_that_cannot_be_judged_is_told_as_this_host_is() -> None:
     rig = Rig(Sharp(1.5e6), disturbed_share=1.0)
     result = run(FIXED, rig)
-    trials = 4 * 5  # Nothing was undisturbed: each counts a quarter.
+    trials = 4 * 5  # without clean time each trial counts a quarter
     assert len(rig.calls) == 1 + trials
     assert result.constant is not None
     losses = [t.loss_ratio for t in result.trials[1:]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must hold for every search that looks for a lossless rate, whatever the SUT is like?"""
+"""Check what holds for every search of a lossless rate, with any SUT."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KINDS = (SearchKind.RFC2544, SearchKind.TST009, SearchKind.MLR, SearchKind.QUICK
 BOTH_GOALS = (SearchKind.MLR, SearchKind.QUICK)
 WIDTH = 0.005
 STEP_FPS = 10_000.0
-# Loads are whole frames a trial: how far that can move a bound.
+# Loads are whole frames a trial, which may move a bound by this share.
 ROUNDING = 1e-4
 # No search of a sharp SUT between 10 kpps and 20 Mpps needs more, at any seed tried.
 MOST_TRIALS = 160
@@ -47,7 +47,7 @@ def bounds(interval: Interval | None) -> tuple[float, float]:
 
 
 def check_order(result: SearchResult) -> None:
-    """No NDR above the PDR."""
+    """Check that no NDR exceeds the PDR."""
     loads = [
         i.lower.load_fps for i in (result.ndr, result.pdr) if i is not None and i.lower is not None
     ]
@@ -74,8 +74,10 @@ def test_a_sharp_sut_lies_between_the_bounds(
 @given(kind=kinds, capacity_fps=st.floats(300e3, 15e6), buffer_frames=st.integers(0, 1024))
 @settings(deadline=None)
 def test_a_buffer_hides_little(kind: SearchKind, capacity_fps: float, buffer_frames: int) -> None:
-    """What it holds of a final trial, where frames carry no stamp: at 0.3 Mpps 1.1% of 0.3
-    seconds. Windows see it fill."""
+    """Final trials without stamps may pass for what the buffer holds.
+
+    At 0.3 Mpps that is 1.1% of 0.3 seconds. Windows see the buffer fill.
+    """
     rig = Rig(Sharp(capacity_fps, buffer_frames), ring_frames=1024)
     lower, _ = bounds(search_on(rig, kind).ndr)
     final_s = 0.3 if kind is SearchKind.QUICK else 1.0
@@ -89,11 +91,11 @@ def test_a_buffer_hides_little(kind: SearchKind, capacity_fps: float, buffer_fra
 def test_disturbed_trials_never_decide(
     kind: SearchKind, capacity_fps: float, share: float, seed: int
 ) -> None:
-    """They come back with nonsense for a loss; the figures have to be the undisturbed ones."""
+    """Trials with noise return a meaningless loss; the rates must be the clean ones."""
     rig = Rig(Sharp(capacity_fps), disturbed_share=share, rng=random.Random(seed))
     result = search_on(rig, kind, extension=100)
     mrr = [t for t in result.trials if t.stage is Stage.MRR]
-    if not any(t.quiet for t in mrr[-3:]):  # Those before them told only how much to offer.
+    if not any(t.quiet for t in mrr[-3:]):  # earlier trials only set the load
         assert result.grade is Grade.D
         return
     lower, upper = bounds(result.ndr)
@@ -145,7 +147,7 @@ def test_any_sut_gives_ordered_bounds_in_bounded_trials(
 def test_no_host_is_too_bad_and_no_time_too_short_for_an_answer(
     kind: SearchKind, limit_s: float, rig: Rig
 ) -> None:
-    """Whatever ended it, there is a figure unless not one overload could be read."""
+    """With any end there is a rate, unless not one overload could be read."""
     search = Search(kind=kind, latency=False, time_limit_s=limit_s)
     result = run_search(search, rig.measure, UNLIMITED, Recorder())
     assert isinstance(rig.sut, Sharp)
@@ -167,7 +169,7 @@ def test_no_host_is_too_bad_and_no_time_too_short_for_an_answer(
 def test_a_sut_below_the_minimum_load_has_no_lower_bound(
     kind: SearchKind, capacity_fps: float
 ) -> None:
-    """That not even the lowest load passes is an answer, and as sure as any."""
+    """A lowest load that fails is a result as sure as any."""
     result = search_on(Rig(Sharp(capacity_fps)), kind)
     assert result.ndr is not None
     assert result.ndr.lower is None
@@ -202,7 +204,10 @@ def test_a_machine_without_a_quiet_moment_gives_a_bracket(kind: SearchKind) -> N
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_where_nothing_could_be_watched_no_grade_is_a(kind: SearchKind) -> None:
-    """As with an external SUT. One lost frame still fails a load: there is nothing to excuse it."""
+    """Nothing is observed of an external SUT.
+
+    One lost frame still fails a load: nothing excuses it.
+    """
     rig = Rig(Sharp(5e6), unseen=("the DUT's threads cannot be watched",))
     result = search_on(rig, kind)
     lower, upper = bounds(result.ndr)
@@ -215,8 +220,11 @@ def test_where_nothing_could_be_watched_no_grade_is_a(kind: SearchKind) -> None:
 
 @pytest.mark.parametrize("kind", BOTH_GOALS)
 def test_a_stray_loss_does_not_set_the_ndr(kind: SearchKind) -> None:
-    """In one trial of ten 10 frames vanish, which nothing explains: a tenth of the confirmations
-    fails, and one vote in `quick` misleads; most searches are within 2% all the same."""
+    """Ten frames vanish without reason in one trial of ten.
+
+    A tenth of the confirmations fails, and one vote in `quick` misleads. Most searches still end
+    within 2%.
+    """
     close = 0
     for seed in range(50):
         rig = Rig(RareLoss(5e6, 0.1), rng=random.Random(seed))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does MLRsearch get what it needs, and do its bounds mean what we say they mean?"""
+"""Check what MLRsearch gets, and that its bounds mean what we say."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_bound_rests_on_more_than_half_of_the_duration_sum() -> None:
 
 
 def test_frames_that_were_not_offered_are_not_loss() -> None:
-    """A generator a little short in front of a SUT that keeps up with all."""
+    """The generator falls a little short of a SUT that keeps up."""
 
     class Lagging(Rig):
         def measure(self, load_fps: float, duration_s: float) -> Observation:
@@ -109,8 +109,10 @@ def test_conformance_needs_60_seconds_and_no_exceptions() -> None:
 
 
 def confirmed(capacities: Sequence[float | None]) -> tuple[Figures, list[Trial]]:
-    """A SUT of 4 Mpps, which forwards these rates in the trials that confirm (None: stopped, so
-    that nobody can tell), and the last of them from then on."""
+    """Search a SUT of 4 Mpps that forwards these rates in the trials that confirm.
+
+    None: the SUT is stopped, so that no verdict is possible. The last rate stays from then on.
+    """
     left = list(capacities)
 
     def measure(load_fps: float, duration_s: float) -> Observation:
@@ -171,7 +173,7 @@ def test_a_refuted_ndr_does_not_stand_where_the_next_trial_says_nothing() -> Non
 
 
 def test_a_load_that_cannot_be_judged_is_passed_by_below() -> None:
-    """Nobody can tell above 3 Mpps: what passes below is found all the same."""
+    """No verdict is possible above 3 Mpps; a load below that passes is still found."""
 
     def measure(load_fps: float, duration_s: float) -> Observation:
         observation = Rig(Sharp(9e6)).measure(load_fps, duration_s)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is the MRR what usually arrives under overload?"""
+"""Check that the MRR is the usual receive rate under overload."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MRR = Mrr(trial_s=1.0, trials=3)
 
 @dataclass
 class Listed:
-    """One capacity a trial."""
+    """A SUT with one capacity for each trial."""
 
     capacities: list[float] = field(default_factory=list)
 
@@ -57,7 +57,7 @@ def test_half_as_much_again_as_is_received_is_offered() -> None:
 
 
 def test_a_sut_that_a_flood_slows_is_offered_more_until_it_is_overloaded() -> None:
-    """One flooded carries a sixteenth of what it can."""
+    """Flooded, the SUT carries 1/16 of its capacity."""
     found, prober = mrr(Rig(Collapsing(8e6, 20e6, 0.5e6), generator_fps=50e6))
     assert found.received_fps == 8e6
     assert offered(prober)[-3:] == [12e6] * 3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is the reported rate one that passed a full-length trial?"""
+"""Check that the reported rate passed a full-length trial."""
 
 from __future__ import annotations
 

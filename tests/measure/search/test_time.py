@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a search keep to its time, and keep what it knew when time was over?"""
+"""Check that a search keeps its time limit, and keeps its results when time is over."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def run(search: Search, rig: Rig) -> SearchResult:
 
 
 def spent_s(result: SearchResult) -> list[float]:
-    """What each trial took that the time limit bounds."""
+    """Return the time of each trial that the limit bounds."""
     return [t.duration_s + t.observation.overhead_s for t in result.trials if t.stage in BEFORE]
 
 
@@ -54,7 +54,7 @@ def test_a_time_limit_gives_the_bounds_known_by_then(kind: SearchKind, limit_s: 
 
 @pytest.mark.parametrize("limit_s", [15.0, 20.0])
 def test_short_trials_of_an_unfinished_search_are_not_conformant(limit_s: float) -> None:
-    """Two seconds without loss are none of the 60 that RFC 2544 asks for."""
+    """Two seconds without loss are not the 60 that RFC 2544 requires."""
     result = run(Search(SearchKind.RFC2544, time_limit_s=limit_s), Rig(Fraying(4e6, 3.5e6)))
     assert result.ndr is None
     assert result.bracket is not None

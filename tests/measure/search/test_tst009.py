@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are lossy trials given exactly the chances that TST 009 gives them?"""
+"""Check that lossy trials get exactly the repeats of TST 009."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SEARCH = Tst009(trial_s=60.0, step_fps=10e3, max_r=2, max_z=5_000)
 
 @dataclass
 class Losing:
-    """Loses these numbers of frames, one entry a trial; nothing once they are used up."""
+    """Loses these numbers of frames, one entry a trial; nothing after the last entry."""
 
     losses: list[int] = field(default_factory=list)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is an agreement told where there is one, and a difference where there is one?"""
+"""Check that agreement and difference are reported where they exist."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a run stand beside the rows of a paper that its points repeat, and is the finding told?"""
+"""Check that points are compared with the paper's rows that they repeat, and the findings."""
 
 from __future__ import annotations
 
@@ -26,15 +26,17 @@ Rate = Callable[[PointRecord], float]
 
 
 def full_load(run: RunRecord, rate: Rate) -> RunRecord:
-    """As if each point had such an MRR, in frames/s."""
+    """Return the run as if each point had this MRR, in frames/s."""
     return replace(run, points=tuple(
         replace(p, result=SearchResult("mrr", False, (), mrr_fps=rate(p))) for p in run.points
     ))  # fmt: skip
 
 
 def zero_loss(run: RunRecord, share: Rate) -> RunRecord:
-    """As if each point carried such a share of line rate without loss, and 1% more were too much
-    where that is below line rate."""
+    """Return the run as if each point carried this share of line rate without loss.
+
+    1% more is too much where that is below line rate.
+    """
 
     def changed(point: PointRecord) -> PointRecord:
         low = share(point) * point.frames.line_rate_fps
@@ -263,7 +265,7 @@ def test_a_page_names_its_charts_and_every_sentence(s3_run: RunRecord, tmp_path:
 
 
 def predicted_at(run: RunRecord, rate: Rate) -> RunRecord:
-    """As if each point were predicted to carry such a rate, in frames/s."""
+    """Return the run as if each point were predicted to carry this rate, in frames/s."""
     limit = Load(Resource.PMDS, 100.0, 1.0)
     return replace(run, points=tuple(
         replace(p, predicted=Prediction(rate(p), rate(p), rate(p), (limit,), None, 0.9, 10.0, ""))

@@ -82,7 +82,7 @@ test_learning(uint32_t last_key)
 	}
 	CHECK_EQ(hosts.nb_known, BNG_HOSTS_PER_USER + 1);
 
-	/* What has expired is unknown, and the rest is not. */
+	/* Expired hosts are unknown, and the rest is not. */
 	CHECK_EQ(bng_hosts_expire(&hosts, 49, hosts.nb_places), 0);
 	CHECK_EQ(bng_hosts_expire(&hosts, 50, hosts.nb_places), 1);
 	CHECK(find(&hosts, last_key, 100) == NULL);

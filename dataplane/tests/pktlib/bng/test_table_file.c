@@ -143,7 +143,7 @@ test_no_table_file(struct log *log)
 	CHECK(strcmp(log->text, "/: cannot be read: Is a directory\n") == 0);
 }
 
-/* Only so many are told, but all are counted. */
+/* Only the first ones are printed, but all are counted. */
 static void
 test_many_faults(struct log *log)
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which hosts may a bench use, and are they fit to be measured with?
+"""Check that the hosts of a bench exist and are fit for a measurement.
 
-What is wrong is found before anything is changed, on all of them at once.
+All hosts are checked before any of them is changed.
 """
 
 from __future__ import annotations
@@ -21,29 +21,33 @@ from wirespeed.model.lab import is_pci
 from wirespeed.remote.interface import LOCALHOST, HostUnreachable, RemoteError, Runner
 
 CLOCK_OFF_S = 1.0
-# The best of so many readings: what a reading takes to get here is not known better than it lasts.
+# The reading with the shortest round trip counts: it bounds the error of the clock offset best.
 _READINGS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class BenchHost:
-    """A host, and what of it a lab file gives: ports by name, where its data plane program is."""
+    """Host of a bench, with what a testbed file says about it."""
 
     runner: Runner
     ports: Mapping[str, str] = field(default_factory=dict)
+    """PCI address or interface of each port, by the port's name."""
     wsdp: str | None = None
+    """Path of the data plane program; None where the testbed file gives none."""
 
 
 @dataclass(frozen=True, slots=True)
 class BenchHosts:
-    """Where the generator runs; sut: the host of switch and functions, None: the same."""
+    """Hosts of a bench."""
 
     generator: BenchHost
+    """Host of the traffic generator."""
     sut: BenchHost | None = None
+    """Host of switch and functions; None where it is the generator's host."""
 
 
 def check_hosts(hosts: Sequence[BenchHost], lab: str) -> None:
-    """Raises BadInput with all that keeps these hosts of the lab file from measuring together."""
+    """Raise BadInput with every reason why these hosts cannot measure together."""
     faults: list[Fault] = []
     reached: list[BenchHost] = []
     for host in hosts:
@@ -70,7 +74,7 @@ def _ports(host: BenchHost) -> Iterator[Fault]:
 
 
 def _wrong_with(runner: Runner, device: str) -> Iterator[str]:
-    """Why a port cannot be measured with: it is not there, or the host itself uses it."""
+    """Yield why a port cannot be used: it is absent, or the host itself uses it."""
     interfaces: Sequence[str] = (device,)
     if is_pci(device):
         if not runner.glob(f"/sys/bus/pci/devices/{device.lower()}"):
@@ -92,7 +96,7 @@ def _wrong_with(runner: Runner, device: str) -> Iterator[str]:
 
 
 def _clock(host: BenchHost) -> Iterator[Fault]:
-    """The logs of several hosts are read side by side, by their times."""
+    """Check the host's clock: logs of several hosts are compared by their times."""
     if host.runner.address == LOCALHOST:
         return
     off_s, error_s = min(
@@ -107,7 +111,7 @@ def _clock(host: BenchHost) -> Iterator[Fault]:
 
 
 def _offset_s(runner: Runner) -> tuple[float, float]:
-    """How far its clock is ahead of ours, and how wrong that may be."""
+    """Return how far the host's clock is ahead of the local one, and the error bound, in s."""
     asked = time.time()
     there = float(runner.run(["date", "+%s.%N"]).stdout)
     took_s = time.time() - asked
@@ -115,7 +119,7 @@ def _offset_s(runner: Runner) -> tuple[float, float]:
 
 
 def _programs(hosts: Sequence[BenchHost]) -> Iterator[Fault]:
-    """One DPDK and one wsdp: what differs would be taken for the SUT's."""
+    """Require one version of DPDK and of wsdp: a difference would be attributed to the SUT."""
     versions: dict[str, str] = {}
     for host in hosts:
         key = f"hosts.{host.runner.name}.wsdp"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which kinds does a point name, and what do they need of the plan?"""
+"""Look up the types that a point names, and collect what they need from the plan."""
 
 from __future__ import annotations
 
@@ -25,18 +25,20 @@ from wirespeed.model.sut import SutDescription
 
 
 def topology_of(frames: Frames) -> TopologyKind:
-    """Raises BadInput for a kind that is not known."""
+    """Return the topology type. Raises BadInput for an unknown type."""
     return TOPOLOGIES[frames.topology.kind]
 
 
 def function_of(frames: Frames) -> FunctionKind:
-    """Of the topology's functions. Raises BadInput for a kind that is not known."""
+    """Return the type of the topology's functions. Raises BadInput for an unknown type."""
     return FUNCTIONS[topology_of(frames).function or frames.sut.vnf.kind]
 
 
 def placements_of(frames: Frames) -> tuple[PlacementKind, ...]:
-    """Those that the plan may choose from for the topology's functions; the one that the point
-    names, if it does. Raises BadInput for a kind that is not known."""
+    """Return the placements that the plan may choose from for the topology's functions.
+
+    Only the placement that the point names, if it names one. Raises BadInput for an unknown type.
+    """
     if frames.sut.vnf.placement is not None:
         return (PLACEMENTS[frames.sut.vnf.placement],)
     function, topology = function_of(frames), topology_of(frames)
@@ -48,12 +50,12 @@ def placements_of(frames: Frames) -> tuple[PlacementKind, ...]:
 
 
 def switch_of(frames: Frames) -> SwitchKind | None:
-    """None where the topology has no switch. Raises BadInput for a kind that is not known."""
+    """Return the switch type; None where the topology has no switch. Raises BadInput if unknown."""
     return SWITCHES[frames.sut.vswitch.kind] if topology_of(frames).has_switch else None
 
 
 def needs_of(frames: Frames) -> Needs:
-    """What the bench of this point asks of its host."""
+    """Return what the bench of this point needs from its host."""
     topology, switch = topology_of(frames), switch_of(frames)
     demand = function_of(frames).demand(frames)
     placements = tuple(kind.needs for kind in placements_of(frames))
@@ -75,7 +77,7 @@ def needs_of(frames: Frames) -> Needs:
 
 
 def _ports(frames: Frames, function: str) -> tuple[PortNeeds, ...]:
-    """Rings inside one process have no addresses."""
+    """Return the ports that need addresses; rings inside one process have none."""
     if topology_of(frames).one_process:
         return ()
     vfs = _virtual_functions(frames)
@@ -85,7 +87,7 @@ def _ports(frames: Frames, function: str) -> tuple[PortNeeds, ...]:
 
 
 def _virtual_functions(frames: Frames) -> Mapping[str, VfNeeds]:
-    """By port of the NIC's switch, where the point itself names the physical functions."""
+    """Return the VFs by port of the NIC's switch, where the point names physical functions."""
     if not frames.sut.ports:
         return {}
     physical, made = physical_functions(frames, {}), Counter[str]()
@@ -98,14 +100,17 @@ def _virtual_functions(frames: Frames) -> Mapping[str, VfNeeds]:
 
 
 def physical_functions(frames: Frames, ports: Mapping[str, str]) -> Mapping[str, str]:
-    """The host's, by the name of the port that each is. ports: of a lab file; else the study's."""
+    """Return the host's physical functions by port name.
+
+    ports: ports of a testbed file; where it has none, the study's ports count.
+    """
     if not ports:
         ports = dict(zip(PORTS, frames.sut.ports, strict=False))
     return {port: ports.get(port, ports[EAST]) for port in PORTS}
 
 
 def tcp_needs_of(streams: TcpStreams) -> TcpNeeds:
-    """The same of a point with TCP traffic."""
+    """Return what the bench of a point with TCP traffic needs from its host."""
     tcp, path = streams.tcp, PATHS[streams.tcp.path]
     if path.guests is None:
         return TcpNeeds(path.switch, path.forwarding)
@@ -118,7 +123,7 @@ def tcp_needs_of(streams: TcpStreams) -> TcpNeeds:
 
 
 def ring_frames(frames: Frames) -> int:
-    """What the path holds at its shallowest stage, in frames of one direction; 0: not known."""
+    """Return the depth of the path's shallowest queue, in frames of one direction; 0: unknown."""
     topology = topology_of(frames)
     if topology.external:
         return 0
@@ -129,14 +134,14 @@ def ring_frames(frames: Frames) -> int:
 
 
 def wiring_of(frames: Frames) -> Wiring:
-    """How the topology of this point is wired."""
+    """Return how the topology of this point is wired."""
     wiring = topology_of(frames).wiring(frames, function_of(frames))
     switch = switch_of(frames)
     return wiring if switch is None else switch.cabled(frames.sut.vswitch, wiring)
 
 
 def sut_of(workload: Workload) -> SutDescription:
-    """What is measured at this point, and which ways frames go through it."""
+    """Describe the SUT of this point and the directions in which frames pass it."""
     if isinstance(workload, TcpStreams):
         path = PATHS[workload.tcp.path]
         if path.on_vfs:

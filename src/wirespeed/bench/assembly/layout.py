@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which process runs which tasks on which ports, so that plan and wiring become real?
+"""Assign tasks and ports to processes, for the components of a bench.
 
-Pure: a Layout is what the parts of a bench are built from.
+Pure: a Layout is the input from which the components are built.
 """
 
 from __future__ import annotations
@@ -43,39 +43,39 @@ _SWITCHES = frozenset({SWITCH, NIC, PARTNER})
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """traffic: the generator's process; shared: what the tasks of functions count there; files:
-    what they read, by path; launches: of the functions that run apart from it."""
+    """Processes of a bench and what each of them runs."""
 
     traffic: WsdpConfig
+    """The generator's process."""
     directions: tuple[Direction, ...]
     shared: tuple[TaskCounts, ...]
+    """Readers for the counters of functions that run in the generator's process."""
     files: Mapping[str, str]
+    """Content of files that those tasks read, by path."""
     launches: tuple[Launch, ...]
+    """Functions that run in processes of their own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One host of a point: what it is to run, and its directories.
-
-    ports: by name, what is cabled to the port of that name on another host, or the virtual
-    function that is the port of that name of a NIC's switch.
-    """
+    """One host of a point: its plan and its directories."""
 
     plan: HostPlan
     dirs: Directories
     ports: Mapping[str, Plug] = field(default_factory=dict)
+    """Attachments of another host's ports, or VFs of ports of a NIC's switch, by port name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the generator runs, and where switch and functions do: on one host, or on two.
-
-    guests: what virtual machines start from, where there are some.
-    """
+    """Hosts of a point."""
 
     generator: Place
+    """Host of the generator."""
     sut: Place
+    """Host of switch and functions; may be the generator's host."""
     guests: Guests | None = None
+    """Images that virtual machines boot from; None where the point has none."""
 
     @property
     def apart(self) -> bool:
@@ -83,24 +83,25 @@ class Places:
 
     @property
     def uplinks(self) -> Mapping[str, Plug]:
-        """The SUT's ends of cables from another host."""
+        """Return the SUT's endpoints of cables from another host."""
         return self.sut.ports if self.apart else {}
 
 
 def on_one_host(plan: HostPlan, dirs: Directories) -> Places:
-    """Generator and SUT in one place."""
+    """Put generator and SUT on one host."""
     place = Place(plan, dirs)
     return Places(place, place)
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What a point has on its hosts. plugs: of every end of a cable that is a program's."""
+    """Components of a point on its hosts."""
 
     frames: Frames
     places: Places
     wiring: Wiring
     plugs: Mapping[End, Plug]
+    """Port attachment of every cable endpoint that belongs to a program."""
     content: Content
 
     @property
@@ -113,7 +114,10 @@ class Site:
 def program_plugs(
     frames: Frames, wiring: Wiring, switch: Mapping[str, Plug], places: Places
 ) -> Mapping[End, Plug]:
-    """What every program has to do at its ends. switch: what the switches' ports ask for."""
+    """Return the port attachment at every endpoint that belongs to a program.
+
+    switch: attachments that the switches' ports require.
+    """
     topology, dirs = topology_of(frames), places.sut.dirs
     if topology.external:
         ports = zip(PORTS, frames.sut.ports, strict=True)
@@ -122,7 +126,7 @@ def program_plugs(
     for cable in wiring.cables:
         near, far = cable.a, cable.b
         if near.owner in _SWITCHES:
-            continue  # between switches: no program of ours is plugged in
+            continue  # a cable between switches has no program
         socket = str(dirs.run / f"{near.owner}-{near.port}.sock")
         if places.apart and near.owner == GENERATOR:
             found[near] = places.generator.ports[near.port]
@@ -139,7 +143,7 @@ def program_plugs(
 
 
 def lay_out(site: Site) -> Layout:
-    """Who runs what."""
+    """Assign the tasks of a point to processes."""
     generator, guests = site.generator, site.places.sut.plan.guests
     cpus = generator.cpus.value
     inside = [guest for guest in guests if guest.name in generator.shared]
@@ -168,7 +172,7 @@ def lay_out(site: Site) -> Layout:
 
 
 def _place_inside(site: Site, guest: GuestPlan, attached: Mapping[End, Attachment]) -> Placed:
-    """In the generator's process, on one of its lcores."""
+    """Place a function in the generator's process, on one of its lcores."""
     lcore = 1 + site.generator.cpus.value.index(guest.cpus.value[0])
     setup = _setup(site, guest.name, attached, (lcore,))
     return PLACEMENTS[guest.placement].place(function_of(site.frames), setup, None)
@@ -203,7 +207,7 @@ def _setup(
 ) -> Setup:
     forwards = tuple(f for f in site.wiring.forwards if f.vnf == name)
     peers = {site.wiring.peer(End(name, f.to_port)).owner for f in forwards}
-    # A full output ring: towards the switch it is the switch, else the generator, that lags.
+    # A full output ring blames the peer: the switch if it leads there, else the generator.
     blocked = DropCause.VNF_TX_RING_FULL if peers & _SWITCHES else DropCause.TG_RX_RING_FULL
     return Setup(
         name,
@@ -219,7 +223,7 @@ def _setup(
 
 
 def _attached(site: Site, plugs: Mapping[End, Plug]) -> dict[End, Attachment]:
-    """The attachments of one process, in the order of its ports."""
+    """Return the attachments of one process, in the order of its ports."""
     vswitch = site.frames.sut.vswitch
     found = {}
     for index, (end, plug) in enumerate(plugs.items()):
@@ -235,7 +239,7 @@ def _attached(site: Site, plugs: Mapping[End, Plug]) -> dict[End, Attachment]:
 
 
 def _rings_between(site: Site) -> Iterator[WsdpRing]:
-    """The rings that carry a stream, where programs are joined by rings."""
+    """Yield the rings that carry a stream, where programs are joined by rings."""
     size = site.frames.sut.vswitch.descriptors
     for port in PORTS:
         plug = site.plugs.get(End(GENERATOR, port))
@@ -247,7 +251,7 @@ def _rings_between(site: Site) -> Iterator[WsdpRing]:
 
 
 def _namespace(attached: Mapping[End, Attachment]) -> str | None:
-    """Of the kernel interfaces of one process: all its ports are in the same."""
+    """Return the network namespace of the process; all its kernel interfaces share it."""
     return next((each.namespace for each in attached.values() if each.namespace), None)
 
 
@@ -256,12 +260,12 @@ def _mtu(site: Site) -> int:
 
 
 def function_prefix(name: str, dirs: Directories) -> str:
-    """By which DPDK tells a function's own process from others (--file-prefix)."""
+    """Return the --file-prefix by which DPDK separates a function's process from others."""
     return f"{name}{dirs.tag}"
 
 
 def control_cpu(plan: HostPlan) -> int:
-    """Of this host's programs, for threads that only answer questions."""
+    """Return the CPU for threads of this host's programs that only answer queries."""
     decided = plan.control_cpu if plan.generator is None else plan.generator.control_cpu
     if decided is None:
         raise ValueError(f"the plan of {plan.host} has no CPU for control threads")
@@ -269,7 +273,7 @@ def control_cpu(plan: HostPlan) -> int:
 
 
 def port_mtu(frames: Frames, sut: HostPlan) -> int:
-    """Of every port that frames of this point pass."""
+    """Return the MTU of every port that frames of this point pass."""
     if sut.vswitch is not None:
         return sut.vswitch.mtu.value
     return max(_ETHERNET_MTU, mtu_for(max(frames.wire_bytes)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which virtual functions does a point take of its hosts' NICs, and who polls which of them?"""
+"""Choose the virtual functions that a point uses on its hosts' NICs, and who polls each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from wirespeed.model.spec import Frames
 
 
 def functions_on(frames: Frames, *, generator: bool, others: bool) -> tuple[VirtualFunction, ...]:
-    """Those of a host that runs the generator, the network functions, or both."""
+    """Return the virtual functions of a host that runs the generator, the functions, or both."""
     return tuple(
         each
         for each in topology_of(frames).virtual_functions(frames)
@@ -32,7 +32,7 @@ def functions_on(frames: Frames, *, generator: bool, others: bool) -> tuple[Virt
 def virtual_functions(
     host: Host, wanted: Sequence[VirtualFunction], physical: Mapping[str, str], mtu: int
 ) -> Mapping[str, Device]:
-    """What is plugged in at each port of the NIC's switch on this host, made and set."""
+    """Create and configure VFs; return the attachment at each port of the NIC's switch here."""
     found: dict[str, Device] = {}
     for pf in dict.fromkeys(physical.values()):
         here = [each for each in wanted if physical[each.pf] == pf]
@@ -52,7 +52,10 @@ def nic_switch(
     *,
     apart: Sequence[Part],
 ) -> NicSwitch:
-    """The NIC's switch as a part of the bench. apart: the functions that run apart."""
+    """Build the NIC's switch as a component of the bench.
+
+    apart: functions that run in processes of their own.
+    """
     wanted = topology_of(frames).virtual_functions(frames)
     owners = {part.name: part for part in apart}
     ports = [_port(each, places, layout, generator, sut, owners=owners) for each in wanted]
@@ -87,5 +90,5 @@ def _port(
 
 
 def _home(part: Part | None, outside: Home) -> Home:
-    """Of the program that is this part; None: the generator's."""
+    """Return where this component's program runs; None stands for the generator."""
     return Home(*part.inside) if isinstance(part, RunsInside) else outside

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is each host of a bench made ready for its parts, and put back?"""
+"""Prepare each host of a bench for its components, and restore it afterwards."""
 
 from __future__ import annotations
 
@@ -29,20 +29,21 @@ from wirespeed.remote.state import state_directory
 
 @dataclass(frozen=True, slots=True)
 class OpenHost:
-    """A host of a bench while it is up. urgency: what was done for its polling threads."""
+    """Host of a bench while the bench is up."""
 
     host: Host
     place: Place
     urgency: str
+    """Priority that its polling threads were given, in words."""
 
 
 @contextmanager
 def opened_host(
     access: BenchHost, plan: HostPlan, frames: Frames, mtu: int, logs: Path
 ) -> Iterator[OpenHost]:
-    """What earlier runs that were killed left there is removed first; all is undone at the end.
+    """Clean up after killed runs, prepare the host, and undo everything at the end.
 
-    mtu: of ports that are interfaces. logs: where logs and configuration files are in the end.
+    mtu: MTU of ports that are interfaces. logs: folder that receives logs and configuration files.
     """
     with ExitStack() as stack:
         state_dir = state_directory(os.environ)
@@ -57,7 +58,7 @@ def opened_host(
 def _ports(
     host: Host, access: BenchHost, plan: HostPlan, frames: Frames, mtu: int
 ) -> Mapping[str, Plug]:
-    """What of this host the bench is plugged into, taken from the kernel."""
+    """Take from the kernel the ports of this host that the bench attaches to."""
     has_generator, has_functions = plan.generator is not None, bool(plan.guests)
     if wanted := functions_on(frames, generator=has_generator, others=has_functions):
         return virtual_functions(host, wanted, physical_functions(frames, access.ports), mtu)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which parts make up the bench of a point, in the order in which they are brought up?"""
+"""Build the components of a point's bench, in the order in which they start."""
 
 from __future__ import annotations
 
@@ -30,28 +30,29 @@ from wirespeed.model.spec import Frames
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """sut: the parts besides the generator, in the order in which they are brought up before it.
-    unread: see frame_accounting."""
+    """Components of a bench."""
 
     wiring: Wiring
     layout: Layout
     sut: Sequence[Part]
+    """Components other than the generator, in start order; the generator starts last."""
     generator: Generator
     unread: Mapping[End, DropCause]
+    """Endpoints whose kernel ring drops uncounted, by cause; see frame_accounting."""
 
     @property
     def parts(self) -> Sequence[Part]:
-        """In the order in which they are brought up."""
+        """All components in start order."""
         return (*self.sut, self.generator)
 
     @property
     def ready_s(self) -> float:
-        """What they take to be ready at most."""
+        """Longest time that the components need to become ready, in s."""
         return max((READY_S, *(launch.ready_s for launch in self.layout.launches)))
 
 
 def assemble(frames: Frames, places: Places, generator: Host, sut: Host) -> Assembly:
-    """Make the parts, and the files that they read; nothing is started."""
+    """Build the components and the files that they read; start nothing."""
     site, plan, dirs = site_of(frames, places), places.sut.plan, places.sut.dirs
     layout, switch = lay_out(site), switch_of(frames)
     parts: list[Part] = []
@@ -97,7 +98,7 @@ def _unread(site: Site, switched: bool) -> Mapping[End, DropCause]:
 
 
 def site_of(frames: Frames, places: Places) -> Site:
-    """What the point has on its hosts. Pure."""
+    """Return what the point has on its hosts. Pure."""
     sut, switch = places.sut, switch_of(frames)
     wiring = replace(wiring_of(frames), machines=_machines(sut.plan))
     ports: Mapping[str, Plug] = sut.ports if topology_of(frames).virtual_functions(frames) else {}
@@ -114,14 +115,14 @@ def _machines(plan: HostPlan) -> frozenset[str]:
 
 
 def content_of(frames: Frames, wiring: Wiring, dirs: Directories) -> Content:
-    """What is in the frames of this point."""
+    """Return the content of this point's frames."""
     return gateway_of(frames, dirs.run, wiring.entries) or UdpFrames(frames.traffic)
 
 
 def bring_up(parts: Sequence[Part], stack: ExitStack, within_s: float = READY_S) -> None:
-    """Start the parts in order; return once all of them can carry traffic.
+    """Start the components in order; return once all of them can carry traffic.
 
-    They are taken down in reverse when the stack unwinds. Raises BenchError when a part ends or is
+    They stop in reverse order when the stack unwinds. Raises BenchError when a component ends or is
     not ready in time.
     """
     for part in parts:
@@ -131,7 +132,7 @@ def bring_up(parts: Sequence[Part], stack: ExitStack, within_s: float = READY_S)
 
 
 def await_ready(parts: Sequence[Part], within_s: float = READY_S) -> None:
-    """Return once all of them can carry traffic. Raises BenchError as bring_up does."""
+    """Return once all components can carry traffic. Raises BenchError as bring_up does."""
     await_true(
         lambda: not _waiting(parts),
         within_s=within_s,
@@ -146,5 +147,5 @@ def _waiting(parts: Iterable[Part]) -> list[str]:
 
 
 def first_ended(parts: Iterable[Part]) -> str | None:
-    """How the first part that ended did so; None while all run."""
+    """Return how the first component that ended did so; None while all run."""
     return next((ended for part in parts if (ended := part.alive()) is not None), None)

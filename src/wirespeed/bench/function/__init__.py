@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The network functions: each kind is a file or folder here, and its name in FUNCTIONS."""
+"""Register the types of network function: one file or folder each, listed in FUNCTIONS."""
 
 from __future__ import annotations
 

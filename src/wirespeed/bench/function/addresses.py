@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do the modes of a forwarder (testpmd's words) do to a frame's Ethernet addresses?"""
+"""Rewrite Ethernet addresses as the modes of a forwarder do (testpmd's names)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from wirespeed.model.spec import VnfMode
 
 
 def rewritten(mode: VnfMode, header: Header, own: str, target: str) -> tuple[Header, str | None]:
-    """See topology.interface.Rewriting."""
+    """Return a frame's addresses after the forwarder; see topology.interface.Rewriting."""
     match mode:
         case VnfMode.MAC:
             return Header(own, target), target

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do the counters of a network function's tasks mean as frames entered, left and dropped?"""
+"""Convert counters of a network function's tasks to frames entered, left and dropped."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ K = TypeVar("K")
 
 @dataclass(frozen=True, slots=True)
 class TaskRole:
-    """One task of a network function.
-
-    enters: the port whose frames it takes in, leaves: the port it sends to; None: a ring between
-    two tasks. worker: which of several workers it is, and the port that its frames came in by.
-    """
+    """One task of a network function."""
 
     task: str
     enters: str | None = None
+    """Port whose frames it receives; None where it reads a ring between two tasks."""
     leaves: str | None = None
+    """Port that it sends to; None where it writes to a ring between two tasks."""
     worker: tuple[int, str] | None = None
+    """Number of the worker, and the port by which its frames came in."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskCounts:
-    """Of a network function made of wsdp tasks, by hop and cause.
-
-    discards: why it drops on purpose. blocked_by: whose slowness a full output of it shows. causes:
-    figures of its tasks that say more of what they discard; the rest is for `discards`.
-    """
+    """Counters of a network function made of wsdp tasks, by hop and cause."""
 
     name: str
     roles: tuple[TaskRole, ...]
     discards: DropCause
+    """Why the function drops on purpose."""
     blocked_by: DropCause
+    """Cause of a full output: who is too slow to empty it."""
     causes: Mapping[str, DropCause] = field(default_factory=dict)
+    """Counters that split the discarded frames by cause; the remainder counts as `discards`."""
 
     @property
     def detailed(self) -> tuple[str, ...]:
-        """The tasks whose own figures are wanted besides the counters of every task."""
+        """Tasks whose own counters are needed in addition to the counters of every task."""
         return tuple(role.task for role in self.roles) if self.causes else ()
 
     def read(self, stats: Mapping[str, Mapping[str, int]], missed: Mapping[str, int]) -> HopCount:
-        """Its counts, from those of wsdp by task. missed: frames that its ports dropped before a
-        task saw them, by name of the port."""
+        """Return the hop's counts from wsdp's counters by task.
+
+        missed: frames that a port dropped before a task saw them, by port name.
+        """
         entered: dict[str, int] = {}
         left: dict[str, int] = {}
         drops: dict[tuple[str, DropCause], int] = {}
@@ -81,7 +81,7 @@ class TaskCounts:
 
 
 def plus(earlier: HopCount, now: HopCount) -> HopCount:
-    """Frames of both; the hop is the same."""
+    """Return the sum of two counts of one hop."""
 
     def summed(a: Mapping[K, int], b: Mapping[K, int]) -> dict[K, int]:
         return {key: a.get(key, 0) + b.get(key, 0) for key in {**a, **b}}
@@ -96,7 +96,7 @@ def plus(earlier: HopCount, now: HopCount) -> HopCount:
 
 
 def task_stats(program: Wsdp, functions: Iterable[TaskCounts]) -> Mapping[str, Mapping[str, int]]:
-    """The counters of every task of a process, and the own figures of those that functions name."""
+    """Return the counters of every task of a process, with the own counters that functions need."""
     found = dict(program.ask("stats"))
     for function in functions:
         found |= {task: program.ask(f"task,{task}") for task in function.detailed}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wsdp's own forwarder: a task for each direction and queue of its two ports."""
+"""Run wsdp's forwarder: one task for each direction and queue of its two ports."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Forwarder(WsdpFunctionKind):
 
 
 def lanes(setup: Setup) -> Iterator[tuple[Forward, int]]:
-    """Each direction and queue: a task each."""
+    """Yield each direction with each queue; every pair is one task."""
     for forward in setup.forwards:
         for queue in range(len(setup.attachments[forward.from_port].receive)):
             yield forward, queue
@@ -46,7 +46,7 @@ def lanes(setup: Setup) -> Iterator[tuple[Forward, int]]:
 def task_between(
     setup: Setup, forward: Forward, queue: int, kind: str, keys: Mapping[str, str]
 ) -> WsdpTask:
-    """A task from a queue of one port to the same queue of the other."""
+    """Build a task from a queue of one port to the same queue of the other."""
     receive = setup.attachments[forward.from_port].receive
     transmit = setup.attachments[forward.to_port].transmit
     return WsdpTask(
@@ -56,7 +56,10 @@ def task_between(
 
 
 def counts_of_lanes(setup: Setup, discards: DropCause) -> TaskCounts:
-    """discards: why its tasks drop on purpose."""
+    """Return how to read the counters of these tasks.
+
+    discards: why the tasks drop on purpose.
+    """
     roles = tuple(
         TaskRole(task_name(forward, queue), forward.from_port, forward.to_port)
         for forward, queue in lanes(setup)

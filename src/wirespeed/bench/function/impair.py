@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reference SUT: it limits, delays and drops frames as it is told."""
+"""Run the reference SUT, which limits, delays and drops frames as configured."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.spec import Frames, Impair
 from wirespeed.model.sut import SutDescription
 
-# Without a rate limit, as many as one lcore moves at most.
+# Upper bound of what one lcore moves, for a reference SUT without a rate limit.
 _UNLIMITED_FPS = 40e6
 
 

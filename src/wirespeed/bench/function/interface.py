@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a kind of network function? It knows nothing of where it runs.
+"""Define the interface of a type of network function, which knows nothing of its placement.
 
 To add one: a file here that makes a FunctionKind, and its name in FUNCTIONS (__init__.py).
 """
@@ -26,39 +26,37 @@ from wirespeed.model.sut import SutDescription
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What a function of this kind asks of the plan, besides a core. See model.needs.Needs.
-
-    shallowest_frames: its own smallest queue.
-    """
+    """Needs of a function of this type in addition to a core; see model.needs.Needs."""
 
     workers: int = 1
     held_frames: int = 0
     tables_bytes: int = 0
     shallowest_frames: int | None = None
+    """Depth of the function's own smallest queue, in frames."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """One function: what it is to do, between which ports, and where.
-
-    attachments: by side. entries: the addresses that frames are sent to from east and from west.
-    lcores: of its process. blocked_by: whose slowness a full output of it shows. streams: all of
-    the point's, whichever of them pass it.
-    """
+    """One function of a point: its task, its ports and its location."""
 
     name: str
     frames: Frames
     forwards: tuple[Forward, ...]
     attachments: Mapping[str, Attachment]
+    """Port attachments by side."""
     entries: tuple[str, str]
+    """Destination addresses of frames from east and from west."""
     lcores: tuple[int, ...]
+    """Lcores of its process."""
     blocked_by: DropCause
+    """Cause of a full output: who is too slow to empty it."""
     run_dir: PurePosixPath
     streams: tuple[Stream, ...] = ()
+    """All streams of the point, including those that do not pass this function."""
 
 
 class FunctionKind(Rewriting, Protocol):
-    """name: as written in sut.vnf.kind."""
+    """A type of network function. name: as written in sut.vnf.kind."""
 
     @property
     def name(self) -> str: ...
@@ -67,23 +65,28 @@ class FunctionKind(Rewriting, Protocol):
     def summary(self) -> str: ...
 
     def faults(self, frames: Frames) -> Iterator[Fault]:
-        """What of the point cannot go with this kind."""
+        """Yield the errors of a point that cannot use this type."""
         ...
 
     def demand(self, frames: Frames) -> Demand: ...
 
     def description(self, frames: Frames) -> SutDescription:
-        """Of the function as the SUT."""
+        """Describe the function as the SUT."""
         ...
 
     def part(self, host: Host, dirs: Directories, process: WsdpConfig, setup: Setup) -> Part:
-        """The function in a process of its own. process: where, with which memory and ports; it
-        has no tasks yet."""
+        """Build the function in a process of its own.
+
+        process: placement, memory and ports of that process, still without tasks.
+        """
         ...
 
 
 def polled_function(name: str, more_cpus: str | None = None) -> SutDescription:
-    """A function that polls its own ports. more_cpus: the keys that give it more CPUs."""
+    """Describe a function that polls its own ports.
+
+    more_cpus: study keys that give it more CPUs.
+    """
     return SutDescription(
         name, name, "the SUT's first ring (the SUT polls it)", more_cpus=more_cpus
     )

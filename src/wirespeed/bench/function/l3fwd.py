@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""This project's router as a network function: static routes to where each stream goes."""
+"""Run this project's router as a network function, with a static route for each stream."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from wirespeed.model.hop_counts import DropCause
 from wirespeed.model.spec import Frames, VnfMode
 
 _FORMAT = "wirespeed-routes 1"
-# DPDK's rte_fib: 2^24 entries of two octets, and what its own tree takes.
+# rte_fib of DPDK: 2^24 entries of two octets, plus its own tree.
 _TABLE_BYTES = 40 << 20
 _CAUSES = {
     "no_route": DropCause.NO_ROUTE,
@@ -46,7 +46,7 @@ class Router(WsdpFunctionKind):
         return Header(own, target), target
 
     def demand(self, frames: Frames) -> Demand:
-        """Functions that share a process each have tables there."""
+        """Return the memory of the tables; each function of a shared process has its own."""
         return Demand(tables_bytes=_TABLE_BYTES * frames.topology.vnfs)
 
     def tasks(self, setup: Setup) -> tuple[WsdpTask, ...]:
@@ -64,14 +64,13 @@ def _path(setup: Setup) -> str:
 
 
 def _task(setup: Setup, forward: Forward, queue: int) -> WsdpTask:
-    """From a queue of one port to that queue of whichever port a route leads to."""
+    """Build a task from a queue of one port to the same queue of the routed port."""
     task = task_between(setup, forward, queue, Router.name, {"routes": _path(setup)})
     return replace(task, tx=tuple(setup.attachments[side].transmit[queue] for side in SIDES))
 
 
 def _lines(setup: Setup) -> Iterator[str]:
-    """A next hop for each direction, and routes to it for what that direction's streams are sent
-    to."""
+    """Yield a next hop for each direction, and the routes of that direction's streams to it."""
     for forward in setup.forwards:
         hop = SIDES.index(forward.to_port)
         yield f"hop {hop} {hop} {mac_of(End(setup.name, forward.to_port))} {forward.dst_mac}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DPDK's testpmd as a network function, in a process of its own."""
+"""Run DPDK's testpmd as a network function, in a process of its own."""
 
 from __future__ import annotations
 
@@ -25,24 +25,23 @@ from wirespeed.model.spec import Frames, VnfMode
 from wirespeed.model.sut import SutDescription
 from wirespeed.remote.interface import Process
 
-# Without a terminal, testpmd runs until it is told to stop only if it is to print statistics.
-# DPDK 24.11 refuses 65535.
+# Without a terminal, testpmd keeps running only if it prints statistics periodically. DPDK 24.11
+# rejects a period of 65535 s.
 _SELDOM_S = 32_767
 
 
 @dataclass(frozen=True, slots=True)
 class TestpmdConfig:
-    """What testpmd runs. process: where, with which memory and ports (it has no tasks).
-
-    sides: the function's names of the ports. peer_macs: the address that frames leaving there are
-    sent to; None where nothing is to be forwarded.
-    """
+    """Parameters of a testpmd process."""
 
     name: str
     process: WsdpConfig
+    """Placement, memory and ports of its process, without tasks."""
     mode: VnfMode
     sides: Sequence[str]
+    """The function's names of the ports."""
     peer_macs: Sequence[str | None]
+    """Destination address of frames that leave at each port; None where none is forwarded."""
     blocked_by: DropCause
 
     def command(self) -> list[str]:
@@ -76,7 +75,7 @@ class TestpmdConfig:
 
 
 class TestpmdFunction:
-    """The part of a bench."""
+    """testpmd as a component of a bench."""
 
     unwatched = None
 
@@ -121,13 +120,13 @@ class TestpmdFunction:
         return self._daemon.processes
 
     def begin(self) -> None:
-        """All its counts add up."""
+        """Do nothing: all of testpmd's counters are cumulative."""
 
     def read(self) -> tuple[HopCount, ...]:
-        """testpmd itself counts only to its console; its devices' counters are asked for.
+        """Read the counters of testpmd's devices; its own counters go only to its console.
 
-        In these modes it drops a frame for one reason only: the other port's ring is full. So what
-        was received at one port and not sent at the other is that.
+        In these modes testpmd drops a frame only when the other port's ring is full. So the frames
+        received at one port and not sent at the other count as that cause.
         """
         seen = [self._ask(f"/ethdev/stats,{index}") for index in range(len(self.config.sides))]
         entered = {side: s["ipackets"] for side, s in zip(self.config.sides, seen, strict=True)}
@@ -143,7 +142,7 @@ class TestpmdFunction:
         return answer
 
     def pollers(self) -> tuple[Poller, ...]:
-        """Its lcores. testpmd does not time their polls."""
+        """Return its lcores. testpmd does not record the times of its polls."""
         [process] = self.processes
         return tuple(
             Poller(t.tid, f"{self.name}/{t.name}", "sut", timed=False)
@@ -154,7 +153,7 @@ class TestpmdFunction:
         return ()
 
     def busy(self) -> Mapping[int, Busy]:
-        """testpmd counts none unless it is built to."""
+        """Return nothing: testpmd counts busy cycles only when built to."""
         return {}
 
     def down(self) -> None:
@@ -167,7 +166,7 @@ class TestpmdFunction:
 
 
 class Testpmd:
-    """The kind. Its part is TestpmdFunction."""
+    """testpmd as a type of network function; its component is TestpmdFunction."""
 
     name = "testpmd"
     summary = "DPDK's testpmd, always in a process of its own"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A network function that is made of wsdp tasks: it runs in any wsdp process.
+"""Build network functions from wsdp tasks, which run in any wsdp process.
 
-So it can share the generator's process, or have one of its own, which is a part of the bench here.
+Such a function shares the generator's process, or runs in one of its own.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from wirespeed.model.sut import SutDescription
 
 @runtime_checkable
 class RunsAsTasks(Protocol):
-    """A kind of function whose tasks any wsdp process can run."""
+    """A type of function whose tasks run in any wsdp process."""
 
     def tasks(self, setup: Setup) -> tuple[WsdpTask, ...]: ...
 
     def rings(self, setup: Setup) -> tuple[WsdpRing, ...]:
-        """Between its tasks."""
+        """Return the rings between its tasks."""
         ...
 
     def files(self, setup: Setup) -> Mapping[str, str]:
-        """What its tasks read, by path on the host that they run on."""
+        """Return the files that its tasks read, by path on their host."""
         ...
 
     def counts(self, setup: Setup) -> TaskCounts:
-        """What the counters of its tasks mean."""
+        """Return how to read the counters of its tasks."""
         ...
 
 
 class WsdpFunctionKind:
-    """What kinds of wsdp tasks have in common; a kind adds rewritten, tasks and counts."""
+    """Base of the types made of wsdp tasks; a type adds rewritten, tasks and counts."""
 
     name = ""
     summary = ""
@@ -77,12 +77,12 @@ class WsdpFunctionKind:
         return WsdpFunction(Wsdp(setup.name, host, dirs, config), [self.counts(setup)])
 
     def config(self, process: WsdpConfig, setup: Setup) -> WsdpConfig:
-        """The process with the function's tasks."""
+        """Add the function's tasks to the process."""
         return replace(process, tasks=self.tasks(setup), rings=self.rings(setup))
 
 
 class WsdpFunction(WsdpPart):
-    """The part of a bench: a wsdp process with the tasks of a function."""
+    """A wsdp process with the tasks of a function, as a component of a bench."""
 
     def __init__(self, program: Wsdp, counts: Sequence[TaskCounts]) -> None:
         super().__init__(program, role="sut")
@@ -91,7 +91,7 @@ class WsdpFunction(WsdpPart):
         self._restarts = 0
 
     def read(self) -> tuple[HopCount, ...]:
-        """What processes before this one have counted is part of it."""
+        """Read the counts, including those of earlier processes of this function."""
         stats, missed = task_stats(self.program, self._counts), self.program.missed()
         found = tuple(counts.read(stats, missed) for counts in self._counts)
         if self._earlier:
@@ -99,17 +99,17 @@ class WsdpFunction(WsdpPart):
         return tuple(replace(count, events=self._events(count.hop)) for count in found)
 
     def crash(self) -> None:
-        """Its process ends without a word; `restart` brings another."""
+        """Kill its process without notice; `restart` starts another."""
         self._earlier = self.read()
         self._restarts += 1
         self.program.crash()
 
     def restart(self) -> None:
-        """Start the next process; `waits_for` tells when it is there."""
+        """Start the next process; `waits_for` reports when it is ready."""
         self.program.start()
 
     def pollers(self) -> tuple[Poller, ...]:
-        """None while it is away."""
+        """Return its lcores; none between crash and restart."""
         return super().pollers() if self.program.answers else ()
 
     def _events(self, hop: str) -> Mapping[tuple[str, Counted], int]:

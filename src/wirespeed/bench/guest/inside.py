@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a running guest become a host of the bench: changes, NICs, huge pages?
+"""Prepare a running guest as a host of the bench: changes, NICs, huge pages.
 
-Whatever is changed in a guest ends with it: nothing there is journalled for later.
+Changes inside a guest end with it, so none of them is journalled.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from wirespeed.model.plan import HugePages, ProcessMemory
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.pci import SYS_PCI
 
-# No IOMMU is there for vfio-pci, and Debian 12's kernel has no VFIO without one; what the guest's
-# DPDK may write to is the guest's alone. It takes a virtual function, too, which has no INTx: DPDK
-# then says once that it cannot read interrupts, and polls.
+# The guest has no IOMMU for vfio-pci, and Debian 12's kernel has no VFIO without one. DMA of the
+# guest's DPDK reaches only the guest's own memory. The driver also accepts a virtual function,
+# which has no INTx: DPDK then logs once that it cannot read interrupts, and polls.
 _DRIVER = "uio_pci_generic"
 _PAGE_KIB = 2048
 _PCI = re.compile(r"/([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?=/|$)")
 
 
 class EndsWithGuest:
-    """The changes of a guest; see host.ChangeLog."""
+    """Change log of a guest, which forgets everything; see host.ChangeLog."""
 
     def __init__(self) -> None:
         self._changes: dict[int, Change] = {}
@@ -42,22 +42,22 @@ class EndsWithGuest:
         return self._changes[number].undo(runner)
 
     def forget(self, _number: int) -> None:
-        """It was not made: there is nothing to undo either way."""
+        """Do nothing: a change that was not made needs no undo."""
 
     def others(self) -> tuple[Change, ...]:
         return ()
 
 
 def guest_host(runner: Runner, state_dir: Path) -> Host:
-    """The guest as a host that programs are started on."""
+    """Return the guest as a host on which programs start."""
     return Host(runner, state_dir, EndsWithGuest())
 
 
 def nics(runner: Runner, ports: Mapping[str, GuestPort]) -> Mapping[str, str]:
-    """The PCI address of each NIC, by its MAC address. Raises BenchError for a lacking one.
+    """Return the PCI address of each NIC, by its MAC address. Raises BenchError if one is absent.
 
-    ports: what each is plugged into. A virtual function is where the domain has put it: the
-    guest's kernel may have no driver for it that would tell its MAC address.
+    ports: attachment of each NIC. A VF is found by the slot that the domain gives it: the guest's
+    kernel may lack the driver that would report its MAC address.
     """
     given = {mac: port.guest_address for mac, port in ports.items() if isinstance(port, Vf)}
     for mac, address in given.items():
@@ -99,7 +99,7 @@ def give_to_dpdk(runner: Runner, addresses: Collection[str]) -> None:
 
 
 def reserve(host: Host, memory: ProcessMemory) -> None:
-    """Huge pages of the guest for a process. Raises BenchError where it has too little memory."""
+    """Reserve huge pages of the guest for a process. Raises BenchError if memory is too small."""
     pages = -(-memory.memory_mib * 1024 // _PAGE_KIB)
     with reserved(host, [HugePages(node, _PAGE_KIB, pages) for node in memory.nodes]):
         """Nobody else is there to take them."""

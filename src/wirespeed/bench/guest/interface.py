@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do the virtual machines of a bench start from?"""
+"""Define the images that virtual machines of a bench boot from."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class GuestImage:
-    """Paths on the host: kernel, initial RAM disk, and the disk with the root file system."""
+    """Paths on the host of kernel, initial RAM disk and root disk."""
 
     kernel: str
     initrd: str
@@ -18,14 +18,15 @@ class GuestImage:
 
 @dataclass(frozen=True, slots=True)
 class Guests:
-    """domains: libvirt's XML by guest, as the plan renders it. no_kvm: why CPUs are emulated; None:
-    they are not."""
+    """Virtual machines of a bench."""
 
     domains: Mapping[str, str]
+    """libvirt XML as rendered by the plan, by guest."""
     image: GuestImage
     no_kvm: str | None = None
+    """Why the CPUs are emulated; None where KVM is used."""
 
 
 def emulated_by(guests: Guests | None) -> str | None:
-    """What of the SUT ran on emulated CPUs; see SearchResult."""
+    """Return which part of the SUT ran on emulated CPUs; see SearchResult."""
     return None if guests is None or guests.no_kvm is None else f"guests: {guests.no_kvm}"

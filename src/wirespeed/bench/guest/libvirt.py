@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does libvirt's embedded driver need, so that it neither finds nor leaves anything outside a
-root directory of its own?"""
+"""Confine libvirt's embedded driver to a root directory of its own."""
 
 from __future__ import annotations
 
@@ -10,14 +9,14 @@ from pathlib import PurePosixPath
 from wirespeed.bench.interface import BenchError
 from wirespeed.remote.interface import Runner
 
-# Whatever root directory it is told, libvirt makes two directories there: see `alone`.
+# libvirt creates two directories here regardless of its root directory; see `alone`.
 MOUNT_POINT = "/run/libvirt"
 _PROGRAMS = {
     "virt-qemu-run": "libvirt-daemon",
     "qemu-system-x86_64": "qemu-system-x86",
 }
-# What libvirt would do for guests of several users on a host that has a firewall of its own; here
-# all of it is root's, as everything of the bench is. Without the file the driver waits for ever.
+# Disables what libvirt does for several users and for a host's firewall: the bench runs as root.
+# Without this file the driver waits forever.
 _QEMU_CONF = """
 user = "root"
 group = "root"
@@ -28,8 +27,8 @@ namespaces = []
 stdio_handler = "file"
 hugetlbfs_mount = "{root}/hugepages"
 """
-# libvirt looks up the user and group that it was built for, whatever its configuration says. What
-# is mounted is seen by this process and by QEMU alone, and goes with them.
+# libvirt looks up the user and group of its build, regardless of its configuration. The mount is
+# visible to this process and its QEMU only, and ends with them.
 _ALONE = """
 set -e
 root=$1
@@ -59,13 +58,15 @@ def make_root(runner: Runner, root: PurePosixPath) -> None:
 
 
 def alone(root: PurePosixPath, command: Sequence[str]) -> list[str]:
-    """The words that run a program of libvirt's with this root directory. Needs root, and leaves
-    MOUNT_POINT behind where the host has no such directory."""
+    """Return the command line that runs a libvirt program with this root directory.
+
+    Needs root. Leaves MOUNT_POINT behind where the host has no such directory.
+    """
     return ["unshare", "--mount", "--", "sh", "-c", _ALONE, "sh", str(root), *command]
 
 
 def check_programs(runner: Runner) -> None:
-    """Raises BenchError that names what is not installed."""
+    """Raise BenchError with the names of programs that are not installed."""
     for program, package in _PROGRAMS.items():
         found = runner.run(["sh", "-c", 'command -v "$1"', "sh", program], check=False)
         if found.exit_code != 0:

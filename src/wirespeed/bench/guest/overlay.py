@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does the domain that the plan renders become one that starts on this host? Pure.
+"""Adapt the domain that the plan renders so that it starts on this host. Pure.
 
-What the host lacks, and what the bench needs to talk to the guest, is changed; each change is told
-with its reason and stands in the result, so that what was measured can be read off the plan.
+Only what the host lacks and what the bench needs for control is changed. Each change is reported
+with its reason and stored in the result, which so shows what was measured.
 """
 
 from __future__ import annotations
@@ -20,58 +20,66 @@ Element = Xml.Element
 
 @dataclass(frozen=True, slots=True)
 class Boot:
-    """What a guest boots from. serial: of the disk, by which the guest finds it. files: what it is
-    given by fw_cfg, by name."""
+    """Files and settings that a guest boots from."""
 
     kernel: str
     initrd: str
     root: str
     command_line: str
     serial: str
+    """Serial number of the disk, by which the guest finds it."""
     files: Mapping[str, str]
+    """Content passed to the guest by fw_cfg, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tap:
-    """A network interface of the host that exists already and becomes a port of the guest."""
+    """Existing network interface of the host that becomes a port of the guest."""
 
     interface: str
 
 
 @dataclass(frozen=True, slots=True)
 class Vf:
-    """A virtual function that is bound to vfio-pci and becomes a port of the guest. address: on the
-    host. slot: of the guest's root bus, for a guest whose kernel has no driver for it."""
+    """Virtual function, bound to vfio-pci, that becomes a port of the guest."""
 
     address: str
+    """PCI address on the host."""
     slot: int
+    """Slot on the guest's root bus, for a guest whose kernel has no driver for the VF."""
 
     @property
     def guest_address(self) -> str:
         return f"0000:00:{self.slot:02x}.0"
 
 
-# What a NIC of a guest is plugged into: a vhost-user socket, or one of these.
+# Attachment of a guest's NIC: the path of a vhost-user socket, or one of these.
 GuestPort = str | Tap | Vf
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What this host has for the domain. no_kvm: why KVM is not used, None: it is. ports: of each
-    NIC, by MAC address. cpus: that may be used. control, console: the socket of the control port,
-    and the file of the first serial one."""
+    """Resources of this host for the domain."""
 
     no_kvm: str | None
+    """Why KVM is not used; None where it is."""
     cpus: tuple[int, ...]
+    """CPUs that may be used."""
     boot: Boot
     ports: Mapping[str, GuestPort]
+    """Attachment of each NIC, by MAC address."""
     control: str
+    """Path of the control port's socket."""
     console: str
+    """Path of the first serial port's log."""
 
 
 @dataclass(frozen=True, slots=True)
 class DomainChange:
-    """was, now: "" where there was nothing, or is nothing any more."""
+    """One difference between the rendered and the started domain.
+
+    was and now are "" for something added or removed.
+    """
 
     where: str
     was: str
@@ -84,7 +92,7 @@ class DomainChange:
 
 
 def overlaid(rendered: str, offer: Offer) -> tuple[str, tuple[DomainChange, ...]]:
-    """The domain as it is started, and how it differs from what was rendered."""
+    """Return the domain to start, and its differences from the rendered one."""
     with_comments = Xml.XMLParser(  # noqa: S314  rendered by us
         target=Xml.TreeBuilder(insert_comments=True)
     )
@@ -110,7 +118,7 @@ def _accelerator(domain: Element, offer: Offer) -> Iterator[DomainChange]:
 
 
 def _pins(domain: Element, offer: Offer) -> Iterator[DomainChange]:
-    """A CPU that is not there is replaced by one that is, in turn."""
+    """Replace each CPU that is absent by an available one, in turn."""
     for number, pin in enumerate(domain.findall("cputune/*[@cpuset]")):
         was = pin.get("cpuset", "")
         there = [cpu for cpu in parse_list(was) if cpu in offer.cpus]
@@ -132,7 +140,7 @@ def _boot(domain: Element, offer: Offer) -> Iterator[DomainChange]:
 
 
 def _given(domain: Element, offer: Offer) -> Iterator[DomainChange]:
-    """Keys of this start alone, which are no part of an image."""
+    """Add fw_cfg keys that belong to this start, not to an image."""
     info = Xml.Element("sysinfo", type="fwcfg")
     for name, file in offer.boot.files.items():
         Xml.SubElement(info, "entry", name=name, file=file)
@@ -186,8 +194,10 @@ def _tap(interface: Element, mac: str, tap: Tap) -> DomainChange:
 
 
 def _vf(devices: Element, interface: Element, mac: str, vf: Vf) -> DomainChange:
-    """As a plain device, for libvirt would set address and VLAN of an <interface>'s VF anew, and
-    nobody would have noted them."""
+    """Attach a VF as a plain PCI device.
+
+    As an <interface>, libvirt would set its address and VLAN without a journal entry.
+    """
     was = f"{interface.get('type')} {_child(interface, 'source').get('network', '')}"
     device = Xml.Element("hostdev", mode="subsystem", type="pci", managed="no")
     Xml.SubElement(device, "driver", name="vfio")
@@ -225,7 +235,7 @@ def _console(domain: Element, offer: Offer) -> Iterator[DomainChange]:
 
 
 def _end(domain: Element, _offer: Offer) -> Iterator[DomainChange]:
-    """A guest that panics or reboots ends: nobody waits for it in vain."""
+    """End a guest that panics or reboots, so that nothing waits for it."""
     after = list(domain).index(_child(domain, "clock"))
     reboot = Xml.Element("on_reboot")
     reboot.text = "destroy"
@@ -234,7 +244,7 @@ def _end(domain: Element, _offer: Offer) -> Iterator[DomainChange]:
 
 
 def _child(parent: Element, path: str) -> Element:
-    """Raises ValueError where the template has none."""
+    """Return the child element. Raises ValueError where the template has none."""
     found = parent.find(path)
     if found is None:
         raise ValueError(f"the rendered domain has no {path} in its <{parent.tag}>")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guest with a network function in it, as a part of a bench.
+"""Run a guest with a network function as a component of a bench.
 
-The function is a part of its own, which runs on the guest as it would on any host. What is seen
-from outside are the guest's vCPU threads.
+The function is a component of its own, which runs in the guest as on any host. From outside, only
+the guest's vCPU threads are visible.
 """
 
 from __future__ import annotations
@@ -29,29 +29,32 @@ from wirespeed.model.plan import GuestPlan
 from wirespeed.remote.interface import HostUnreachable, Process, Runner
 from wirespeed.remote.ssh import SshRunner
 
-# From its start until it answers. An emulated guest takes 10 s on idle CPUs; here they are polled.
+# Time from start to first answer, by emulation. An emulated guest takes 10 s on idle CPUs; here the
+# CPUs are shared with polling threads.
 BOOT_S = {True: 300.0, False: 60.0}
 _PATIENCE = {True: 8.0, False: 1.0}
 _READY = "wirespeed-guest: ready"
 
 Answer = TypeVar("Answer")
-# The function's part on the guest: its host, its directories, PCI addresses by MAC address.
+# Builds the function's component in the guest, from its host, its directories and its NICs' PCI
+# addresses by MAC address.
 Inner = Callable[[Host, Directories, Mapping[str, str]], Part]
 
 
 @dataclass(frozen=True, slots=True)
 class GuestSetup:
-    """One guest. ports: what its NICs are plugged into, by MAC address. namespace: the network
-    namespace of those that are taps."""
+    """One guest."""
 
     plan: GuestPlan
     guests: Guests
     ports: Mapping[str, GuestPort]
+    """Attachments of its NICs, by MAC address."""
     namespace: str | None = None
+    """Network namespace of its taps."""
 
 
 class Guest:
-    """The part. Made by placement/guest.py."""
+    """A guest as a component of a bench, built by placement/guest.py."""
 
     unwatched = (
         "what stops a function's threads inside a guest is not seen, except that the guest's vCPU "
@@ -80,7 +83,7 @@ class Guest:
 
     @property
     def pid(self) -> int:
-        """Of its QEMU. Raises BenchError where none runs."""
+        """PID of its QEMU. Raises BenchError where none runs."""
         pid = self._process.pid()
         if pid is None:
             raise BenchError(f"guest {self.name} has no QEMU yet")
@@ -88,7 +91,10 @@ class Guest:
 
     @property
     def inside(self) -> tuple[Runner, PurePosixPath]:
-        """See placement.RunsInside. Raises BenchError where it has not booted."""
+        """Return access to the guest; see placement.RunsInside.
+
+        Raises BenchError before it has booted.
+        """
         if self._inside is None:
             raise BenchError(f"guest {self.name} has not booted")
         return self._inside
@@ -121,7 +127,7 @@ class Guest:
         return self._inner.waits_for()
 
     def _late(self, what: str) -> str:
-        """Raises BenchError when it has waited for too long."""
+        """Report what is awaited. Raises BenchError when the wait is too long."""
         limit_s = BOOT_S[self.emulated]
         if time.monotonic() - self._started_s > limit_s:
             raise BenchError(
@@ -132,7 +138,7 @@ class Guest:
         return what
 
     def _furnished(self) -> Part:
-        """The function on the guest, which has just booted."""
+        """Build the function in the guest, which has just booted."""
         runner, memory = self._runner, self._setup.plan.process
         assert runner is not None
         threads = pins.threads_of(self._host.runner, self.pid)
@@ -180,7 +186,7 @@ class Guest:
         return self._asked(lambda inner: inner.read())
 
     def _asked(self, question: Callable[[Part], Answer]) -> Answer:
-        """Raises BenchError that tells of the guest where the function does not answer."""
+        """Query the function. Raises BenchError that names the guest if there is no answer."""
         assert self._inner is not None
         try:
             return question(self._inner)
@@ -192,15 +198,15 @@ class Guest:
             raise BenchError(ended or self._silent(what)) from fault
 
     def pollers(self) -> tuple[Poller, ...]:
-        """The vCPU threads that the function polls on."""
+        """Return the vCPU threads that the function polls on."""
         return self._pollers
 
     def gap_logs(self) -> tuple[GapLog, ...]:
-        """The guest's clock is not the host's."""
+        """Return nothing: the guest's clock is not the host's."""
         return ()
 
     def busy(self) -> Mapping[int, Busy]:
-        """A polling guest keeps its vCPU threads busy whether frames come or not."""
+        """Return nothing: a polling guest keeps its vCPU threads busy with or without frames."""
         return {}
 
     def down(self) -> None:
@@ -221,5 +227,5 @@ class Guest:
 
 
 def _cpus(host: Host) -> tuple[int, ...]:
-    """Those that are online."""
+    """Return the CPUs that are online."""
     return parse_list(host.runner.read("/sys/devices/system/cpu/online"))

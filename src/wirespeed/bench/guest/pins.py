@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do the threads of a running guest have the CPUs that its domain says? From /proc, not libvirt."""
+"""Compare the CPU affinity of a guest's threads with its domain. Reads /proc, not libvirt."""
 
 from __future__ import annotations
 
@@ -12,33 +12,35 @@ from wirespeed.bench.interface import BenchError
 from wirespeed.model.cpuset import format_list, parse_list
 from wirespeed.remote.interface import Runner
 
-# QEMU's name of a vCPU's thread; what is behind the stroke is the accelerator.
+# QEMU's thread name of a vCPU; the accelerator follows the slash.
 _VCPU = re.compile(r"CPU (\d+)/")
-# QEMU's name of the thread that cleared the guest's memory on its NUMA node, and sleeps since.
+# QEMU's thread name of a memory-clearing thread, which sleeps after the start.
 _CLEARING = "TC "
 _ALLOWED = re.compile(r"^Cpus_allowed_list:\s*(\S+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class GuestThread:
-    """vcpu: None for QEMU's other threads. cpus: where the kernel lets it run."""
+    """Thread of a QEMU process."""
 
     tid: int
     name: str
     vcpu: int | None
+    """Number of the vCPU; None for QEMU's other threads."""
     cpus: tuple[int, ...]
+    """CPUs on which the kernel lets it run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """Where threads should be; a vCPU or emulator threads that nobody pinned are left out."""
+    """CPU pins of a domain; vCPUs and emulator threads without a pin are absent."""
 
     vcpus: Mapping[int, tuple[int, ...]]
     emulator: tuple[int, ...] | None
 
 
 def pins_of(domain: str) -> Pins:
-    """What a domain's XML says."""
+    """Return the pins in a domain's XML."""
     tuning = Xml.fromstring(domain).find("cputune")  # noqa: S314  written by us
     vcpus, emulator = {}, None
     for pin in () if tuning is None else tuning:
@@ -51,12 +53,12 @@ def pins_of(domain: str) -> Pins:
 
 
 def threads_of(runner: Runner, pid: int) -> tuple[GuestThread, ...]:
-    """Those of this QEMU."""
+    """Return the threads of this QEMU process."""
     names = runner.read_many(runner.glob(f"/proc/{pid}/task/*/comm"))
     found = []
     for path, name in names.items():
         if isinstance(name, OSError):
-            continue  # it has ended since
+            continue  # ended meanwhile
         status = runner.read_many([path.replace("/comm", "/status")]).popitem()[1]
         allowed = None if isinstance(status, OSError) else _ALLOWED.search(status)
         if allowed is None:
@@ -69,7 +71,7 @@ def threads_of(runner: Runner, pid: int) -> tuple[GuestThread, ...]:
 
 
 def check_pins(guest: str, pins: Pins, threads: tuple[GuestThread, ...]) -> None:
-    """Raises BenchError with every thread that is not where it should be."""
+    """Raise BenchError with every thread that is not on its CPUs."""
     if wrong := list(_differences(pins, threads)):
         raise BenchError(
             f"guest {guest} does not run where the plan says: {'; '.join(wrong)}",

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a guest started from its XML, watched and ended? By libvirt's own virt-qemu-run.
+"""Start a guest from its XML with libvirt's virt-qemu-run, watch it and end it.
 
-That runs one domain in the foreground with libvirt's embedded driver, in a root directory of its
-own: no daemon, and never the system's libvirt. QEMU is no child of it and outlives it; so the
-start is journalled by what tells QEMU's number (bench/host/changes.GuestStarted).
+virt-qemu-run runs one domain in the foreground with libvirt's embedded driver, in a root directory
+of its own; the system's libvirt is not involved. QEMU is not its child and outlives it. So the
+journal records how to find QEMU's PID (bench/host/changes.GuestStarted).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from wirespeed.bench.host.network import inside
 from wirespeed.bench.host.process import Daemon, last_words
 from wirespeed.remote.interface import Process
 
-# Ends when the process of this number does: of a process that is nobody's child, nothing else
-# tells that at once.
+# A shell that ends when the process of this PID ends. QEMU is no child of ours, so no other event
+# reports its end at once.
 _WATCH = """
 import os, select, sys
 select.select([os.pidfd_open(int(sys.argv[1]))], [], [])
@@ -33,7 +33,10 @@ class GuestProcess:
     def __init__(
         self, name: str, host: Host, dirs: Directories, namespace: str | None = None
     ) -> None:
-        """namespace: the network namespace that QEMU finds its interfaces in."""
+        """Prepare a guest's process.
+
+        namespace: network namespace in which QEMU finds its interfaces.
+        """
         self.name = name
         self.console = str(dirs.log / f"{name}.console")
         self._host, self._dirs, self._namespace = host, dirs, namespace
@@ -47,11 +50,11 @@ class GuestProcess:
 
     @property
     def root(self) -> PurePosixPath:
-        """libvirt's root directory, which ends with the bench."""
+        """libvirt's root directory, which is removed with the bench."""
         return self._root
 
     def prepare(self) -> None:
-        """Make libvirt's directories. Raises BenchError where the host lacks what guests take."""
+        """Make libvirt's directories. Raises BenchError if the host lacks a program for guests."""
         libvirt.check_programs(self._host.runner)
         self._host.make_directory(str(self._root))
         self._host.make_mount_point(libvirt.MOUNT_POINT)
@@ -67,7 +70,7 @@ class GuestProcess:
         self._libvirt.start([*inside(self._namespace), *libvirt.alone(self._root, command)])
 
     def pid(self) -> int | None:
-        """Of QEMU, once it runs; from then on its end is noticed."""
+        """Return QEMU's PID once it runs; from then on its end is noticed."""
         if self._pid is None:
             self._pid = self._qemu.pid(self._host.runner)
             if self._pid is not None:
@@ -75,7 +78,7 @@ class GuestProcess:
         return self._pid
 
     def ended(self) -> str | None:
-        """How the guest ended; None while it runs, or is about to."""
+        """Return how the guest ended; None while it runs or starts."""
         if self._pid is None:
             return self._libvirt.ended() or None
         if self._qemu.pid(self._host.runner) is not None:
@@ -83,7 +86,7 @@ class GuestProcess:
         return f"guest {self.name} ended; its console's last lines: {self.last_lines()}"
 
     def last_lines(self) -> str:
-        """The last of what the guest, or what was to start it, said."""
+        """Return the last lines that the guest, or its starter, printed."""
         text = self._host.runner.read(self.console)
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         if lines:
@@ -92,11 +95,11 @@ class GuestProcess:
 
     @property
     def processes(self) -> tuple[Process, ...]:
-        """Those that end when the guest does, whatever ends it."""
+        """Return the processes that end when the guest ends."""
         return self._watch.processes or self._libvirt.processes
 
     def stop(self) -> None:
-        """End libvirt, which ends QEMU, and QEMU where it does not."""
+        """End libvirt, which ends QEMU; kill QEMU if it is still there."""
         self._libvirt.stop()
         if self._noted is not None:
             self._host.undo(self._noted)

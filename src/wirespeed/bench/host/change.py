@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a change to a host, which knows how it is undone?"""
+"""Define a change to a host, which knows how to undo itself."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from wirespeed.remote.interface import Runner
 
 @dataclass(frozen=True, slots=True)
 class Change(ABC):
-    """One change; its fields are what JSON can hold."""
+    """One change; its fields are JSON values."""
 
     @abstractmethod
     def __str__(self) -> str:
-        """Say what stands while it is not undone: "2 huge pages of 1048576 KiB on node 0"."""
+        """Describe what stands while the change is not undone.
+
+        "2 huge pages of 1048576 KiB on node 0".
+        """
 
     @abstractmethod
     def undo(self, runner: Runner) -> str | None:
-        """Undo it. Returns what was done, in one sentence, or None when nothing was left."""
+        """Undo the change. Return what was done, as a sentence; None when nothing was left."""
 
     def relied_on(self, others: Iterable[Change]) -> bool:
-        """Whether a living run, which made the changes `others`, needs this one to stand."""
+        """Return whether a living run, which made the changes `others`, needs this one to stand."""
         del others
         return False

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which kinds of change does a bench make to a host, and how is each undone?
+"""Define the changes that a bench makes to a host, and undo each of them.
 
-Undoing compares with what is there now: what is gone already is not an error, and what somebody
-else has changed since is left alone.
+Undo compares with the present state. Something already gone is no error, and what somebody else has
+changed since stays.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from wirespeed.bench.interface import BenchError
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.pci import SYS_PCI
 
-# While programs of one run take the pages that it found free, no other run adds pages or gives some
-# back, which would be just those. One for the host, whoever runs: the pages are the host's, too.
+# Programs of a run take the pages that it found free. Meanwhile no other run may add or return
+# pages, which could be the same ones. Pages belong to the host, so the lock does, too.
 POOLS_LOCK = "/run/lock/wirespeed-huge-pages"
 
 
 @dataclass(frozen=True, slots=True)
 class HugePagesAdded(Change):
-    """`count` pages were added to one NUMA node's pool."""
+    """Pages that were added to one NUMA node's pool."""
 
     node: int
     size_kib: int
@@ -59,7 +59,7 @@ class HugePagesAdded(Change):
 
 @dataclass(frozen=True, slots=True)
 class SysctlSet(Change):
-    """A file below /proc/sys or /sys was set from `was` to `to`."""
+    """File below /proc/sys or /sys that was set from `was` to `to`."""
 
     path: str
     was: str
@@ -70,19 +70,21 @@ class SysctlSet(Change):
 
     def undo(self, runner: Runner) -> str | None:
         if runner.read(self.path).strip() != self.to:
-            return None  # somebody else has set it since
+            return None  # changed by somebody else
         runner.write(self.path, self.was)
         return f"set {self.path} back to {self.was}"
 
     def relied_on(self, others: Iterable[Change]) -> bool:
-        # That run has noted the same original value and will restore it.
+        # The other run has recorded the same original value and will restore it.
         return any(isinstance(o, SysctlSet) and o.path == self.path for o in others)
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessStarted(Change):
-    """A process was started; the start time (clock ticks since boot) tells it from a later
-    process with the same number."""
+    """Process that was started.
+
+    Its start time (clock ticks since boot) tells it from a later process with the same PID.
+    """
 
     pid: int
     start_ticks: int
@@ -100,11 +102,14 @@ class ProcessStarted(Change):
 
 @dataclass(frozen=True, slots=True)
 class GuestStarted(Change):
-    """libvirt was asked to start a guest's QEMU: only libvirt knows its number, and QEMU outlives
-    it. root: libvirt's own root directory."""
+    """QEMU of a guest that libvirt was asked to start.
+
+    Only libvirt knows its PID, and QEMU outlives libvirt.
+    """
 
     name: str
     root: str
+    """libvirt's root directory."""
 
     def __str__(self) -> str:
         return f"guest {self.name}"
@@ -121,19 +126,19 @@ class GuestStarted(Change):
         return f"ended guest {self.name} (process {pid})"
 
     def pid(self, runner: Runner) -> int | None:
-        """Of its QEMU, while that runs."""
+        """Return the PID of its QEMU; None where it does not run."""
         try:
             pid = int(runner.read(self.pid_file))
             command = runner.read(f"/proc/{pid}/cmdline")
         except (FileNotFoundError, ProcessLookupError, ValueError):
-            return None  # not yet, or no more
-        # Another process may have been given the number since.
+            return None  # not yet written, or already removed
+        # Another process may have got the PID since.
         return pid if f"{self.root}/" in command else None
 
 
 @dataclass(frozen=True, slots=True)
 class DirectoryMade(Change):
-    """A directory for sockets and other things that mean nothing once the run is over."""
+    """Directory for sockets and other files that end with the run."""
 
     path: str
 
@@ -149,7 +154,7 @@ class DirectoryMade(Change):
 
 @dataclass(frozen=True, slots=True)
 class MountPointMade(Change):
-    """An empty directory for something to be mounted on, where only the mounter sees it."""
+    """Empty directory as a mount point that only the mounting process sees."""
 
     path: str
 
@@ -161,13 +166,13 @@ class MountPointMade(Change):
         return f"removed {self.path}" if done.exit_code == 0 else None  # in use, or gone
 
     def relied_on(self, others: Iterable[Change]) -> bool:
-        # Removed, it would take along what is mounted on it.
+        # Removing it would remove what that run mounted on it.
         return self in others
 
 
 @dataclass(frozen=True, slots=True)
 class PciBound(Change):
-    """A PCI device was taken from the driver `was` ("" for none) and given to vfio-pci."""
+    """PCI device that was taken from the driver `was` ("" for none) and given to vfio-pci."""
 
     address: str
     was: str
@@ -212,7 +217,7 @@ _KINDS: Mapping[str, type[Change]] = {
 
 
 def change_from_json(record: Mapping[str, Any]) -> Change:
-    """The change that a journal line describes. Raises BenchError for one of a newer wirespeed."""
+    """Return the change that a journal line describes. Raises BenchError for an unknown type."""
     fields = dict(record)
     kind = fields.pop("kind")
     if kind not in _KINDS:
@@ -224,7 +229,7 @@ def change_from_json(record: Mapping[str, Any]) -> Change:
 
 
 def _kill(runner: Runner, pid: int, name: str) -> None:
-    """Return once it is gone. Raises BenchError when it does not go."""
+    """Kill a process; return once it is gone. Raises BenchError when it stays."""
     ticks = start_ticks(runner, pid)
     runner.run(["kill", "-KILL", str(pid)], check=False)
     deadline = time.monotonic() + 10
@@ -235,11 +240,11 @@ def _kill(runner: Runner, pid: int, name: str) -> None:
 
 
 def start_ticks(runner: Runner, pid: int) -> int | None:
-    """When a process started, in clock ticks since boot; None when there is none (or a zombie)."""
+    """Return when a process started, in clock ticks since boot; None for no process or a zombie."""
     try:
         stat = runner.read(f"/proc/{pid}/stat")
     except (FileNotFoundError, ProcessLookupError):
         return None
-    # The second field, the name in parentheses, may itself hold blanks and parentheses.
+    # The second field, the name in parentheses, may hold blanks and parentheses.
     fields = stat.rpartition(")")[2].split()
     return None if fields[0] == "Z" else int(fields[19])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where does a run keep its sockets and its logs on one host, and how do logs get here?"""
+"""Make the directories for a run's sockets and logs on a host, and fetch the logs."""
 
 from __future__ import annotations
 
@@ -20,20 +20,22 @@ log = logging.getLogger("wirespeed.bench")
 
 @dataclass(frozen=True, slots=True)
 class Directories:
-    """Where a run keeps things. run: sockets and other things that end with it; its path is short
-    (socket_paths.py). log: what remains. tag: 8 letters, this run's own."""
+    """Directories of a run on one host."""
 
     run: PurePosixPath
+    """Sockets and other files that end with the run; short, see socket_paths.py."""
     log: PurePosixPath
+    """Files that remain."""
     tag: str
+    """8 letters, unique to this run."""
 
 
 @contextmanager
 def run_directories(host: Host, logs: Path) -> Iterator[Directories]:
-    """This run's directories on a host: a new one for sockets, removed at the end, one for logs.
+    """Make this run's directories on a host; remove the one for sockets at the end.
 
-    logs: where the logs are in the end, on this machine. Another host has its own in the run
-    directory; they are fetched when the context ends, however it does, unless the host is lost.
+    logs: destination of the logs on this machine. A remote host logs into its run directory. The
+    logs are fetched when the context ends, also after an error, unless the host is lost.
     """
     tag = uuid.uuid4().hex[:8]
     run = PurePosixPath(socket_base(host.runner)) / f"wirespeed-{tag}"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a run change a host so that every change is journalled first and undone last?
+"""Change a host so that every change is journalled first and undone last.
 
-`Host` is one run's hand on the host: each method makes one kind of change, after the journal
-has it. Leaving the context undoes everything, newest first, on success, failure and Ctrl-C alike.
+Each method of `Host` makes one type of change, after the journal has recorded it. Leaving the
+context undoes everything, newest first, on success, failure and Ctrl-C alike.
 """
 
 from __future__ import annotations
@@ -36,8 +36,10 @@ log = logging.getLogger("wirespeed.bench")
 
 
 class ChangeLog(Protocol):
-    """Where changes are noted before they are made: a Journal, for what outlives us, or a log that
-    ends with the host itself."""
+    """Log where changes are recorded before they are made.
+
+    Either a Journal, which outlives this process, or a log that ends with the host itself.
+    """
 
     def note(self, change: Change) -> int: ...
 
@@ -46,15 +48,15 @@ class ChangeLog(Protocol):
     def forget(self, number: int) -> None: ...
 
     def others(self) -> tuple[Change, ...]:
-        """What other, living runs have changed on this host."""
+        """Return what other, living runs have changed on this host."""
         ...
 
 
 class Host:
-    """The changes of one run on one host.
+    """Changes of one run on one host.
 
-    state_dir: where we keep the journals of all hosts. wsdp: where a lab file says that the data
-    plane program is. nice: of what is started from now on.
+    state_dir: local directory with the journals of all hosts. wsdp: path of the data plane program
+    from a testbed file. nice: niceness of programs started from now on.
     """
 
     def __init__(
@@ -72,23 +74,23 @@ class Host:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is the machine that we run on."""
+        """Return whether this is the local machine."""
         return self.runner.address == LOCALHOST
 
     def note(self, change: Change) -> int:
-        """Journal a change that is about to be made; the number is for `undo`."""
+        """Journal a change that is about to be made; return its number for `undo`."""
         return self._journal.note(change)
 
     def undo(self, number: int) -> str | None:
-        """Undo one change before its turn."""
+        """Undo one change before the end."""
         return self._journal.undo(number, self.runner, self.others())
 
     def forget(self, number: int) -> None:
-        """Take a change back out of the journal: it was not made after all."""
+        """Remove a change from the journal: it was not made."""
         self._journal.forget(number)
 
     def others(self) -> tuple[Change, ...]:
-        """What other, living runs have changed on this host."""
+        """Return what other, living runs have changed on this host."""
         return self._journal.others()
 
     def spawn(
@@ -99,10 +101,10 @@ class Host:
         env: Mapping[str, str] | None = None,
         cpus: Collection[int] | None = None,
     ) -> Process:
-        """Start a process that is found and ended later whatever becomes of us.
+        """Start a process that is found and ended later, even if this process is killed.
 
-        Until it is journalled (its number is known only then), it is its parent's death that
-        ends it.
+        Its PID is known only after the start. Until that is journalled, the kernel ends the process
+        when its parent dies.
         """
         process = self.runner.spawn(argv, log=log, env=env, cpus=cpus, nice=self.nice)
         ticks = start_ticks(self.runner, process.pid)
@@ -111,13 +113,15 @@ class Host:
         return process
 
     def make_directory(self, path: str) -> None:
-        """Make a directory that is removed, with all it then holds, at the end."""
+        """Make a directory that is removed at the end, with its content."""
         self.note(DirectoryMade(path))
         self.runner.run(["mkdir", "-p", "-m", "0700", "--", path])
 
     def make_mount_point(self, path: str) -> None:
-        """See to it that a directory is there; the last run that needs it removes it if it was not,
-        and if it is empty."""
+        """Ensure that a directory exists.
+
+        If it was absent, the last run that needs it removes it, provided that it is empty.
+        """
         change = MountPointMade(path)
         with one_at_a_time(self.state_dir):
             if not self.runner.glob(path) or change in self.others():
@@ -125,11 +129,11 @@ class Host:
                 self.runner.run(["mkdir", "-p", "--", path])
 
     def set_sysctl(self, name: str, to: str) -> str | None:
-        """Set a kernel parameter; returns why it could not be, or None."""
+        """Set a kernel parameter; return why that failed, or None."""
         return self.set_sysctl_file("/proc/sys/" + name.replace(".", "/"), to)
 
     def set_sysctl_file(self, path: str, to: str) -> str | None:
-        """The same by its file: names of interfaces may hold dots."""
+        """Set a kernel parameter by its file: interface names may hold dots."""
         name = path.removeprefix("/proc/sys/").replace("/", ".")
         with one_at_a_time(self.state_dir):
             try:
@@ -150,10 +154,10 @@ class Host:
 
 @contextmanager
 def changing_host(runner: Runner, state_dir: Path, wsdp: str | None = None) -> Iterator[Host]:
-    """First tidies up after runs that were killed, then yields; everything is undone at the end.
+    """Clean up after killed runs, then yield the host; undo everything at the end.
 
-    What cannot be undone stays in the journal: it is told by a BenchError, or by a warning where
-    an error ends the run already.
+    What cannot be undone stays in the journal. It raises BenchError, or warns where an error
+    already ends the run.
     """
     found = tidy_up(runner, state_dir)
     for sentence in (*found.done, *found.failed):
@@ -180,7 +184,7 @@ def _undo_all(journal: Journal, host: Host) -> Undone:
 def tidy_up(runner: Runner, state_dir: Path) -> Undone:
     """Undo what killed runs left on this host.
 
-    Runs that are still alive are left alone, and so is what they rely on.
+    Living runs are not touched, nor are changes that they rely on.
     """
     undone = Undone()
     for journal in leftovers(state_dir, runner.address):
@@ -193,7 +197,10 @@ def tidy_up(runner: Runner, state_dir: Path) -> Undone:
 def tidy_up_everywhere(
     reach: Callable[[str], AbstractContextManager[Runner]], state_dir: Path
 ) -> Undone:
-    """The same on every host that a journal names. reach: a Runner for a host's address."""
+    """Undo what killed runs left on every host that a journal names.
+
+    reach: makes a Runner for a host's address.
+    """
     undone = Undone(failed=nobodys(state_dir))
     for address in hosts_left(state_dir):
         try:
@@ -206,9 +213,9 @@ def tidy_up_everywhere(
 
 @contextmanager
 def terminated_like_interrupted() -> Iterator[None]:
-    """SIGTERM unwinds the stack as Ctrl-C does, so that the bench is taken down.
+    """Let SIGTERM unwind the stack as Ctrl-C does, so that the bench is taken down.
 
-    Only the main thread may choose handlers; elsewhere the program's own choice stands.
+    Only the main thread may install handlers; elsewhere the program's own handlers stay.
     """
     if (
         threading.current_thread() is not threading.main_thread()
@@ -229,11 +236,11 @@ def terminated_like_interrupted() -> Iterator[None]:
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """A further Ctrl-C or SIGTERM does not stop the undoing half-way."""
+    """Ignore further Ctrl-C and SIGTERM while changes are undone."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    # A function and not SIG_IGN: commands run meanwhile would inherit that.
+    # A function, not SIG_IGN: commands started meanwhile would inherit SIG_IGN.
     old = {n: signal.signal(n, lambda *_: None) for n in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield

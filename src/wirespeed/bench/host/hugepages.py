@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a run get the huge pages it needs, taking only what is short and giving that back?"""
+"""Reserve the huge pages that a run needs: add only the shortfall, and return it afterwards."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from wirespeed.remote.interface import Runner
 
 @contextmanager
 def reserved(host: Host, wanted: Sequence[HugePages]) -> Iterator[None]:
-    """See to it that each node has the wanted pages free; add what is short to its pool.
+    """Ensure that each node has the wanted pages free; add the shortfall to its pool.
 
-    In the body the programs start that take the pages. Until they have, no other run may count
-    them as free, or give back pages of its own: it waits. Raises BenchError when more pages need
-    root, or when the kernel has not enough memory in one piece.
+    Programs that take the pages must start in the body. Until then no other run may count the pages
+    as free or return pages of its own: it waits. Raises BenchError when adding pages needs root, or
+    when the kernel has too little contiguous memory.
     """
     if not wanted:
         yield
@@ -72,8 +72,10 @@ def _read(runner: Runner, pool: str, name: str) -> int:
 
 
 def _promised(runner: Runner, size_kib: int) -> int:
-    """Pages that the kernel counts as free, but keeps for programs which have mapped them and have
-    not touched them yet (PostgreSQL does so). It does not say on which node: here it may be all."""
+    """Return pages that are counted as free, but reserved for mappings not yet touched.
+
+    PostgreSQL has such mappings. The kernel does not report their node, so all may be here.
+    """
     try:
         return int(runner.read(f"/sys/kernel/mm/hugepages/hugepages-{size_kib}kB/resv_hugepages"))
     except FileNotFoundError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How do interfaces of the kernel become ports that nobody but a bench uses, and go back?"""
+"""Dedicate kernel interfaces to a bench as ports, and return them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from wirespeed.model.bounded import load_json
 
 
 def give_interfaces_to_bench(host: Host, names: Iterable[str], mtu: int) -> None:
-    """Bring each of them up with this MTU, and keep the kernel from sending frames of its own."""
+    """Bring each interface up with this MTU, and keep the kernel from sending on it."""
     for name in names:
-        # Neighbour discovery would be counted as frames that nobody offered.
+        # IPv6 neighbour discovery would add frames that the generator did not offer.
         host.set_sysctl_file(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6", "1")
         [seen] = load_json(host.runner.run(["ip", "-json", "link", "show", "dev", name]).stdout)
         flags = seen["flags"]

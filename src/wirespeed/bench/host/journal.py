@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keep what a run has changed on a host, so that it can be undone even after `kill -9`.
+"""Record what a run changes on a host, so that it can be undone even after `kill -9`.
 
-One file per run and host in the state directory of the machine that wirespeed runs on, with a
-record a line: first the owner and the host's address, then each change, written and fsynced
-*before* the change is made, then the numbers of the changes that were undone. The owner holds a
-lock on its file for as long as it lives (the kernel lets go of it whatever ends the process), so a
-journal whose lock can be taken is a leftover, and one whose lock cannot is a living run's and none
-of our business.
+Each run has one file per host, in the local state directory, with one record a line. The first
+record is the owner and the host's address. Each change is written and fsynced *before* it is made;
+the numbers of undone changes follow. The owner holds a lock on its file while it lives; the kernel
+releases the lock however the process ends. A journal whose lock is free is a leftover; a locked one
+belongs to a living run.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from wirespeed.remote.interface import LOCALHOST, HostUnreachable, Runner
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """A sentence each for what was found and removed, and for what could not be."""
+    """Outcome of undoing: what was done and what failed, a sentence each."""
 
     done: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
@@ -46,12 +45,12 @@ class Undone:
 
 
 class Journal:
-    """The changes of one run on one host, in the order they were made. host: its address."""
+    """Changes of one run on one host, in the order they were made. host: its address."""
 
     def __init__(self, path: Path, file: IO[str], found: Found) -> None:
         self.path = path
         self.host = found.host
-        # What may stand and cannot be undone: damaged records, changes of another version.
+        # Changes that may stand and cannot be undone: damaged records, changes of another version.
         self.unread = found.unread
         self._file = file
         self._lines = found.lines
@@ -64,7 +63,7 @@ class Journal:
         name = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}{SUFFIX}"
         try:
             directory.mkdir(parents=True, exist_ok=True)
-            with one_at_a_time(state_dir):  # nobody may take it for a leftover before it is locked
+            with one_at_a_time(state_dir):  # no run may adopt it before it is locked
                 file = open(directory / name, "x+", **TEXT)  # noqa: SIM115
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as fault:
@@ -78,7 +77,7 @@ class Journal:
 
     @classmethod
     def adopt(cls, path: Path) -> Journal | None:
-        """The journal of a run that is over, locked for us; None when its owner lives."""
+        """Lock and return the journal of a run that is over; None when its owner lives."""
         try:
             file = open(path, "r+", **TEXT)  # noqa: SIM115
         except FileNotFoundError:
@@ -91,23 +90,23 @@ class Journal:
         return cls(path, file, replay(file))
 
     def note(self, change: Change) -> int:
-        """Record a change that is about to be made; the number is for `undone`."""
+        """Record a change that is about to be made; return its number for `undone`."""
         number = self._lines.last + 1
         self._write({"change": number, "kind": type(change).__name__, **asdict(change)})
         self._changes[number] = change
         return number
 
     def others(self) -> tuple[Change, ...]:
-        """What other, living runs have changed on this host."""
+        """Return what other, living runs have changed on this host."""
         return of_living_runs(self.path.parents[1], self.host, besides=self.path)
 
     @property
     def standing(self) -> tuple[Change, ...]:
-        """The changes not yet undone, oldest first."""
+        """Changes not yet undone, oldest first."""
         return tuple(self._changes[n] for n in sorted(self._changes))
 
     def undo(self, number: int, runner: Runner, others: tuple[Change, ...] = ()) -> str | None:
-        """Undo one change and record it; returns a sentence when there was something to do."""
+        """Undo one change and record that; return a sentence when there was something to do."""
         change = self._changes[number]
         sentence = None if change.relied_on(others) else change.undo(runner)
         self.forget(number)
@@ -125,8 +124,8 @@ class Journal:
     def undo_all(self, runner: Runner, others: tuple[Change, ...] = ()) -> Undone:
         """Undo what stands, newest first.
 
-        others: what living runs have changed and still rely on. A change that cannot be undone
-        stays in the journal, so that the next command tries again.
+        others: changes that living runs have made and rely on. A change that cannot be undone stays
+        in the journal, so that the next command tries again.
         """
         undone = Undone(failed=tuple(
             f"{self.path}: {sentence}. Compare {self.host or 'the host'} by hand, then remove the "
@@ -149,7 +148,7 @@ class Journal:
         return undone
 
     def close(self) -> None:
-        """Drop the file when nothing stands any more; else leave it for the next command."""
+        """Remove the file when no change stands; else leave it for the next command."""
         if not self._changes and not self.unread:
             self.path.unlink(missing_ok=True)
         self._file.close()

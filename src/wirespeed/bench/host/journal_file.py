@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read the files in which runs keep their changes, and tell those of living runs from leftovers."""
+"""Read the files of runs' changes, and separate those of living runs from leftovers."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class _Text(TypedDict):
     newline: str
 
 
-# Damaged octets are read, and no line break but ours is one.
+# Damaged octets are kept, and only \n ends a line.
 TEXT = _Text(encoding="utf-8", errors="replace", newline="")
 
 
 @dataclass(slots=True)
 class Found:
-    """The content of a journal."""
+    """Content of a journal."""
 
     host: str
     changes: dict[int, Change] = field(default_factory=dict)
@@ -43,7 +43,7 @@ def replay(file: IO[str]) -> Found:
     """Return what a journal holds."""
     file.seek(0)
     text = file.read()
-    # The owner's record comes before the first change: without it, all that there is is damaged.
+    # The owner's record precedes the first change: without it, every record counts as damaged.
     lines = read_lines(text)
     found = Found("", lines=lines)
     unread = list(lines.damaged)
@@ -69,18 +69,18 @@ def replay(file: IO[str]) -> Found:
 
 
 def of_living_runs(state_dir: Path, host: str, besides: Path | None = None) -> tuple[Change, ...]:
-    """Return what runs on this host that have not ended have changed, oldest first."""
+    """Return what living runs have changed on this host, oldest first."""
     paths = [path for path in journals(state_dir) if path != besides]
     return _standing(paths, host, alive=True)
 
 
 def of_killed_runs(state_dir: Path, host: str) -> tuple[Change, ...]:
-    """Return what killed runs have left on this host, oldest first; nothing is changed."""
+    """Return what killed runs left on this host, oldest first; change nothing."""
     return _standing(journals(state_dir), host, alive=False)
 
 
 def _standing(paths: Iterable[Path], host: str, alive: bool) -> tuple[Change, ...]:
-    """The changes on this host of those journals whose owner is alive, or is not."""
+    """Return the standing changes on this host from journals of living, or of dead, owners."""
     found: list[Change] = []
     for path in paths:
         try:
@@ -95,7 +95,7 @@ def _standing(paths: Iterable[Path], host: str, alive: bool) -> tuple[Change, ..
 
 @contextmanager
 def one_at_a_time(state_dir: Path) -> Iterator[None]:
-    """Held while reading what the host has and changing it, so that two runs do not both do so."""
+    """Hold a lock while a run reads and changes a host, so that runs take turns."""
     state_dir.mkdir(parents=True, exist_ok=True)
     with open(state_dir / "lock", "a", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the journals of runs that are over but did not tidy up."""
+"""Find the journals of runs that ended without cleaning up."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from wirespeed.bench.host.journal_file import journals, not_opened
 
 
 def leftovers(state_dir: Path, host: str | None = None) -> Iterator[Journal]:
-    """The journals of runs that are over but did not tidy up, locked for us.
+    """Yield the journals of runs that ended without cleaning up, locked.
 
-    host: of this address alone.
+    host: only journals of this address.
     """
     for path in journals(state_dir):
         journal = None if not_opened(path) else Journal.adopt(path)
@@ -26,7 +26,7 @@ def leftovers(state_dir: Path, host: str | None = None) -> Iterator[Journal]:
 
 
 def drop_leftovers(state_dir: Path, host: str) -> None:
-    """Forget what such runs have changed on a host that is no more."""
+    """Discard the journals of a host that no longer exists."""
     for journal in leftovers(state_dir, host):
         journal.forget_all()
         journal.unread = ()
@@ -34,7 +34,7 @@ def drop_leftovers(state_dir: Path, host: str) -> None:
 
 
 def hosts_left(state_dir: Path) -> tuple[str, ...]:
-    """The addresses of the hosts on which such runs have left changes."""
+    """Return the addresses of hosts on which such runs left changes."""
     found = set()
     for journal in leftovers(state_dir):
         if journal.standing or (journal.unread and journal.host):
@@ -44,7 +44,7 @@ def hosts_left(state_dir: Path) -> tuple[str, ...]:
 
 
 def nobodys(state_dir: Path) -> tuple[str, ...]:
-    """Return what is the matter with leftovers that do not tell which host they are of."""
+    """Return the problems of leftover journals that do not name their host."""
     found = [f"{path}: {why}. Run the command as the user whose file it is, or remove it"
              for path in journals(state_dir) if (why := not_opened(path))]  # fmt: skip
     for journal in leftovers(state_dir, ""):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which changes does a bench make to network interfaces and namespaces, and how is each undone?"""
+"""Define the changes of a bench to interfaces and namespaces, and undo each of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ON_OFF = {True: "on", False: "off"}
 
 @dataclass(frozen=True, slots=True)
 class InterfaceMade(Change):
-    """A network interface was made, or a program will that leaves it behind when it is killed."""
+    """Network interface made by the bench, or by a program that leaves it behind if killed."""
 
     name: str
 
@@ -29,8 +29,10 @@ class InterfaceMade(Change):
 
 @dataclass(frozen=True, slots=True)
 class InterfaceSet(Change):
-    """A network interface was brought up with another MTU; DPDK made it promiscuous, and leaves it
-    so."""
+    """Network interface that was brought up with another MTU.
+
+    DPDK also makes it promiscuous and leaves it so.
+    """
 
     name: str
     was_up: bool
@@ -51,7 +53,7 @@ class InterfaceSet(Change):
 
 @dataclass(frozen=True, slots=True)
 class InterfaceMoved(Change):
-    """A network interface of the host's was given to a namespace, where it has another name."""
+    """Network interface of the host that was moved to a namespace under another name."""
 
     name: str
     namespace: str
@@ -63,7 +65,7 @@ class InterfaceMoved(Change):
     def undo(self, runner: Runner) -> str | None:
         there = ["ip", "-n", self.namespace, "link"]
         if runner.run([*there, "show", "dev", self.name_there], check=False).exit_code != 0:
-            return None  # never moved, unplugged, or its namespace has gone
+            return None  # never moved, unplugged, or its namespace is gone
         runner.run([*there, "set", "dev", self.name_there, "down"])
         runner.run([*there, "set", "dev", self.name_there, "netns", "1", "name", self.name])
         return f"took {self.name} back from the network namespace {self.namespace}"
@@ -71,7 +73,7 @@ class InterfaceMoved(Change):
 
 @dataclass(frozen=True, slots=True)
 class NamespaceMade(Change):
-    """A network namespace was made (ip-netns(8)); all that is in it goes with it."""
+    """Network namespace that was made (ip-netns(8)); its content ends with it."""
 
     name: str
 

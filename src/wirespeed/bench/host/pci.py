@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How do the NIC ports that a study names get to DPDK, and back to the kernel afterwards?
+"""Bind the NIC ports that a study names to DPDK, and return them to the kernel.
 
-Only ports that are named are touched, and never one that carries the default route or an ssh
-session: losing it would cut off whoever runs this.
+Only named ports are touched. A port with the default route or an ssh session is rejected: losing it
+would cut off the operator.
 """
 
 from __future__ import annotations
@@ -20,18 +20,17 @@ from wirespeed.remote.interface import Runner
 from wirespeed.remote.pci import SYS_PCI, driver_of
 
 _DRIVER = "vfio-pci"
-# Drivers that DPDK shares with the kernel.
+# Bifurcated drivers: DPDK uses the device next to the kernel driver.
 BIFURCATED = ("mlx5_core", "mlx4_core", "mana")
-# Drivers of bridges, which VFIO leaves where they are.
+# Bridge drivers, which VFIO leaves bound.
 _BRIDGES = ("pcieport", "shpchp")
 
 
 def give_ports_to_dpdk(host: Host, ports: Sequence[str]) -> None:
     """Bind the named PCI ports to vfio-pci.
 
-    Raises BadInput for a port that does not exist or that this host needs, and BenchError when it
-    cannot be bound. Ports of a driver that DPDK shares with the kernel
-    (bifurcated, e.g. mlx5_core) stay where they are.
+    Ports of bifurcated drivers (e.g. mlx5_core) stay where they are. Raises BadInput for a port
+    that does not exist or that this host needs, and BenchError when it cannot be bound.
     """
     for address in (port for port in ports if is_pci(port)):
         check_spare(host.runner, address)
@@ -39,14 +38,14 @@ def give_ports_to_dpdk(host: Host, ports: Sequence[str]) -> None:
 
 
 def check_spare(runner: Runner, address: str) -> None:
-    """Raises BadInput for a port that is not there, or that this host needs."""
+    """Raise BadInput for a port that does not exist, or that this host needs."""
     if not runner.glob(f"{SYS_PCI}/{address}"):
         raise BadInput(
             f"sut.ports: there is no PCI device {address} on this host",
             "`ls /sys/class/net/*/device -l` lists the addresses of the network interfaces.",
         )
     needed = needed_interfaces(runner)
-    # virtio puts one more folder in between.
+    # virtio adds one directory level.
     patterns = (f"{SYS_PCI}/{address}/net/*", f"{SYS_PCI}/{address}/virtio*/net/*")
     for name in (os.path.basename(path) for path in runner.glob(*patterns)):
         if name in needed:
@@ -57,7 +56,7 @@ def check_spare(runner: Runner, address: str) -> None:
 
 
 def bind(host: Host, address: str) -> None:
-    """Give one device to vfio-pci. Raises BenchError when that cannot be."""
+    """Bind one device to vfio-pci. Raises BenchError when that fails."""
     runner = host.runner
     device = f"{SYS_PCI}/{address}"
     was = driver_of(runner, address)
@@ -83,7 +82,7 @@ def bind(host: Host, address: str) -> None:
 
 
 def _check_group(runner: Runner, address: str) -> None:
-    """The devices of an IOMMU group reach each other: VFIO opens all of them or none."""
+    """Check the IOMMU group: VFIO opens all devices of a group or none."""
     group = f"{SYS_PCI}/{address}/iommu_group"
     if not runner.glob(group):
         raise BenchError(

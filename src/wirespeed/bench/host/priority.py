@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How do polling threads get their CPUs rather than other programs of their host?
+"""Give polling threads priority over other programs of their host.
 
-nice -20 for the bench and for whoever asks its questions, with the scheduler's autogroups off (with
-them, niceness counts only within a session). That is for as long as the bench is up.
+The bench and its controller run at nice -20 while the bench is up. The scheduler's autogroups are
+off meanwhile: with them, niceness counts only within a session.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from wirespeed.remote.interface import HostUnreachable, Runner
 
 _AUTOGROUP = "kernel.sched_autogroup_enabled"
 _MOST_URGENT = -20
-# From this shell up to the first process that is sshd (sshd-session since OpenSSH 9.8): the agent
-# that runs our commands is between them. A nice value is that of one thread.
+# Walks from this shell up to the first sshd (sshd-session since OpenSSH 9.8); the agent that runs
+# our commands is in between. Niceness applies to one thread.
 _RENICE_SSHD = """
 pid=$$ threads=
 while [ "$pid" -gt 1 ]; do
@@ -32,9 +32,9 @@ done
 
 @contextmanager
 def polling_first(host: Host) -> Iterator[str]:
-    """What is started on the host from now on gets its CPUs first; yields what was done.
+    """Start programs of the host at high priority from now on; yield what was done.
 
-    So do we, on whichever host we are, and the sshd that serves us.
+    The priority of this process and of the sshd that serves it is raised, too.
     """
     with _asking_first() as raised, ExitStack() as stack:
         if not (raised if host.is_local else effective_user(host.runner) == "0"):
@@ -52,8 +52,10 @@ def polling_first(host: Host) -> Iterator[str]:
 
 @contextmanager
 def _served_first(runner: Runner) -> Iterator[None]:
-    """The sshd of our connection, and every command over it: on a host whose CPUs all poll, each
-    would wait for its turn a quarter of a second. That ends with the connection, too."""
+    """Raise the sshd of our connection and its commands, until the connection ends.
+
+    On a host whose CPUs all poll, each command would otherwise wait up to 250 ms for a CPU.
+    """
     before = runner.run(["nice"]).stdout.strip()
     runner.run(["sh", "-c", _RENICE_SSHD, "sh", str(_MOST_URGENT)])
     try:
@@ -65,7 +67,7 @@ def _served_first(runner: Runner) -> Iterator[None]:
 
 @contextmanager
 def _asking_first() -> Iterator[bool]:
-    """Our own priority; whether it could be raised."""
+    """Raise the priority of this process; yield whether that succeeded."""
     before = os.getpriority(os.PRIO_PROCESS, 0)
     try:
         os.setpriority(os.PRIO_PROCESS, 0, _MOST_URGENT)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a program of the bench started, awaited, watched and stopped?"""
+"""Start, await, watch and stop a program of the bench."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def await_true(
 ) -> None:
     """Return once the condition holds.
 
-    Raises BenchError at once when a program that is needed for it ended (`alive` says how), and
-    with what `otherwise` says when the time is up.
+    Raises BenchError as soon as a needed program has ended, as `alive` reports. At the deadline it
+    raises BenchError with the text of `otherwise`.
     """
     deadline = time.monotonic() + within_s
     while not condition():
@@ -38,7 +38,7 @@ def await_true(
 
 
 class Daemon:
-    """One program that runs for as long as the bench does."""
+    """A program that runs as long as the bench does."""
 
     def __init__(self, name: str, host: Host, dirs: Directories) -> None:
         self.name = name
@@ -55,7 +55,7 @@ class Daemon:
         cpus: Collection[int] | None = None,
     ) -> None:
         self.command = tuple(argv)
-        # What an earlier run wrote there would be taken for this one's.
+        # Text of an earlier run would be taken for this run's.
         self._host.runner.write(self.log, "")
         self._process = self._host.spawn(argv, log=self.log, env=env, cpus=cpus)
 
@@ -71,7 +71,7 @@ class Daemon:
         )
 
     def ended(self) -> str | None:
-        """How it ended, or None while it runs or was never started."""
+        """Return how it ended; None while it runs or before its start."""
         code = None if self._process is None else self._process.poll()
         if code is None:
             return None
@@ -83,14 +83,14 @@ class Daemon:
         return () if self._process is None else (self._process,)
 
     def kill(self) -> None:
-        """End it by force, at once; it counts as never started then."""
+        """Kill it at once; afterwards it counts as never started."""
         for process in self.processes:
             process.signal(signal.SIGKILL)
             process.wait(_STOP_S)
         self._process = None
 
     def stop(self) -> None:
-        """End it in good order if it still runs, else by force."""
+        """Stop it in an orderly way if it still runs, else by force."""
         for process in self.processes:
             process.signal(signal.SIGTERM)
             try:
@@ -101,7 +101,7 @@ class Daemon:
 
 
 def last_words(runner: Runner, log: str) -> str:
-    """What a program's log says about its end: its last errors, or else its last lines."""
+    """Return what a program's log says about its end: its last errors, else its last lines."""
     try:
         lines = [line.strip() for line in runner.read(log).splitlines() if line.strip()]
     except FileNotFoundError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where on a host is a program of ours?"""
+"""Find a program of this project on a host."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from wirespeed.remote.interface import Runner
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """built: where it is in a source tree. made_by: the command that leaves it there."""
+    """A program of this project."""
 
     name: str
     built: Path
+    """Path in a source tree after a build."""
     made_by: str
+    """Command that builds it."""
 
 
 def find_program(runner: Runner, program: Program, told: str | None = None) -> str:
-    """Its path on that host. Raises BenchError when it is not there.
+    """Return the program's path on that host. Raises BenchError when it is not there.
 
-    told: where a lab file says that it is. Otherwise the source tree's own counts, which another
-    host may have in the same place, and then the one in PATH.
+    told: path from a testbed file. Without it, the path in the source tree is tried first, which
+    may also exist on a remote host, then PATH.
     """
     if told is not None:
         if runner.glob(told):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which benches only root can bring up?"""
+"""Check whether a bench needs root."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from wirespeed.remote.interface import Runner
 
 
 def effective_user(runner: Runner) -> str:
-    """The number of the user that commands run as on this host."""
+    """Return the user ID with which commands run on this host."""
     return runner.run(["id", "-u"]).stdout.strip()
 
 
 def check_root(user: str, workload: Workload, plan: HostPlan) -> None:
-    """Raises BenchError where this user cannot bring the point's bench up."""
+    """Raise BenchError where this user cannot bring the point's bench up."""
     if user == "0":
         return
     if isinstance(workload, TcpStreams):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a NIC's physical function (PF) get virtual functions (VFs) for a bench, and lose them?
+"""Make virtual functions (VFs) of a NIC's physical function (PF) for a bench, and remove them.
 
-VFs are made where the PF has none. Where it has some already, DPDK uses those that nobody uses, and
-they are set back afterwards. No driver takes a new VF before its address and VLAN are set: a VF
-reads them once.
+VFs are made where the PF has none. Where it has some, DPDK gets unused ones, which are restored
+afterwards. A VF reads address and VLAN once, when its driver probes it, so they are set before
+that.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from wirespeed.remote.pci import SYS_PCI, driver_of
 
 # Ports of twisted pair negotiate for three seconds.
 _LINK_S = 20.0
-# A driver that has to be loaded first, on a busy host.
+# Covers a driver that must be loaded first, on a busy host.
 _DRIVER_S = 20.0
 
 
 def give_vfs_to_dpdk(
     host: Host, pf: str, wanted: Sequence[VfSettings], mtu: int
 ) -> tuple[str, ...]:
-    """The PCI addresses of VFs of this PF, set as wanted, bound to vfio-pci.
+    """Return the PCI addresses of VFs of this PF, configured and bound to vfio-pci.
 
-    mtu: of the PF, which bounds that of its VFs. Raises BadInput for a PF that is not there, that
-    this host needs, or that has too few VFs, and BenchError for what the host refuses.
+    mtu: MTU of the PF, which bounds that of its VFs. Raises BadInput for a PF that does not exist,
+    that this host needs, or that has too few VFs. Raises BenchError for what the host rejects.
     """
     interface = _checked(host.runner, pf, len(wanted))
     _check_dpdk_takes(host.runner, pf)
@@ -54,10 +54,10 @@ def give_vfs_to_dpdk(
 def give_vfs_to_kernel(
     host: Host, pf: str, wanted: Sequence[VfSettings], mtu: int
 ) -> tuple[str, ...]:
-    """The interfaces of VFs of this PF, set as wanted, which the kernel's own driver makes.
+    """Return the kernel interfaces of VFs of this PF, configured.
 
-    Raises as give_vfs_to_dpdk does, and BenchError for a PF that has VFs already: their driver has
-    read their addresses.
+    Raises as give_vfs_to_dpdk does. Raises BenchError for a PF that has VFs already: their driver
+    has already read their addresses.
     """
     runner = host.runner
     interface = _checked(runner, pf, len(wanted))
@@ -68,13 +68,13 @@ def give_vfs_to_kernel(
             f"Let none be there: `echo 0 > {SYS_PCI}/{pf}/sriov_numvfs`, or name another port.",
         )
     addresses = _set(host, pf, interface, wanted, mtu)
-    # Without it the kernel asks no driver, not even when it is told to.
+    # Without it the kernel probes no driver for VFs, not even on request.
     host.set_sysctl_file(f"{SYS_PCI}/{pf}/sriov_drivers_autoprobe", "1")
     return tuple(_driven(runner, address) for address in addresses)
 
 
 def _driven(runner: Runner, address: str) -> str:
-    """The interface of a VF that the kernel's driver takes now."""
+    """Return the interface of a VF that the kernel's driver takes now."""
     device = f"{SYS_PCI}/{address}"
     runner.run(["modprobe", runner.read(f"{device}/modalias").strip()], check=False)
     runner.write("/sys/bus/pci/drivers_probe", address)
@@ -84,7 +84,7 @@ def _driven(runner: Runner, address: str) -> str:
         otherwise=lambda: f"virtual function {address} on {runner.name} has no interface: "
         f"{driver_of(runner, address) or 'no driver of its kernel'} took it",
     )  # fmt: skip
-    # udev gives it another name first, where there is one.
+    # udev, where present, renames it first.
     runner.run(["sh", "-c", "! command -v udevadm || udevadm settle"], check=False)
     return os.path.basename(runner.glob(f"{device}/net/*")[0])
 
@@ -92,7 +92,7 @@ def _driven(runner: Runner, address: str) -> str:
 def _set(
     host: Host, pf: str, interface: str, wanted: Sequence[VfSettings], mtu: int
 ) -> tuple[str, ...]:
-    """The addresses of as many VFs, set."""
+    """Configure the first VFs; return their PCI addresses."""
     give_interfaces_to_bench(host, [interface], mtu)
     was_made = _make(host, pf, len(wanted))
     if any(settings.max_tx_rate_mbps for settings in wanted):
@@ -109,7 +109,7 @@ def _set(
 
 
 def _checked(runner: Runner, pf: str, count: int) -> str:
-    """The PF's interface. Nothing is changed yet."""
+    """Return the PF's interface after checks that change nothing."""
     check_spare(runner, pf)
     where = f"{pf} on {runner.name}"
     total = f"{SYS_PCI}/{pf}/sriov_totalvfs"
@@ -155,8 +155,10 @@ def _check_dpdk_takes(runner: Runner, pf: str) -> None:
 
 
 def _await_link(runner: Runner, pf: str, interface: str) -> None:
-    """Drivers compare a VF's rate with the link's, and refuse it where there is none: after the
-    port was brought up, and after VFs were made, for which igb starts it anew."""
+    """Wait for the port's link: drivers check a VF's rate against the link rate.
+
+    The link goes down when the port is brought up, and igb restarts it when VFs are made.
+    """
     await_true(
         lambda: runner.read(f"/sys/class/net/{interface}/carrier") == "1\n",
         within_s=_LINK_S, every_s=0.1, alive=lambda: None,
@@ -166,7 +168,7 @@ def _await_link(runner: Runner, pf: str, interface: str) -> None:
 
 
 def _make(host: Host, pf: str, count: int) -> bool:
-    """Whether the PF had none, and has so many now."""
+    """Make the VFs if the PF has none; return whether they were made."""
     runner, path = host.runner, f"{SYS_PCI}/{pf}/sriov_numvfs"
     if int(runner.read(path)) > 0:
         return False
@@ -196,7 +198,7 @@ def _free(runner: Runner, pf: str, interface: str, count: int) -> Sequence[int]:
 
 
 def _used_by(runner: Runner, pf: str, number: int) -> Iterator[str]:
-    """By a guest or another DPDK program, or as an interface that is up."""
+    """Yield who uses a VF: a guest, another DPDK program, or an interface that is up."""
     address = _address(runner, pf, number)
     driver = driver_of(runner, address)
     names = [os.path.basename(path) for path in runner.glob(f"{SYS_PCI}/{address}/net/*")]

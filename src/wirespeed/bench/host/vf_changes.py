@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which changes does a bench make to the virtual functions (VFs) of a NIC, and how are they undone?
+"""Define the changes of a bench to a NIC's virtual functions (VFs), and undo each of them.
 
-A VF is told by its physical function's (PF's) PCI address and its number: names of interfaces
+A VF is identified by its physical function's (PF's) PCI address and its number: interface names
 change.
 """
 
@@ -21,12 +21,12 @@ from wirespeed.remote.pci import SYS_PCI
 
 
 def pf_interface(runner: Runner, pf: str) -> str | None:
-    """The PF's interface of the kernel, through which its VFs are set."""
+    """Return the PF's kernel interface, through which its VFs are configured."""
     return next((os.path.basename(p) for p in runner.glob(f"{SYS_PCI}/{pf}/net/*")), None)
 
 
 def vf_entries(runner: Runner, interface: str) -> Mapping[int, Mapping[str, Any]]:
-    """What the kernel tells of the VFs of a PF, by number."""
+    """Return what the kernel reports of a PF's VFs, by number."""
     told = runner.run(["ip", "-json", "-details", "-statistics", "link", "show", "dev", interface])
     [seen] = load_json(told.stdout)
     return {int(entry["vf"]): entry for entry in seen.get("vfinfo_list", ())}
@@ -34,7 +34,7 @@ def vf_entries(runner: Runner, interface: str) -> Mapping[int, Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class VfsMade(Change):
-    """A PF that had no VFs was given `count`. What was set on them goes with them."""
+    """VFs made on a PF that had none. Their settings end with them."""
 
     pf: str
     count: int
@@ -44,7 +44,7 @@ class VfsMade(Change):
 
     def undo(self, runner: Runner) -> str | None:
         path = f"{SYS_PCI}/{self.pf}/sriov_numvfs"
-        # Another number was written by somebody else since, who may use them.
+        # Somebody else has set another number since and may use them.
         if not runner.glob(path) or int(runner.read(path)) != self.count:
             return None
         runner.write(path, "0")
@@ -53,7 +53,7 @@ class VfsMade(Change):
 
 @dataclass(frozen=True, slots=True)
 class VfSet(Change):
-    """A VF that was there before was set from `was` to `to`: fields of VfSettings."""
+    """VF that existed before and was set from `was` to `to`: fields of VfSettings."""
 
     pf: str
     number: int
@@ -69,7 +69,7 @@ class VfSet(Change):
         if interface is None or entry is None:
             return None  # gone
         now = parse_vf(entry)
-        # What somebody else has set since stays.
+        # Settings that somebody else has changed since stay.
         ours = {key: self.was[key] for key, value in self.to.items() if getattr(now, key) == value}
         was = replace(now, **ours)
         if now == was:
@@ -81,7 +81,7 @@ class VfSet(Change):
 def set_vf(runner: Runner, pf: str, interface: str, number: int, wanted: VfSettings) -> None:
     """Set what differs, and read back what the driver made of it.
 
-    Raises BenchError for what it refuses, or takes without keeping it.
+    Raises BenchError for a setting that the driver rejects, or accepts without keeping.
     """
     for words in wanted.words_from(parse_vf(vf_entries(runner, interface)[number])):
         told = runner.run(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a virtual function set by its physical function, in the words of ip-link(8)? Pure."""
+"""Describe the settings of a virtual function, with the names of ip-link(8). Pure."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ _ON_OFF = {True: "on", False: "off"}
 
 @dataclass(frozen=True, slots=True)
 class VfSettings:
-    """vlan: 0 for none. qos: the priority in that tag. max_tx_rate_mbps: 0 for no limit."""
+    """Settings of a virtual function."""
 
     mac: str
     vlan: int = 0
+    """VLAN ID; 0 for none."""
     qos: int = 0
+    """Priority in the VLAN tag."""
     spoofchk: bool = True
     trust: bool = False
     max_tx_rate_mbps: int = 0
+    """Rate limit in Mbit/s; 0 for none."""
 
     def words_from(self, now: VfSettings) -> Iterator[tuple[str, ...]]:
-        """What ip-link(8) is told after "vf N", a command each, to get here from `now`.
+        """Yield the arguments of ip-link(8) after "vf N" that change `now` to these settings.
 
-        A driver that lacks a setting refuses to be told of it, so only differences are told.
+        Only differences: a driver rejects a setting that it lacks.
         """
         if self.mac != now.mac:
             yield "mac", self.mac
@@ -39,7 +42,7 @@ class VfSettings:
 
 
 def parse_vf(seen: Mapping[str, Any]) -> VfSettings:
-    """An entry of vfinfo_list of `ip -json -details link show`."""
+    """Parse an entry of vfinfo_list of `ip -json -details link show`."""
     tags = [tag for tag in seen.get("vlan_list", ()) if tag]
     tag = tags[0] if tags else {}
     return VfSettings(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where network functions run: each kind is a file here, and its name in PLACEMENTS."""
+"""Register the placements of network functions: one file each, listed in PLACEMENTS."""
 
 from __future__ import annotations
 

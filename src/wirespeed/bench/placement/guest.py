@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A function in a virtual machine: the same program, on the machine's own CPUs, memory and NICs."""
+"""Place a function in a virtual machine: the same program, on the machine's resources."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from wirespeed.model.fault import Fault
 from wirespeed.model.needs import PlacementNeeds
 from wirespeed.model.spec import Frames, Roles
 
-# DPDK's virtio driver and QEMU's vhost-user go further; with more there is nothing to be learned.
+# DPDK's virtio driver and QEMU's vhost-user allow more, which would give no new insight.
 _MOST_VCPUS = 8
-# Of the guest's root bus, where libvirt puts nothing by itself: for virtual functions.
+# First slot of the guest's root bus for virtual functions; libvirt leaves it free.
 _FIRST_SLOT = 0x10
 
 
 @dataclass(frozen=True, slots=True)
 class GuestLaunch:
-    """A function and the guest that it has to itself."""
+    """A function and its own guest."""
 
     function: FunctionKind
     setup: Setup
@@ -48,7 +48,7 @@ class GuestLaunch:
         return Guest(host, dirs, setup, self._inside)
 
     def _inside(self, host: Host, dirs: Directories, nics: Mapping[str, str]) -> Part:
-        """The function on the guest. nics: PCI addresses by MAC address."""
+        """Build the function's component in the guest. nics: PCI addresses by MAC address."""
         process, setup = self.own.process, replace(self.setup, run_dir=dirs.run)
         ports = tuple(replace(port, device=nics[port.device]) for port in process.ports)
         gateway = gateway_of(setup.frames, dirs.run, setup.entries)

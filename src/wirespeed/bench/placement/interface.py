@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a placement: where a network function runs, whatever it does?
+"""Define a placement: where a network function runs, independent of its type.
 
 To add one: a file here that makes a PlacementKind, and its name in PLACEMENTS (__init__.py).
 """
@@ -26,23 +26,24 @@ from wirespeed.model.plan import GuestPlan
 from wirespeed.model.spec import Frames
 from wirespeed.remote.interface import Runner
 
-# What a program of ours takes to be ready at most.
+# Longest time until a program of this project is ready.
 READY_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class OnHost:
-    """What a function that runs apart has on its host. plugs: what its ports are plugged into, by
-    side. guests: what virtual machines start from."""
+    """Resources on the host of a function that runs apart from the generator."""
 
     plan: GuestPlan
     control_cpu: int
     plugs: Mapping[str, Plug]
+    """Attachments of its ports, by side."""
     given: Guests | None = None
+    """Images for virtual machines; None where the bench has none."""
 
     @property
     def guests(self) -> Guests:
-        """Raises ValueError where the bench was opened without any."""
+        """The images. Raises ValueError where the bench was opened without any."""
         if self.given is None:
             raise ValueError(f"nobody has said what guest {self.plan.name} starts from")
         return self.given
@@ -50,7 +51,7 @@ class OnHost:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """The same as the function's own program sees it, in the machine that it runs on."""
+    """Resources that the function's program sees on the machine where it runs."""
 
     control_cpu: int
     cpus: tuple[int, ...]
@@ -59,8 +60,10 @@ class Seat:
 
 
 class Launch(Protocol):
-    """A function that runs apart from the generator: pure, until its part is made. ready_s: how
-    long that may take to be ready."""
+    """A function that runs apart from the generator; pure until its component is built.
+
+    ready_s: longest time until it is ready.
+    """
 
     @property
     def ready_s(self) -> float: ...
@@ -70,8 +73,10 @@ class Launch(Protocol):
 
 @runtime_checkable
 class RunsInside(Protocol):
-    """A part whose program runs on a machine of its own. inside: that machine, and the program's
-    run directory there; not before it is up."""
+    """A component whose program runs on a machine of its own.
+
+    inside: that machine, and the program's run directory there; available once it is up.
+    """
 
     @property
     def inside(self) -> tuple[Runner, PurePosixPath]: ...
@@ -79,17 +84,20 @@ class RunsInside(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What a function has to itself. process: CPUs, memory and ports as its seat has them; it has
-    no tasks yet."""
+    """Resources of a function that does not share the generator's process."""
 
     process: WsdpConfig
+    """CPUs, memory and ports as its seat has them, still without tasks."""
     on_host: OnHost
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """What one function adds to a bench: tasks and rings of the generator's process with what they
-    count and the files that they read, or a launch of its own."""
+    """Contribution of one function to a bench.
+
+    Either tasks of the generator's process, with their rings, counts and files, or a launch of its
+    own.
+    """
 
     tasks: tuple[WsdpTask, ...] = ()
     rings: tuple[WsdpRing, ...] = ()
@@ -99,8 +107,11 @@ class Placed:
 
 
 class PlacementKind(Protocol):
-    """name: as written in sut.vnf.placement. chosen_by_plan: whether the plan may choose it where
-    a study names none."""
+    """A placement.
+
+    name: as written in sut.vnf.placement. chosen_by_plan: whether the plan may choose it where a
+    study names none.
+    """
 
     @property
     def name(self) -> str: ...
@@ -117,13 +128,16 @@ class PlacementKind(Protocol):
     def faults(
         self, function: FunctionKind, topology: TopologyKind, frames: Frames
     ) -> Iterator[Fault]:
-        """Why functions of this point cannot run so."""
+        """Yield why functions of this point cannot be placed so."""
         ...
 
     def seat(self, on_host: OnHost) -> Seat:
-        """Where the program of a function runs that does not share the generator's."""
+        """Return the resources of a function that does not share the generator's process."""
         ...
 
     def place(self, function: FunctionKind, setup: Setup, own: Own | None) -> Placed:
-        """own: None where it shares the generator's process."""
+        """Place a function.
+
+        own: its resources; None where it shares the generator's process.
+        """
         ...

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A function in a process of its own, with cores and memory of its own."""
+"""Place a function in a process of its own, with its own cores and memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from wirespeed.model.spec import Frames
 
 @dataclass(frozen=True, slots=True)
 class ProcessLaunch:
-    """A function and the process that it has to itself; the process has no tasks yet."""
+    """A function and its own process, which has no tasks yet."""
 
     function: FunctionKind
     process: WsdpConfig

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A function in the generator's process: its tasks take turns with the generator's."""
+"""Place a function in the generator's process, where their tasks take turns."""
 
 from __future__ import annotations
 

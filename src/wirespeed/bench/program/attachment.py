@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a DPDK program of ours use a plug: as which device, and under which name in its tasks?
-
-Pure.
-"""
+"""Map a port attachment to a DPDK device and to its name in a program's tasks. Pure."""
 
 from __future__ import annotations
 
@@ -21,42 +18,42 @@ from wirespeed.bench.topology.plugs import (
 )
 from wirespeed.model.spec import KernelDriver
 
-# What a generator that sends and receives on one lcore posts for receiving. It pauses as a whole:
-# no more arrives meanwhile than the SUT holds. Buffers go round through all that are posted, and
-# those of two ports with 4,096 each do not fit in 1 MiB of second-level cache: p2p loses 5 to 10%.
+# Receive descriptors of a generator that sends and receives on one lcore. It pauses as a whole, so
+# no more frames arrive meanwhile than the SUT holds. Buffers rotate through all posted descriptors.
+# Two ports with 4,096 each exceed 1 MiB of second-level cache, which costs p2p 5 to 10%.
 _ONE_LCORE_POSTED = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class PortSettings:
-    """Of every port of one program. one_lcore: it sends and receives on a single lcore. driver: of
-    those that are interfaces of the kernel."""
+    """Settings of every port of one program."""
 
     queues: int
     descriptors: int
     mtu: int
     one_lcore: bool = False
+    """True if the program sends and receives on a single lcore."""
     driver: KernelDriver = KernelDriver.AF_PACKET
+    """Driver of ports that are kernel interfaces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """How a program's tasks name a plug, and what the program declares for it.
-
-    feeds_sut: whether a frame that its full transmit ring refuses is the SUT's loss (the ring is
-    the SUT's ingress queue) or the sender's (a NIC that sends no faster). namespace: of the kernel
-    interface behind it.
-    """
+    """Name of a port attachment in a program's tasks, and the port that the program declares."""
 
     receive: tuple[str, ...]
     transmit: tuple[str, ...]
     port: WsdpPort | None = None
     feeds_sut: bool = True
+    """True if a frame that its full transmit ring rejects is the SUT's loss: the ring is then the
+    SUT's ingress queue. Otherwise the sender's NIC is at its limit.
+    """
     namespace: str | None = None
+    """Network namespace of the kernel interface behind it."""
 
 
 def attach(plug: Plug, name: str, index: int, mac: str, settings: PortSettings) -> Attachment:
-    """The attachment of a plug as the program's port of this name; index tells devices apart."""
+    """Attach to `plug` as the program's port of this name; index tells devices apart."""
     if isinstance(plug, Rings):
         return Attachment((f"ring:{plug.receive}",), (f"ring:{plug.transmit}",))
     devargs = _device(plug, index, mac, settings)
@@ -75,7 +72,7 @@ def attach(plug: Plug, name: str, index: int, mac: str, settings: PortSettings) 
         mtu=settings.mtu,
         connects_to=None if serves else socket,
         serves_at=socket if serves else None,
-        # Rings to another program: each of its senders has a queue of its own.
+        # On rings to another program each sender has a queue of its own.
         peer_spreads=isinstance(plug, GuestNic) or devargs.startswith("net_"),
     )
     queues = tuple(f"{name}:{queue}" for queue in range(settings.queues))
@@ -96,7 +93,7 @@ def _device(plug: Plug, index: int, mac: str, settings: PortSettings) -> str:
         case Interface(interface) if settings.driver is KernelDriver.AF_XDP:
             return device.af_xdp(index, interface, queue_count=queues)
         case Interface(interface):
-            # Through the interface's queueing discipline, as other programs send.
+            # Frames pass the interface's queueing discipline, as those of other programs do.
             return device.af_packet(index, interface, qpairs=queues, framecnt=ring, qdisc_bypass=0)
         case Device(devargs):
             return devargs

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a wsdp process run? As data, and as the INI file that wsdp reads.
+"""Describe what a wsdp process runs, as data and as wsdp's INI file.
 
 docs/reference/wsdp.md describes the file.
 """
@@ -15,29 +15,28 @@ from wirespeed.model.plan import ProcessMemory
 # The main lcore runs no task; pollers are numbered from 1.
 MAIN_LCORE = 0
 CACHE_MBUFS = 512
-# Devices whose rings are memory that both ends share: a full transmit ring is the SUT's own ingress
+# Devices with rings in memory that both sides share. A full transmit ring is the SUT's ingress
 # queue, and the receiver's ring drops nothing.
 RING_DEVICES = ("net_virtio_user", "virtio_user", "net_vhost", "net_memif", "net_ring")
 
 
 @dataclass(frozen=True, slots=True)
 class WsdpPort:
-    """A port; connects_to: the socket that another program must have made before. serves_at: the
-    socket that it makes itself.
-
-    posted: how many receive descriptors hold a buffer at a time, at most `descriptors`.
-    peer_spreads: whether it has no RSS: whoever puts frames into it chooses their queue.
-    """
+    """A port of a wsdp process."""
 
     name: str
     device: str
     queues: int
     descriptors: int
     posted: int
+    """Receive descriptors that hold a buffer at a time, at most `descriptors`."""
     mtu: int
     connects_to: str | None = None
+    """Path of a socket that another program must make first."""
     peer_spreads: bool = False
+    """True if the sender chooses the receive queue, because the port has no RSS."""
     serves_at: str | None = None
+    """Path of the socket that it makes itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,36 +47,39 @@ class WsdpRing:
 
 @dataclass(frozen=True, slots=True)
 class WsdpTask:
-    """rx and tx: "PORT:QUEUE" or "ring:NAME". keys: the type's own arguments."""
+    """A task of a wsdp process."""
 
     name: str
     type: str
     lcore: int
     rx: tuple[str, ...] = ()
+    """Sources: "PORT:QUEUE" or "ring:NAME"."""
     tx: tuple[str, ...] = ()
+    """Destinations: "PORT:QUEUE" or "ring:NAME"."""
     keys: Mapping[str, str] = field(default_factory=dict)
+    """Arguments of the task's type."""
 
 
 @dataclass(frozen=True, slots=True)
 class WsdpConfig:
-    """One process. cpus: of lcores 1, 2, ...; control_cpu: of the main lcore, which sleeps.
-
-    floats_over: where given, the CPUs that the scheduler moves the polling lcores over instead.
-    namespace: the network namespace that it runs in; None: the host's own.
-    """
+    """One wsdp process."""
 
     file_prefix: str
     control_cpu: int
+    """CPU of the main lcore, which sleeps."""
     cpus: tuple[int, ...]
+    """CPUs of lcores 1, 2, ..."""
     memory: ProcessMemory
     ports: tuple[WsdpPort, ...]
     tasks: tuple[WsdpTask, ...]
     rings: tuple[WsdpRing, ...] = ()
     floats_over: tuple[int, ...] = ()
+    """CPUs over which the scheduler moves the polling lcores, instead of `cpus`; empty: none."""
     namespace: str | None = None
+    """Network namespace of the process; None for the host's own."""
 
     def render(self) -> str:
-        """The INI file."""
+        """Return the INI file."""
         return "".join(
             f"[{name}]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items()) + "\n"
             for name, keys in self._sections()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do all programs that use DPDK need on their command line, and where is their socket?"""
+"""Build the EAL options and environment that all DPDK programs of a bench need."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from wirespeed.model.plan import ProcessMemory
 
 
 def environment(run_dir: PurePosixPath) -> Mapping[str, str]:
-    """Makes DPDK keep its run-time files below run_dir (EAL: eal_create_runtime_dir), and libxdp
-    load XDP programs without its dispatcher, which it keeps in /sys/fs/bpf."""
+    """Return variables that keep DPDK's run-time files below run_dir.
+
+    See eal_create_runtime_dir. They also make libxdp load XDP programs without its dispatcher,
+    which it would keep in /sys/fs/bpf.
+    """
     return {"RUNTIME_DIRECTORY": str(run_dir), "LIBXDP_SKIP_DISPATCHER": "1"}
 
 
@@ -21,7 +24,7 @@ def telemetry_socket(run_dir: PurePosixPath, file_prefix: str) -> str:
 
 
 def device_options(devices: Iterable[str]) -> tuple[str, ...]:
-    """The EAL options that let a program have these devices, and no other PCI device."""
+    """Return the EAL options that enable these devices, and no other PCI device."""
     found = tuple(devices)
     pci = [device for device in found if is_pci(device.partition(",")[0])]
     allowed = [word for device in pci for word in ("-a", device)] or ["--no-pci"]
@@ -29,10 +32,10 @@ def device_options(devices: Iterable[str]) -> tuple[str, ...]:
 
 
 def memory_options(memory: ProcessMemory) -> tuple[str, ...]:
-    """The EAL options that give a process its memory at start, and no more later.
+    """Return the EAL options that allocate a process's memory at start, and none later.
 
-    --in-memory: pages are anonymous and go with the process, however it ends; no hugetlbfs has to
-    be mounted. --single-file-segments: few enough regions for a vhost-user memory table.
+    --in-memory: pages are anonymous, end with the process, and need no hugetlbfs mount.
+    --single-file-segments: keeps regions few enough for a vhost-user memory table.
     """
     if not memory.huge_pages:
         return ("--no-huge", "-m", str(memory.memory_mib))

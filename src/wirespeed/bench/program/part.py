@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do all parts of a bench say of the wsdp process that they are?"""
+"""Share what all components that are a wsdp process have in common."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wirespeed.remote.interface import Process
 
 
 class WsdpPart:
-    """Everything of a Part but what it counts. role: of its polling threads."""
+    """A Part except for its counts. role: role of its polling threads."""
 
     unwatched: str | None = None
 

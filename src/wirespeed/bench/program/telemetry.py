@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A conversation with a DPDK program over its telemetry socket (JSON over SOCK_SEQPACKET)."""
+"""Query a DPDK program over its telemetry socket (JSON over SOCK_SEQPACKET)."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from wirespeed.bench.interface import BenchError
 from wirespeed.model.bounded import load_json
 from wirespeed.remote.interface import Runner
 
-# rte_telemetry answers with at most this much (docs/reference/wsdp.md).
+# Largest answer of rte_telemetry, in octets (docs/reference/wsdp.md).
 _MAX_REPLY = 16 * 1024
 
 
 class Telemetry:
-    """One connection. DPDK serves it on a thread of its own, off the lcores."""
+    """One connection. DPDK serves it on a separate thread, off the lcores."""
 
     def __init__(self, runner: Runner, path: str, timeout_s: float = 10.0) -> None:
         """Connect. Raises OSError while nobody listens yet."""
         self._path = path
         self._socket = runner.connect(path, socket.SOCK_SEQPACKET)
         self._socket.settimeout(timeout_s)
-        self._socket.recv(_MAX_REPLY)  # the greeting
+        self._socket.recv(_MAX_REPLY)  # greeting
 
     def ask(self, command: str) -> Any:
-        """The answer to one command.
+        """Return the answer to one command.
 
-        Raises BenchError when the program refuses it or does not answer.
+        Raises BenchError when the program rejects it or does not answer.
         """
         try:
             self._socket.sendall(command.encode())

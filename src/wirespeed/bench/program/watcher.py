@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who watches a host on which no generator runs? A wsdp without ports and tasks, which sleeps."""
+"""Watch a host without a generator, by a sleeping wsdp that has no ports and no tasks."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _MEMORY = ProcessMemory(mbufs=1023, data_bytes=2176, memory_mib=64, huge_pages=F
 
 
 class Watcher(UnpolledPart, WsdpPart):
-    """A part of the bench that no frame passes; its program answers the noise probes."""
+    """A component that no frame passes; its program answers the noise probes."""
 
     def __init__(self, host: Host, dirs: Directories, cpu: int) -> None:
         config = WsdpConfig(f"watch{dirs.tag}", cpu, (), _MEMORY, (), ())
         super().__init__(Wsdp("watcher", host, dirs, config), role="watcher")
 
     def begin(self) -> None:
-        """It counts nothing."""
+        """Do nothing: it counts nothing."""
 
     def read(self) -> tuple[HopCount, ...]:
         return ()

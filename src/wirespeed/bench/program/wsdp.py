@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A running wsdp: found, started on its INI file, awaited, asked and stopped."""
+"""Find, start, await, query and stop a wsdp process."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class Wsdp:
         self._telemetry: Telemetry | None = None
 
     def start(self) -> None:
-        """Start it, now or as soon as the sockets are there that it connects to."""
+        """Start it, now or once the sockets exist that it connects to."""
         self._host.runner.write(self._ini, self.config.render())
         self.waits_for()
 
     def waits_for(self) -> str | None:
-        """None once its ports are up and its telemetry answers, else what it waits for."""
+        """Return None once ports are up and telemetry answers, else what it waits for."""
         runner = self._host.runner
         if not self.processes:
             wanted = {p.connects_to for p in self.config.ports if p.connects_to is not None}
@@ -63,9 +63,9 @@ class Wsdp:
         return None
 
     def ask(self, command: str) -> Any:
-        """The answer to a /wirespeed command, e.g. ask("stats").
+        """Return the answer to a /wirespeed command, e.g. ask("stats").
 
-        Raises BenchError; when the process has ended, it says how.
+        Raises BenchError, which says how the process ended if it did.
         """
         if self._telemetry is None:
             raise BenchError(f"{self.name} was asked for {command} before it was ready")
@@ -75,14 +75,14 @@ class Wsdp:
             raise BenchError(self.ended() or str(fault)) from fault
 
     def export(self, command: str) -> str:
-        """What a command writes to a file, because it would not fit into an answer."""
+        """Return what a command writes to a file, because it would not fit into an answer."""
         path = str(self._dirs.run / f"{self.name}.export")
         self.ask(f"{command},{path}")
         return self._host.runner.read(path)
 
     @cached_property
     def tsc_hz(self) -> int:
-        """Cycles of its time stamp counter per second."""
+        """TSC cycles per second."""
         return int(self.ask("info")["tsc_hz"])
 
     def ended(self) -> str | None:
@@ -93,27 +93,27 @@ class Wsdp:
         return self._daemon.processes
 
     def pollers(self, role: str) -> tuple[Poller, ...]:
-        """The lcores."""
+        """Return the lcores."""
         return tuple(
             Poller(seen["tid"], f"{self.name}/lcore{lcore}", role, timed=True)
             for lcore, seen in self.ask("lcores").items()
         )
 
     def gap_logs(self, role: str) -> tuple[GapLog, ...]:
-        """When its lcores were away from their queues since the last reset."""
+        """Return the gaps in its lcores' polls since the last reset."""
         return read_gap_logs(self.export("gaps"), self.name, role)
 
     def busy(self) -> Mapping[int, Busy]:
-        """Of its lcores since the last reset, in ns."""
+        """Return the busy time of its lcores since the last reset, in ns."""
         return {
             seen["tid"]: Busy(seen["busy_ns"], seen["total_ns"])
             for seen in self.ask("lcores").values()
         }
 
     def missed(self) -> Mapping[str, int]:
-        """Frames that its ports dropped since the last reset as nobody read them, by port.
+        """Return the frames that its ports dropped since the last reset as nobody read them.
 
-        Rings in memory drop none: a sender finds them full.
+        By port. Rings in memory drop none: a sender finds them full.
         """
         if self._telemetry is None:
             return {}
@@ -124,16 +124,19 @@ class Wsdp:
         }
 
     def without_buffers(self) -> int:
-        """How often its ports found no free buffer to receive into, since it was started."""
+        """Return how often its ports found no free receive buffer since the start."""
         return sum(int(port["rx_nombuf"]) for port in self.ask("ports").values())
 
     def placement(self, cpu: int, other: int) -> CpuPlacement:
-        """What two CPUs of its host share. Raises BenchError if they are not to be had."""
+        """Return what two CPUs of its host share. Raises BenchError where one is unavailable."""
         found = self.ask(f"placement,{cpu},{other}")
         return CpuPlacement(float(found["core_to_core_ns"]), found["slowdown_pct"] / 100)
 
     def crash(self) -> None:
-        """End it as a crash would; waits_for starts it again, which needs its sockets gone."""
+        """Kill it as a crash would.
+
+        waits_for starts it again, once its sockets are gone.
+        """
         self._daemon.kill()
         if sockets := [port.serves_at for port in self.config.ports if port.serves_at is not None]:
             self._host.runner.run(["rm", "-f", "--", *sockets])
@@ -143,7 +146,7 @@ class Wsdp:
 
     @property
     def answers(self) -> bool:
-        """Whether it is up and can be asked."""
+        """Return whether it is up and answers queries."""
         return self._telemetry is not None
 
     def stop(self) -> None:

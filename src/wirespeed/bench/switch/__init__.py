@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The switches: each kind is a file or folder here, and its name in SWITCHES."""
+"""Register the types of switch: one file or folder each, listed in SWITCHES."""
 
 from __future__ import annotations
 

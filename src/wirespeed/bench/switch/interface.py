@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a kind of switch: what it needs of a plan, its ports, and the part of a bench it is?
+"""Define a type of switch: its needs from a plan, its ports, its components of a bench.
 
 To add one: a file or folder here that makes a SwitchKind, and its name in SWITCHES (__init__.py).
 """
@@ -24,41 +24,40 @@ from wirespeed.model.sut import SutDescription
 
 @dataclass(frozen=True, slots=True)
 class SwitchSetup:
-    """One switch: on which host, as the plan says, with the ports and rules of this wiring.
-
-    wanted: what the study asks of the switch. vlan_id: the tag that frames bear, where they bear
-    one. uplinks: by port, the device or interface of this host that is the port, where a cable
-    leads to another host; a kind that has no such ports says so in `faults`. partner: the plan of
-    the switch at the other ends of its bonds, where it has some.
-    """
+    """One switch: its host, its plan, and the wiring whose ports and rules it implements."""
 
     host: Host
     dirs: Directories
     plan: VswitchPlan
     wiring: Wiring
     wanted: Vswitch = field(default_factory=Vswitch)
+    """Settings that the study asks for."""
     vlan_id: int | None = None
+    """VLAN ID of the frames; None for untagged frames."""
     uplinks: Mapping[str, Plug] = field(default_factory=dict)
+    """Device or interface of this host behind each port with a cable to another host. A type
+    without such ports rejects them in `faults`.
+    """
     partner: VswitchPlan | None = None
+    """Plan of the switch at the other ends of its bonds; None without bonds."""
 
 
 @dataclass(frozen=True, slots=True)
 class KernelPorts:
-    """Interfaces of the kernel that become the switch's ports, by the name of the port; virtual
-    machines on further ports are the wiring's cables.
-
-    polled: through DPDK's AF_PACKET driver, by threads of the switch, with so many queues.
-    """
+    """Kernel interfaces that become the switch's ports."""
 
     namespace: str
     interfaces: Mapping[str, str]
+    """Interface by port name. Ports to virtual machines are cables of the wiring instead."""
     polled: bool
+    """True if threads of the switch poll them through DPDK's AF_PACKET driver."""
     queues: int
+    """Queues of each polled port."""
     tso: bool
 
 
 class SwitchKind(Protocol):
-    """name: as written in sut.vswitch.kind."""
+    """A type of switch. name: as written in sut.vswitch.kind."""
 
     @property
     def name(self) -> str: ...
@@ -68,29 +67,29 @@ class SwitchKind(Protocol):
 
     @property
     def description(self) -> SutDescription:
-        """Of the switch as the SUT."""
+        """Describe the switch as the SUT."""
         ...
 
     def faults(self, vswitch: Vswitch, workload: Workload) -> Iterator[Fault]:
-        """What of the point cannot go with this kind."""
+        """Yield the errors of a point that cannot use this type."""
         ...
 
     def needs(self, vswitch: Vswitch) -> SwitchNeeds: ...
 
     def cabled(self, vswitch: Vswitch, wiring: Wiring) -> Wiring:
-        """The topology's wiring, with what the switch has between its ports and the generator."""
+        """Add to the topology's wiring what the switch has between its ports and the generator."""
         ...
 
     def plugs(
         self, vswitch: Vswitch, wiring: Wiring, plan: VswitchPlan, dirs: Directories
     ) -> Mapping[str, Plug]:
-        """What the programs at the other ends of its ports have to do, by port. Pure."""
+        """Return the attachments of the programs at the other ends of its ports. Pure."""
         ...
 
     def parts(self, setup: SwitchSetup) -> tuple[Part, ...]:
-        """With ports for programs, as `plugs` says; in the order in which they are brought up."""
+        """Build the components, with ports for programs as `plugs` says, in start order."""
         ...
 
     def part_between(self, setup: SwitchSetup, ports: KernelPorts) -> Part:
-        """With interfaces of the kernel, and virtual machines, at its ports."""
+        """Build the component with kernel interfaces, and virtual machines, at its ports."""
         ...

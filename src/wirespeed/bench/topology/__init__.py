@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The topologies: each file makes one kind, whose wiring is pure data.
+"""Register the topologies: each file makes one type, whose wiring is pure data.
 
-To add one: a file here, and its kind in TOPOLOGIES.
+To add one: a file here, and its type in TOPOLOGIES.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which addresses has each port and stream, and what does a frame's header hold along its path?
+"""Assign addresses to ports and streams, and headers to frames along their path.
 
 All MAC addresses are locally administered. Their low three octets are zero: a generator whose flows
-differ in a MAC address counts up there, and rules then match the upper three octets alone.
+differ in a MAC address counts up there. Rules then match only the upper three octets.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ _BLOCK_MASK = "ff:ff:ff:00:00:00"
 
 
 def vnf_mac(index: int, side: str) -> str:
-    """The address of a port of a network function."""
+    """Return the address of a network function's port."""
     return f"02:01:{2 * index + SIDES.index(side):02x}:00:00:00"
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The Ethernet addresses at one point of a frame's path; *_steps: they vary by flow."""
+    """Ethernet addresses at one point of a frame's path; *_steps: they vary by flow."""
 
     src: str
     dst: str
@@ -31,7 +31,7 @@ class Header:
 
     @property
     def match(self) -> str:
-        """What a rule says of the destination to fit all of these frames and no others."""
+        """Return the destination match that fits all of these frames and no others."""
         return f"{self.dst}/{_BLOCK_MASK}" if self.dst_steps else self.dst
 
     def swapped(self) -> Header:
@@ -39,14 +39,14 @@ class Header:
 
 
 def mac_of(end: End) -> str:
-    """The address of a port of the generator or of a network function."""
+    """Return the address of a port of the generator or of a network function."""
     if end.owner == GENERATOR:
         return generator_mac(end.port)
     return vnf_mac(int(end.owner.removeprefix("vnf")), end.port)
 
 
 def stream_ips(number: int, version: int) -> tuple[str, str]:
-    """Source and destination of the first flow of a stream: each stream has its own.
+    """Return source and destination of a stream's first flow, unique to the stream.
 
     198.18.0.0/15: RFC 2544 appendix C.2.2; 2001:2::/48: RFC 5180 section 8.
     """
@@ -56,6 +56,8 @@ def stream_ips(number: int, version: int) -> tuple[str, str]:
 
 
 def flows_of_each(traffic: Traffic, streams: int) -> int:
-    """Flows of each of a direction's streams. A replayed file's frames are one flow: its headers
-    stay as they are."""
+    """Return the number of flows of each of a direction's streams.
+
+    Frames of a replayed file are one flow: their headers stay unchanged.
+    """
     return 1 if traffic.pcap is not None else max(1, traffic.flows // streams)

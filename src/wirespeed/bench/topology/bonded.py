@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What lies between the generator and a switch whose ports are bonds? The bonds' partner. Pure."""
+"""Insert a partner between the generator and a switch whose ports are bonds. Pure."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from wirespeed.bench.topology.wiring import GENERATOR, PARTNER, SWITCH, Cable, E
 
 
 def bond_of(port: str) -> str:
-    """The partner's end of the bond whose other end is this port of the switch."""
+    """Return the partner's end of the bond whose other end is this port of the switch."""
     return f"{port}-bond"
 
 
 def with_partner(wiring: Wiring) -> Wiring:
-    """The same wiring with a switch more: each cable from the generator to the switch ends there,
-    and a bond leads on. A bond's links are one cable here."""
+    """Add a second switch to the wiring, as the partner of the bonds.
+
+    Cables from the generator end there, and a bond leads on. The links of a bond are one cable.
+    """
     cables: list[Cable] = []
     passes = list(wiring.passes)
     for cable in wiring.cables:

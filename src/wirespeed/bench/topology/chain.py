@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chain: the frames pass every VNF in turn, through the switch before, between and after."""
+"""Define the topology chain: frames pass every VNF in turn, with the switch in between."""
 
 from __future__ import annotations
 

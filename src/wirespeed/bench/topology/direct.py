@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a topology look in which the generator's ports lead straight into one function?"""
+"""Wire topologies in which the generator's ports lead straight into one function."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from wirespeed.model.spec import Frames
 
 
 def streams(frames: Frames) -> tuple[Stream, ...]:
-    """One stream for each direction."""
+    """Return one stream for each direction."""
     ends = {0: PORTS, 1: PORTS[::-1]}
     return tuple(
         Stream(f"{start}-{end}", i, start, end, generator_mac(start), generator_mac(end))
@@ -30,7 +30,7 @@ def streams(frames: Frames) -> tuple[Stream, ...]:
 
 
 def between_ports(frames: Frames, function: Rewriting, name: str) -> Wiring:
-    """The generator's ports on the two sides of one function."""
+    """Connect the generator's ports to the two sides of one function."""
     cables = tuple(
         Cable(End(GENERATOR, port), End(name, side))
         for port, side in zip(PORTS, SIDES, strict=True)

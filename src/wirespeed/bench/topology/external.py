@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""External: the generator's ports lead out of this bench, to a DUT it knows nothing about."""
+"""Define the topology external: the generator's ports lead to a DUT outside the bench."""
 
 from __future__ import annotations
 

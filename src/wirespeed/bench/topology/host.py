@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Host: one forwarding program between two ports, no switch."""
+"""Define the topology host: one forwarding program between two ports, no switch."""
 
 from __future__ import annotations
 

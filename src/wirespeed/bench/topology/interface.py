@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a kind of topology, and what must it know of the functions in it?
+"""Define a type of topology, and what it must know of the functions in it.
 
 To add one: a file here that makes a TopologyKind, and its name in TOPOLOGIES (__init__.py).
 """
@@ -18,15 +18,15 @@ from wirespeed.model.spec import Frames
 
 
 class Rewriting(Protocol):
-    """What a network function does to the Ethernet addresses of a frame."""
+    """Rewriting of a frame's Ethernet addresses by a network function."""
 
     def rewritten(
         self, frames: Frames, header: Header, own: str, target: str, side: str
     ) -> tuple[Header, str | None]:
-        """The header of a frame that leaves through this side, and the address that the function
-        must be told to send to (None: it needs none).
+        """Return the header after this side, and the next hop's address to configure.
 
-        own: the address of the port that the frame leaves by; target: of the next one.
+        own: address of the port that the frame leaves by. target: address of the next port. The
+        second value is None if the function needs no such address.
         """
         ...
 
@@ -41,16 +41,16 @@ def no_functions(_frames: Frames) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class VirtualFunction:
-    """A virtual function of a NIC that is a port of a program.
-
-    port: of the NIC's switch, by the name that the wiring gives it. owner: whose port is plugged in
-    there. pf: the physical function, by the name of the port (of a lab's host) that it is; a host
-    with one physical function has all of them there.
-    """
+    """A virtual function of a NIC that is a port of a program."""
 
     port: str
+    """Port of the NIC's switch, as named in the wiring."""
     owner: str
+    """Program whose port it is."""
     pf: str
+    """Physical function, by its port name in a testbed file. A host with one physical function has
+    all virtual functions there.
+    """
     settings: VfSettings
 
 
@@ -60,24 +60,24 @@ def no_virtual_functions(_frames: Frames) -> tuple[VirtualFunction, ...]:
 
 @dataclass(frozen=True, slots=True)
 class TopologyKind:
-    """functions: their names, in the order in which the first direction meets them; function: of
-    which kind they are, None: sut.vnf.kind. function_is_sut: one function alone is measured.
-
-    one_process: generator and functions are tasks of one process, joined by rings. external:
-    sut.ports are the generator's ports. virtual_functions: those of NICs that all its ports are,
-    where the NIC's own switch joins them. takes: which keys and tables of a study, of those that
-    make sense for few topologies, make sense here.
-    """
+    """A type of topology."""
 
     name: str
     summary: str
     wiring: Callable[[Frames, Rewriting], Wiring]
     functions: Callable[[Frames], tuple[str, ...]] = no_functions
+    """Names of the functions, in the order in which the first direction passes them."""
     has_switch: bool = False
     function: str | None = None
+    """Type of the functions; None for that of sut.vnf.kind."""
     function_is_sut: bool = False
+    """True if one function alone is measured."""
     one_process: bool = False
+    """True if generator and functions are tasks of one process, joined by rings."""
     external: bool = False
+    """True if sut.ports are the generator's ports."""
     virtual_functions: Callable[[Frames], tuple[VirtualFunction, ...]] = no_virtual_functions
+    """Virtual functions that all its ports are, where the NIC's switch joins them."""
     takes: frozenset[str] = frozenset()
+    """Keys and tables of a study that apply here, of those that apply to few topologies."""
     faults: Callable[[Frames], Iterator[Fault]] = no_faults

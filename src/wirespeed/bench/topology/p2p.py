@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""P2P: the switch between two ports, nothing else."""
+"""Define the topology p2p: the switch between two ports, nothing else."""
 
 from __future__ import annotations
 

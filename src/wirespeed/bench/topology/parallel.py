@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parallel: each VNF has a stream of its own, told apart by destination MAC."""
+"""Define the topology parallel: each VNF has its own stream, chosen by destination MAC."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is one end of a cable plugged in? In words that fit any switch and any program.
+"""Define the port attachments of cable endpoints, independent of switch and program.
 
-A plug says what the program at this end has to do. Pure.
+A port attachment defines what the program at this endpoint must do. Pure.
 """
 
 from __future__ import annotations
@@ -11,22 +11,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class VirtioUser:
-    """The virtio side of vhost-user. serves: this end makes the socket, the other one connects."""
+    """Virtio side of vhost-user."""
 
     socket: str
     serves: bool = False
+    """True if this side makes the socket and the other one connects."""
 
 
 @dataclass(frozen=True, slots=True)
 class VhostUser:
-    """The vhost side of vhost-user, which makes the socket."""
+    """Vhost side of vhost-user, which makes the socket."""
 
     socket: str
 
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """A network interface of the kernel, in this network namespace (None: the host's own)."""
+    """Kernel network interface in this network namespace; None for the host's own."""
 
     name: str
     namespace: str | None = None
@@ -34,22 +35,24 @@ class Interface:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A DPDK device that is there already, by PCI address or device string."""
+    """Existing DPDK device, by PCI address or device string."""
 
     devargs: str
 
 
 @dataclass(frozen=True, slots=True)
 class GuestNic:
-    """A NIC of the virtual machine that the program runs in, by its MAC address: at which PCI
-    address it is, is known once the machine runs."""
+    """NIC of the virtual machine in which the program runs, by its MAC address.
+
+    Its PCI address is known once the machine runs.
+    """
 
     mac: str
 
 
 @dataclass(frozen=True, slots=True)
 class Rings:
-    """A ring each way, both in one process. receive, transmit: their names, seen from this end."""
+    """One ring for each direction within a process, named from this endpoint's view."""
 
     receive: str
     transmit: str

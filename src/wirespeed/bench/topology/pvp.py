@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PVP: port, switch, one VNF, switch, port."""
+"""Define the topology pvp: port, switch, one VNF, switch, port."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which IP addresses is a stream sent to, for those who forward by them?"""
+"""Derive the destination prefixes of a stream, for routers."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from wirespeed.model.fault import Fault
 from wirespeed.model.frame import Encapsulation, FlowField
 from wirespeed.model.spec import Frames
 
-# Streams are so many IPv4 addresses apart.
+# Distance between the IPv4 addresses of two streams.
 _ADDRESSES = 256
 
 
 def destinations(frames: Frames, stream: Stream, streams: int) -> Iterator[str]:
-    """Prefixes that hold the destinations of the stream's flows, and no other address. streams: of
-    its direction."""
+    """Yield prefixes that hold exactly the destinations of the stream's flows.
+
+    streams: number of streams of its direction.
+    """
     traffic = frames.traffic
     _, written = stream_ips(stream.number, traffic.ip_version)
     first = ipaddress.ip_address(written)
@@ -28,7 +30,7 @@ def destinations(frames: Frames, stream: Stream, streams: int) -> Iterator[str]:
 
 
 def not_routable(frames: Frames, router: str) -> Iterator[Fault]:
-    """What of the traffic a router cannot forward by destination alone."""
+    """Yield the traffic that a router cannot forward by destination alone."""
     traffic = frames.traffic
     if frames.bng is not None:
         yield Fault("bng", "(set)", f"{router} knows IP only, not a gateway's frames")

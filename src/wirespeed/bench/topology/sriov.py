@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SR-IOV: every port is a virtual function (VF), and the NIC's own switch joins them.
+"""Define the topology sriov: every port is a virtual function (VF); the NIC's switch joins them.
 
-With one function frames go north-south: in by one VF of it, out by another. With more they go
-east-west besides: from function to function through the NIC, which each time carries them over PCIe
-twice. Each link has a VLAN of its own that only the VFs at its two ends are in; frames that were
-sent to the wrong address would not arrive. The NIC takes the tag off again: no program sees it.
+With one function, frames go north-south: in by one of its VFs, out by another. With several, they
+also go east-west: from function to function through the NIC, which transfers them over PCIe twice
+each time. Each link has its own VLAN, with only the VFs at its ends, so that misaddressed frames do
+not arrive. The NIC strips the tag before a program sees the frame.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _wiring(frames: Frames, function: Rewriting) -> Wiring:
 
 
 def links(frames: Frames) -> tuple[tuple[End, End], ...]:
-    """The two ends of each, from east to west."""
+    """Return the two endpoints of each link, from east to west."""
     functions = function_names(frames.topology.vnfs)
     ends = [End(GENERATOR, EAST)]
     ends += [End(name, side) for name in functions for side in SIDES]
@@ -41,8 +41,11 @@ def links(frames: Frames) -> tuple[tuple[End, End], ...]:
 
 
 def _virtual_functions(frames: Frames) -> tuple[VirtualFunction, ...]:
-    """The first half of the links is on the physical function in the east, the rest on the other:
-    a function in the middle joins the two."""
+    """Return the virtual functions of all links.
+
+    The first half of the links uses the physical function in the east, the rest the other one. A
+    function in the middle joins the two.
+    """
     found = []
     joined = links(frames)
     for number, link in enumerate(joined):
@@ -54,7 +57,7 @@ def _virtual_functions(frames: Frames) -> tuple[VirtualFunction, ...]:
 
 
 def settings(frames: Frames, end: End, link: int) -> VfSettings:
-    """Of the virtual function that this end is; link: its number, from east to west."""
+    """Return the settings of the VF at this endpoint. link: its number, from east to west."""
     wanted = frames.sriov or Sriov()
     return VfSettings(
         mac_of(end), wanted.first_vlan + link, wanted.qos, wanted.spoofchk, wanted.trust,
@@ -78,7 +81,7 @@ def _faults(frames: Frames) -> Iterator[Fault]:
 
 
 def physical_faults(frames: Frames, most: int) -> Iterator[Fault]:
-    """Of sut.ports, where these are physical functions."""
+    """Check sut.ports, where these are physical functions."""
     ports = frames.sut.ports
     if not 1 <= len(ports) <= most or not all(map(is_pci, ports)):
         count = "one physical function, as a PCI address" if most == 1 else (
@@ -90,7 +93,7 @@ def physical_faults(frames: Frames, most: int) -> Iterator[Fault]:
 
 
 def nic_faults(frames: Frames) -> Iterator[Fault]:
-    """What a NIC's switch does not pass: it knows a VF by its one address and its one VLAN."""
+    """Yield what a NIC's switch does not pass: it knows a VF by one address and one VLAN."""
     traffic, kind = frames.traffic, frames.topology.kind
     if frames.sut.vnf.mode is not VnfMode.MAC:
         allowed = f'must be "mac" with {kind}: the NIC delivers by destination address'

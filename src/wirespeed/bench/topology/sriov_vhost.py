@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Both kinds of port side by side: a function takes frames from a virtual function (VF) of a NIC
-and hands them to the vSwitch.
+"""Define the topology sriov-vhost: functions between a NIC's virtual function and the vSwitch.
 
-That is how a cloud attaches a function whose outer side needs a NIC's rate and whose inner side
-needs neighbours. The first link, from the generator to the function, runs through the NIC's own
-switch in a VLAN of its own; all others run through the vSwitch.
+A cloud attaches a function so when its outer side needs a NIC's rate and its inner side needs
+neighbours. The first link, from the generator to the function, passes the NIC's switch in its own
+VLAN. All other links pass the vSwitch.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a topology look whose every hop passes through a switch?
+"""Wire topologies in which every hop passes through a switch.
 
-Such a topology is told by its visits: which network functions the frames of each stream pass, in
-which order. The rest follows: cables, what each function does to a frame, the switch's rules.
+The input is the visits: which functions the frames of each stream pass, in which order. The rest
+follows: cables, what each function does to a frame, the switch's rules.
 """
 
 from __future__ import annotations
@@ -43,9 +43,10 @@ def through_switch(
     visits: Sequence[Sequence[int]],
     on_nic: Callable[[End], bool] = _never,
 ) -> Wiring:
-    """The wiring in which each visit is one stream through the functions of these numbers.
+    """Return the wiring in which each visit is one stream through these functions.
 
-    on_nic: whether a port is a virtual function, so that the NIC's switch joins it to others.
+    visits: numbers of functions, in order. on_nic: whether a port is a virtual function, which the
+    NIC's switch joins to others.
     """
     streams: list[Stream] = []
     forwards: list[Forward] = []
@@ -84,11 +85,11 @@ def function_names(count: int) -> tuple[str, ...]:
 
 
 def _switch_port(owner: str, port: str) -> str:
-    """The switch's ports are named after what is plugged into them."""
+    """Return a switch port's name, which is that of its program and port."""
     return port if owner == GENERATOR else f"{owner}{port}"
 
 
-# A visit to a function: its number, the side where frames enter and the side where they leave.
+# Passage through a function: its number, the side where frames enter, the side where they leave.
 Leg = tuple[int, str, str]
 
 
@@ -111,7 +112,7 @@ def _stream(direction: int, number: int, legs: Sequence[Leg]) -> Stream:
 def _walk(
     stream: Stream, legs: Sequence[Leg], frames: Frames, function: Rewriting
 ) -> tuple[list[Forward], list[Flow]]:
-    """What the functions do to the stream's frames, and the rule for each passage."""
+    """Return what the functions do to the stream's frames, and the rule for each passage."""
     field = frames.traffic.flow_field
     header = Header(
         stream.src_mac, stream.dst_mac, field is FlowField.SRC_MAC, field is FlowField.DST_MAC

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which hosts, cables and vSwitch rules does TCP traffic need?
+"""Derive the hosts, cables and vSwitch rules of TCP traffic. Pure.
 
-Pure. The server is one host; every client is another. Without a switch each client has a cable and
-a subnet of its own with the server; with one, all are plugged into it and share a subnet
-(198.18.0.0/15 is set aside for measurements, RFC 2544 appendix C.2.2). A host is a network
-namespace or a virtual machine: the path and tcp.guests say which.
+The server is one host; every client is another. Without a switch each client has its own cable and
+subnet with the server. With one, all are attached to it and share a subnet (198.18.0.0/15: RFC 2544
+appendix C.2.2). A host is a network namespace or a virtual machine, depending on path and
+tcp.guests.
 """
 
 from __future__ import annotations
@@ -22,27 +22,29 @@ from wirespeed.model.spec import Sriov, TcpStreams
 from wirespeed.model.tcp import Tcp, TcpGuests
 
 SERVER, SWITCH = "server", "switch"
-# What DPDK's AF_PACKET driver has room for in a frame of its ring (2 KiB by default).
+# Capacity of a frame in the ring of DPDK's AF_PACKET driver (2 KiB by default).
 _AF_PACKET_MTU = 1500
 
 
 @dataclass(frozen=True, slots=True)
 class TcpPath:
-    """What joins the hosts. switch: the kind of switch that all of them are plugged into, None: a
-    cable from each client to the server. forwarding: who forwards in it. guests: how
-    the switch reaches those hosts that are virtual machines, the server first; None: none is.
-    on_vfs: each host has a virtual function of one NIC, whose own switch joins them."""
+    """Path that joins the hosts of a TCP test."""
 
     name: str
     summary: str
     switch: str | None = None
+    """Type of the switch that all are attached to; None for a cable from each client to the server.
+    """
     forwarding: Forwarding = Forwarding.KERNEL
+    """Who forwards in the switch."""
     guests: InterfaceKind | None = None
+    """Interface of hosts that are virtual machines, the server first; None without guests."""
     on_vfs: bool = False
+    """True if each host has a virtual function of one NIC, whose switch joins them."""
 
     @property
     def polled(self) -> bool:
-        """Whether the kernel's interfaces are polled by PMD threads."""
+        """Return whether PMD threads poll the kernel's interfaces."""
         return self.forwarding is Forwarding.PMD_THREADS and self.guests is None
 
     def faults(self, tcp: Tcp) -> Iterator[Fault]:
@@ -96,10 +98,12 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class TcpCable:
-    """a: a port of a host; b: of another host or of the switch."""
+    """A cable."""
 
     a: Port
+    """Port of a host."""
     b: Port
+    """Port of another host or of the switch."""
 
     @property
     def ends(self) -> tuple[Port, Port]:
@@ -108,19 +112,21 @@ class TcpCable:
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """clients: each with the server's address for it. server_ports: the server's interfaces."""
+    """Hosts of a TCP test."""
 
     cables: tuple[TcpCable, ...]
     clients: tuple[tuple[str, str], ...]
+    """Each client, with the server's address for it."""
     server_ports: tuple[Port, ...]
+    """The server's interfaces."""
 
     @property
     def ports(self) -> tuple[Port, ...]:
-        """The ports of clients and server."""
+        """Ports of clients and server."""
         return tuple(end for cable in self.cables for end in cable.ends if end.ip is not None)
 
     def neighbours(self, port: Port) -> tuple[Port, ...]:
-        """The ports in its subnet."""
+        """Return the ports in its subnet."""
         return tuple(
             other for other in self.ports if other != port and _subnet(other) == _subnet(port)
         )
@@ -139,14 +145,14 @@ def client_names(tcp: Tcp) -> tuple[str, ...]:
 
 
 def guest_names(tcp: Tcp) -> tuple[str, ...]:
-    """The hosts that are virtual machines."""
+    """Return the hosts that are virtual machines."""
     if PATHS[tcp.path].guests is None:
         return ()
     return host_names(tcp) if tcp.guests is TcpGuests.ALL else (SERVER,)
 
 
 def hosts(tcp: Tcp) -> Hosts:
-    """The cables between the hosts, and where each client finds the server."""
+    """Return the cables between the hosts, and the server's address for each client."""
     path = PATHS[tcp.path]
     return _switched(tcp) if path.switch or path.on_vfs else _cabled(tcp)
 
@@ -171,12 +177,12 @@ def _switched(tcp: Tcp) -> Hosts:
 
 
 def _mac(side: int, number: int) -> str:
-    """Locally administered."""
+    """Return a locally administered address."""
     return f"02:00:00:00:{side:02x}:{number:02x}"
 
 
 def virtual_functions(streams: TcpStreams) -> Mapping[str, VfSettings]:
-    """How that of each host is set, by the host's name: all are in one VLAN."""
+    """Return the settings of each host's VF, by host; all are in one VLAN."""
     wanted = streams.sriov or Sriov()
     return {
         cable.a.host: VfSettings(
@@ -188,9 +194,9 @@ def virtual_functions(streams: TcpStreams) -> Mapping[str, VfSettings]:
 
 
 def switch_interfaces(tcp: Tcp) -> dict[str, str]:
-    """The switch's ports that are interfaces of the kernel, by name, in cable order.
+    """Return the switch's ports that are kernel interfaces, by name, in cable order.
 
-    A polled port is no interface of the kernel itself, and has a name of its own.
+    A polled port is no kernel interface itself and has its own name.
     """
     sockets = _on_sockets(tcp)
     return {
@@ -201,10 +207,9 @@ def switch_interfaces(tcp: Tcp) -> dict[str, str]:
 
 
 def switch_wiring(tcp: Tcp) -> Wiring:
-    """The server's frames go to the client they are for, the clients' to the server.
+    """Wire server frames to the client addressed, and client frames to the server.
 
-    Its cables are those of hosts on vhost-user: what is between them and the switch is the switch's
-    own to make.
+    Its cables are those of hosts on vhost-user; the switch makes what is between them and itself.
     """
     cables, sockets = hosts(tcp).cables, _on_sockets(tcp)
     plugged = tuple(
@@ -226,5 +231,5 @@ def _switch_port(tcp: Tcp, cable: TcpCable) -> str:
 
 
 def _on_sockets(tcp: Tcp) -> tuple[str, ...]:
-    """The hosts on vhost-user ports."""
+    """Return the hosts on vhost-user ports."""
     return guest_names(tcp) if PATHS[tcp.path].guests is InterfaceKind.VHOST else ()

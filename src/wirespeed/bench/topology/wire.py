@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wire: the reference SUT of known behaviour between two rings, in the generator's process."""
+"""Define the topology wire: the reference SUT between two rings, in the generator's process."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a topology wired: who is connected to whom, which path does each frame take?
+"""Describe the wiring of a topology: its connections, and the path of each frame.
 
-Pure data. Ports are named by what they are in the topology; what is behind each is a plug
-(plugs.py).
+Pure data. Ports are named by their role in the topology; plugs.py describes what is behind each.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ SIDES = ("a", "b")
 
 
 def generator_mac(port: str) -> str:
-    """The address of a port of the generator: locally administered, the low three octets zero."""
+    """Return a generator port's address: locally administered, low three octets zero."""
     return f"02:00:{PORTS.index(port):02x}:00:00:00"
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """One end of a cable: a port of the generator, the switch or a network function."""
+    """One endpoint of a cable: a port of the generator, the switch or a network function."""
 
     owner: str
     port: str
@@ -40,30 +39,27 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Cable:
-    """A link between two ports; frames may flow either way.
-
-    a: a port of the generator or a function; b: of a switch, or of another function.
-    """
+    """A link between two ports, in both directions."""
 
     a: End
+    """Port of the generator or of a function."""
     b: End
+    """Port of a switch or of another function."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """An OpenFlow rule: frames from this port to this address leave by that port.
-
-    dst_mac may carry a mask ("02:00:00:00:00:00/ff:ff:ff:00:00:00").
-    """
+    """An OpenFlow rule: frames from this port to this address leave by that port."""
 
     in_port: str
     dst_mac: str
+    """May carry a mask ("02:00:00:00:00:00/ff:ff:ff:00:00:00")."""
     out_port: str
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The same for a switch that forwards by IP address: what is sent to this prefix."""
+    """A rule of a switch that forwards by IP address: frames to this prefix leave by that port."""
 
     prefix: str
     out_port: str
@@ -71,22 +67,21 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Forward:
-    """What one direction of a network function does: from port to port; dst_mac: mac mode only."""
+    """One direction of a network function, from port to port."""
 
     vnf: str
     from_port: str
     to_port: str
     dst_mac: str | None = None
+    """Destination address that the function writes; None outside of mac mode."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Frames that one generator task offers to one generator port and expects at another.
-
-    direction: the streams of one direction are received by the same sink and counted together.
-    """
+    """Frames that one generator task offers to one generator port and expects at another."""
 
     direction: str
+    """One sink receives all streams of a direction; they count together."""
     number: int
     from_port: str
     to_port: str
@@ -96,32 +91,30 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """A topology, completely. No cables: what lies between the generator's ports is not known.
-
-    entries: the addresses that frames are sent to from east and from west. rings: how many rings in
-    a row a frame may wait in. machines: the functions that are virtual machines, whose ports no
-    program of the host uses but QEMU. routes: where streams end, for a switch that is a router.
-    passes: from which port to which frames go in hops that need no rules: a NIC's switch, and the
-    partner of a bond.
-    """
+    """A complete topology. No cables: the path between the generator's ports is unknown."""
 
     cables: tuple[Cable, ...]
     streams: tuple[Stream, ...]
     forwards: tuple[Forward, ...] = ()
     flows: tuple[Flow, ...] = ()
     entries: tuple[str, str] = (generator_mac(WEST), generator_mac(EAST))
+    """Destination addresses of frames from east and from west."""
     rings: int = 2
+    """Rings in series in which a frame may wait."""
     machines: frozenset[str] = frozenset()
+    """Functions that are virtual machines; of the host's programs only QEMU uses their ports."""
     routes: tuple[Route, ...] = ()
+    """Where streams end, for a switch that is a router."""
     passes: tuple[tuple[End, End], ...] = ()
+    """Ingress and egress port in hops without rules: a NIC's switch, or a bond's partner."""
 
     def ports_of(self, owner: str) -> tuple[str, ...]:
-        """The owner's ports, in cable order."""
+        """Return the owner's ports, in cable order."""
         ends = [end for cable in self.cables for end in (cable.a, cable.b)]
         return tuple(end.port for end in ends if end.owner == owner)
 
     def peer(self, end: End) -> End:
-        """What is at the other end of the cable."""
+        """Return the other endpoint of the cable."""
         for cable in self.cables:
             if end in (cable.a, cable.b):
                 return cable.b if end == cable.a else cable.a
@@ -129,7 +122,7 @@ class Wiring:
 
     @property
     def vnfs(self) -> tuple[str, ...]:
-        """The network functions, in the order in which the first direction meets them."""
+        """Network functions, in the order in which the first direction passes them."""
         return tuple(dict.fromkeys(f.vnf for f in self.forwards))
 
     @property
@@ -137,8 +130,10 @@ class Wiring:
         return tuple(dict.fromkeys(s.direction for s in self.streams))
 
     def path(self, stream: Stream) -> tuple[End, ...]:
-        """The ports that the stream's frames pass, in order, from the generator to the generator;
-        none where what lies between is not known."""
+        """Return the ports that the stream's frames pass, from generator to generator.
+
+        Empty where the path is unknown.
+        """
         ends = [End(GENERATOR, stream.from_port)]
         while self.cables and len(ends) <= 2 * len(self.cables):
             ends.append(self.peer(ends[-1]))
@@ -151,7 +146,7 @@ class Wiring:
         return ()
 
     def _leaves(self, entered: End, stream: Stream) -> End | None:
-        """Where a hop lets frames out that entered it there."""
+        """Return where a hop sends frames that entered it there."""
         for forward in self.forwards:
             if (forward.vnf, forward.from_port) == (entered.owner, entered.port):
                 return End(entered.owner, forward.to_port)
@@ -165,7 +160,7 @@ class Wiring:
 
 
 def _matches(wanted: str, mac: str) -> bool:
-    """Whether an address is that of a rule, as far as the rule's mask goes."""
+    """Return whether an address matches a rule's address, as far as its mask goes."""
     address, _, mask = wanted.partition("/")
     bits = _number(mask) if mask else -1
     return _number(address) & bits == _number(mac) & bits

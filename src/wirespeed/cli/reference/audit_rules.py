@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/reference/audit-rules.md: every audit rule, from the rules themselves."""
+"""Write docs/reference/audit-rules.md: every audit rule, from the rules themselves."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HEAD = """# Audit rules
 
 
 def audit_rules_page() -> str:
-    """A table of all rules, then one section for each."""
+    """Return a table of all rules, then one section for each."""
     rows = [
         (f"[{rule.id}](#{rule.id.lower()}-{rule.name})", str(rule.severity), rule.title)
         for rule in all_rules()
@@ -41,5 +41,5 @@ def _section(rule: Rule) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """The text with characters escaped that Markdown takes for markup, such as * in a path."""
+    """Escape characters that Markdown takes for markup, such as * in a path."""
     return text.replace("*", "\\*").replace("_", "\\_")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/reference/cli.md: every verb with its arguments and options, as --help has them."""
+"""Write docs/reference/cli.md: every verb with its arguments and options, as in --help."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wirespeed.cli.verbs import LazyVerb
 
 
 def cli_page() -> str:
-    """Every verb with its arguments and options, as --help has them."""
+    """Return every verb with its arguments and options, as in --help."""
     lines = [
         "# Commands\n", MADE,
         "Exit codes: [exit-codes.md](exit-codes.md).\n",
@@ -41,7 +41,7 @@ def _command(path: str, command: Any) -> Iterator[str]:
 
 
 def _option(option: Any) -> str:
-    """The option with its value's name and its default."""
+    """Format an option with its value's name and its default."""
     metavar = "" if option.is_flag else f" {option.metavar or 'VALUE'}"
     default = option.default if isinstance(option.default, str | int) else None
     shown = f" (default {default})" if default not in (None, "", False, True) else ""

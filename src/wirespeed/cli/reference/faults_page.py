@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/reference/faults.md: every kind of fault, from the registry."""
+"""Write docs/reference/faults.md: every type of injected fault, from the registry."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ the reason; one that a topology or switch cannot have is refused.
 
 
 def faults_page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     rows = [
         (f"`{kind.name}`", kind.summary, _strength(kind.strength), ", ".join(kind.needs))
         for kind in FAULTS

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the reference pages share: the line that names their origin, and tables."""
+"""Write tables of reference pages, and the line that names their origin."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MADE = "<!-- Made by `make docs`; change the code, not this page. -->\n"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """A Markdown table, line by line."""
+    """Yield a Markdown table, line by line."""
     yield f"| {' | '.join(head)} |\n|{'---|' * len(head)}"
     for row in rows:
         cells = (" ".join(cell.split()).replace("|", "\\|") for cell in row)

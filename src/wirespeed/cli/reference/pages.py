@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which reference pages are generated?"""
+"""List the reference pages that are generated."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wirespeed.cli.reference.study_file import study_page
 
 
 def pages() -> dict[str, str]:
-    """Every generated page by its file name in docs/reference."""
+    """Return every generated page by its file name in docs/reference."""
     return {
         "audit-rules.md": audit_rules_page(),
         "cli.md": cli_page(),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/reference/result.md: every object of the result document, from its JSON Schema."""
+"""Write docs/reference/result.md: every object of the result document, from its JSON Schema."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wirespeed.study.shipped import shipped_directory
 
 
 def result_page() -> str:
-    """Every object of the result document."""
+    """Return every object of the result document."""
     path = shipped_directory().parent / "schemas" / "result.schema.json"
     schema = json.loads(path.read_text(encoding="utf-8"))
     lines = ["# Result\n", MADE, f"{schema['description']}\n"]
@@ -39,7 +39,7 @@ def _object(name: str, definition: dict[str, Any]) -> Iterator[str]:
 
 
 def _json_type(value: dict[str, Any]) -> str:
-    """The type in a few words; references name their section."""
+    """Return the type in a few words; references name their section."""
     if "$ref" in value:
         return str(value["$ref"]).rpartition("/")[2].replace("_", " ")
     if "enum" in value:

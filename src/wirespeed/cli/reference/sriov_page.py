@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/explanation/why-sriov-does-not-scale.md: S2's finding in the model's own numbers."""
+"""Write docs/explanation/why-sriov-does-not-scale.md: S2's finding in the model's numbers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ chain of N falls as 1/N, whichever part of the NIC is the limit.
 
 
 def sriov_page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     parameters = shipped_parameters()
     lines = [_HEAD, MADE, _WHY, *_demands(parameters)]
     lines += ["## Where the two cross\n", *_crossing(parameters)]
@@ -68,7 +68,10 @@ def _demands(parameters: Parameters) -> Iterator[str]:
 
 
 def _cell(found: Prediction, name: Resource, kind: Attachment) -> str:
-    """Per hop: what is shared by all hops is divided by them; each vhost hop has its own core."""
+    """Return the value per hop: a shared resource is divided by the number of hops.
+
+    Each vhost hop has its own core.
+    """
     load = next((load for load in found.loads if load.resource is name), None)
     if load is None:
         return ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/reference/study-file.md: every section and key, from the types of a study's tables."""
+"""Write docs/reference/study-file.md: every section and key, from a study's types."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _KINDS: dict[str, Kinds[Any]] = {
 
 
 def study_page() -> str:
-    """Every section and key of a study file."""
+    """Return every section and key of a study file."""
     lines = [
         "# Study file\n", MADE,
         "TOML. Every key may be left out; an unknown key is an error. `--set section.key=value` "
@@ -93,7 +93,7 @@ def _section(path: str, kind: Any) -> Iterator[str]:
 
 
 def _field_docs(kind: Any) -> dict[str, str]:
-    """The string below each field of a class."""
+    """Return the string below each field of a class."""
     tree = ast.parse(inspect.getsource(kind)).body[0]
     assert isinstance(tree, ast.ClassDef)
     docs = {}
@@ -105,7 +105,7 @@ def _field_docs(kind: Any) -> dict[str, str]:
 
 
 def _type_words(kind: Any) -> str:
-    """The type of a key as text."""
+    """Return the type of a key as text."""
     origin, args = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return f"{_type_words(args[0])} {_bounds(args[1:])}".strip()

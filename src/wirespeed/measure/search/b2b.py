@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long may a burst at full rate be without loss, and how much buffer does that imply?
+"""Find the longest burst at full rate without loss, and the buffer that it implies.
 
 RFC 9004, https://www.rfc-editor.org/rfc/rfc9004: section 6.2 searches the longest burst, 6.3
 repeats the search, 6.4 corrects the buffer time for the frames that leave while the burst arrives.
@@ -23,16 +23,19 @@ FIRST_GUESS_FRAMES = 1024
 
 @dataclass(frozen=True, slots=True)
 class B2b:
-    """throughput: finds the rate that the correction needs. searches: how often the longest burst
-    is searched for. width: stop when its bounds are this close, relative to the upper, or one frame
-    apart. repeats: how often a disturbed burst is sent again, as a burst is too short to leave time
-    out; one that is disturbed each time counts as it is."""
+    """Parameters of the search. Times in seconds."""
 
     throughput: Mlr
+    """Search of the rate that the correction needs."""
     searches: int
+    """Repetitions of the search for the longest burst."""
     longest_burst_s: float
     width: float
+    """Stop when the bounds are this close, relative to the upper one, or one frame apart."""
     repeats: int
+    """Repetitions of a burst with noise: a burst is too short to exclude time. One with noise each
+    time counts as it is.
+    """
 
     @property
     def conformant(self) -> bool:
@@ -69,8 +72,10 @@ class B2b:
         return Figures(ndr=ndr, back_to_back=found, notes=notes)
 
     def _longest(self, prober: Prober, load_fps: float, guess: int) -> int | None:
-        """The longest burst, in frames, that passed (0 where not one frame does); None where even
-        the longest allowed passes. guess: where the search begins."""
+        """Return the longest burst that passed, in frames; 0 where not one frame does.
+
+        None where even the longest allowed passes. guess: start of the search.
+        """
         low, high = 0, max(1, guess)
         while self._passes(prober, load_fps, high):
             if high / load_fps >= self.longest_burst_s:
@@ -95,7 +100,7 @@ class B2b:
 
 
 def _corrected(bursts: list[int], limits: Limits, throughput_fps: float, ports: int) -> BackToBack:
-    """bursts: frames over all ports that send; the result is of one port (RFC 9004)."""
+    """Return the result of one port (RFC 9004). bursts: frames over all ports that send."""
     average = mean(bursts) / ports
     return BackToBack(
         load_fps=limits.max_fps,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the SUT do at one given load?"""
+"""Measure the SUT at one given load."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from wirespeed.model.trial import Stage
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """load_fps over all directions, for trial_s, longer where the host is not quiet. With too
-    little undisturbed time to judge the load, the whole trial counts, as this host is."""
+    """Load over all directions for trial_s, longer where the host is not quiet.
+
+    With too little clean time to judge the load, the whole trial counts.
+    """
 
     trial_s: float
     load_fps: float

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a search method? A frozen set of parameters with `find`, which runs trials by a prober.
+"""Define a search method: a frozen set of parameters with `find`, which runs trials.
 
 Implementations, one a file: rfc2544, tst009, mlr, mrr, fixed, soak, b2b. They never import each
 other, except that `b2b` uses `mlr`; presets.py holds the parameters in use.
@@ -16,30 +16,28 @@ from wirespeed.model.result import BackToBack, Bound, Interval
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Between which loads to search, in frames/s over all directions.
-
-    mrr_fps: what was received under overload, None where the preset does not measure it.
-    """
+    """Range of loads to search, in frames/s over all directions."""
 
     min_fps: float
     max_fps: float
     mrr_fps: float | None
+    """Rate received under overload; None where the preset does not measure it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a search found; None for figures that it does not look for.
-
-    notes: for the report. unconfirmed: why the NDR found is not sure: the search ended early, or no
-    fresh trial confirmed it; None where it came to its end.
-    """
+    """Results of a search; None for values that it does not look for."""
 
     ndr: Interval | None = None
     pdr: Interval | None = None
     constant: Bound | None = None
     back_to_back: BackToBack | None = None
     notes: tuple[str, ...] = ()
+    """Notes for the report."""
     unconfirmed: str | None = None
+    """Why the NDR is not sure: the search ended early, or no fresh trial confirmed it; None where
+    it is.
+    """
 
 
 class Parameters(Protocol):
@@ -51,12 +49,12 @@ class Parameters(Protocol):
 class SearchMethod(Parameters, Protocol):
     @property
     def conformant(self) -> bool:
-        """Whether trials follow RFC 2544 section 24 (60 s, not one frame lost)."""
+        """Return whether trials follow RFC 2544 section 24 (60 s, not one frame lost)."""
         ...
 
     @property
     def expected_s(self) -> float:
-        """Roughly how long its trials take together, without overheads and extensions."""
+        """Rough time of its trials together, in s, without overheads and extensions."""
         ...
 
     def find(self, prober: Prober, limits: Limits) -> Figures:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What are NDR and PDR, found in one search that spends long trials only near them?
+"""Find NDR and PDR in one search that spends long trials only near them.
 
-MLRsearch, draft-ietf-bmwg-mlrsearch, as implemented by its authors (PyPI MLRsearch, Apache-2.0).
-A load is a lower bound when at most `exceed_ratio` of its trial time lost more than the goal
-allows, so that a single loss does not decide alone. The goals are a loss ratio of 0 (NDR) and
-pdr_loss.
+MLRsearch, draft-ietf-bmwg-mlrsearch, as implemented by its authors (PyPI MLRsearch, Apache-2.0). A
+load is a lower bound when at most `exceed_ratio` of its trial time lost more than the goal allows,
+so that a single loss does not decide alone. The goals are a loss ratio of 0 (NDR) and pdr_loss.
 """
 
 from __future__ import annotations
@@ -19,22 +18,20 @@ from wirespeed.measure.verdict import verdict
 from wirespeed.model.result import Bound, Interval
 from wirespeed.model.trial import Stage
 
-# How much longer than its final bounds a search takes, for the estimate of the time left.
+# Time of a search relative to that of its final bounds, for the estimate of the time left.
 NARROWING = 1.5
-# How often a load that fails its confirmation is lowered before the search gives up.
+# Number of times that a load is lowered after a failed confirmation before the search gives up.
 VOTES = 3
 CONFIRMATIONS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Mlr:
-    """Times in seconds. width: stop when the bounds are this close, relative to the upper; never
-    closer than the growth of queues that the prober lets pass.
+    """Parameters of the search. Times in seconds.
 
-    A load is judged by trials of trial_s that add up to duration_sum_s (or sooner, once further
-    trials cannot change the verdict); the search narrows down with trials that start at
-    first_trial_s. The NDR is confirmed by fresh trials of confirm_s, because a search that stops at
-    the first success tends to stop at a lucky one.
+    A load is judged by trials of trial_s that add up to duration_sum_s, or sooner, once further
+    trials cannot change the verdict. The search narrows down with trials that start at
+    first_trial_s.
     """
 
     first_trial_s: float
@@ -42,8 +39,14 @@ class Mlr:
     duration_sum_s: float
     exceed_ratio: float
     width: float
+    """Stop when the bounds are this close, relative to the upper one; never closer than the growth
+    of queues that the prober lets pass.
+    """
     pdr_loss: float
     confirm_s: float
+    """Length of the fresh trials that confirm the NDR: a search that stops at the first success
+    tends to stop at a lucky one.
+    """
 
     @property
     def conformant(self) -> bool:
@@ -56,8 +59,8 @@ class Mlr:
         return 4 * decisive_s * NARROWING
 
     def find(self, prober: Prober, limits: Limits) -> Figures:
-        # The package looks through its importers' stack again and again: while verbs are imported,
-        # with all their modules there, it takes a second, here a fifth of one.
+        # The package walks its importers' stack repeatedly. Imported with the verbs and all their
+        # modules it takes a second, here 0.2 s.
         from wirespeed.measure.search.mlr_package import intervals
 
         width = max(self.width, prober.width)
@@ -74,8 +77,10 @@ class Mlr:
         return self._confirmed(prober, limits, Figures(ndr=ndr, pdr=pdr), width)
 
     def _confirmed(self, prober: Prober, limits: Limits, found: Figures, width: float) -> Figures:
-        """Return the NDR at the load found if fresh trials pass there and all trials together, else
-        at the next lower one."""
+        """Return the NDR at the load found if fresh trials and all trials together pass there.
+
+        Else the next lower load is tried.
+        """
         ndr = found.ndr
         if ndr is None or ndr.lower is None:
             return found
@@ -103,8 +108,11 @@ class Mlr:
         return verdict(pieces, prober.width, prober.pdr_loss).stands
 
     def _fresh(self, prober: Prober, load_fps: float) -> OperatingPoint:
-        """The verdict of a fresh trial. If it fails, two more run, and the median of those that
-        could be judged decides, the worse one of two."""
+        """Return the verdict of a fresh trial.
+
+        If it fails, two more run. The median of those that could be judged decides, the worse one
+        of two.
+        """
         points = [prober.at(load_fps, self.confirm_s, Stage.CONFIRM)]
         while points[-1].decided and points[0].exceeded and len(points) < VOTES:
             points.append(prober.at(load_fps, self.confirm_s, Stage.CONFIRM))
@@ -114,7 +122,7 @@ class Mlr:
     def _unconfirmed(
         self, prober: Prober, found: Figures, upper: Bound | None, why: str
     ) -> Figures:
-        """The NDR as the search found it, below the lowest load that a fresh trial failed."""
+        """Return the NDR of the search, below the lowest load that a fresh trial failed."""
         ndr = found.ndr
         if upper is not None and (ndr is None or upper is not ndr.upper):
             below = [point for point in prober.points if point.load_fps < upper.load_fps]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is the package MLRsearch used? mlr.py says what is searched for.
+"""Run the package MLRsearch for the goals in mlr.py.
 
-It gets the prober's verdict as the result of each trial: the duration is the requested one, however
-long it took to have enough undisturbed time; the frames forwarded are those offered, without lost
-ones and without those by which queues grew (OperatingPoint.exceeded).
+The package gets the prober's verdict as the result of each trial. The duration is the requested
+one, however long it took to have enough clean time. The frames forwarded are those offered, without
+lost ones and without those by which queues grew (OperatingPoint.exceeded).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from wirespeed.model.result import Interval
 def intervals(
     prober: Prober, limits: Limits, loss_ratios: Sequence[float], **trials: float
 ) -> tuple[Interval, ...]:
-    """The bounds of a goal for each loss ratio. trials: see SearchGoal; durations in seconds."""
+    """Return the bounds of a goal for each loss ratio. trials: see SearchGoal; durations in s."""
     goals = tuple(
         SearchGoal(
             loss_ratio=loss_ratio,
@@ -73,7 +73,7 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]  # the package has no t
         )
 
     def interval(self, found: GoalResult) -> Interval:
-        """MLRsearch's relevant bounds, each with the last verdict on it."""
+        """Return MLRsearch's relevant bounds, each with the last verdict on it."""
         lower, upper = found.relevant_lower_bound, found.relevant_upper_bound
         return Interval(
             None if lower is None else self._points[float(lower)].bound,
@@ -82,4 +82,4 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]  # the package has no t
 
 
 def _quiet(_: str) -> None:
-    """Drops MLRsearch's own progress messages; the listener gets the trials instead."""
+    """Drop MLRsearch's own progress messages; the listener gets the trials instead."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much arrives when more is offered than the SUT carries? (CSIT's maximum receive rate)
+"""Measure what arrives when more is offered than the SUT carries (CSIT's MRR).
 
 https://docs.fd.io/csit/master/report/ "Data Plane Throughput, MRR". The load is 1.5 times what is
-received: a generator on the SUT's own host that offers twenty times as much takes cache and memory
-bandwidth from the SUT. Every other search starts with the MRR: it shows how much the generator can
-offer, about where the SUT's limit lies, and how quiet this host is.
+received. A generator on the SUT's own host that offers twenty times as much takes cache and memory
+bandwidth from the SUT. Every other search starts with the MRR. It shows the generator's limit,
+roughly the SUT's limit, and how quiet this host is.
 """
 
 from __future__ import annotations
@@ -29,18 +29,19 @@ ENOUGH = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    """received_fps: the median of undisturbed windows; None where there were none. error: half of
-    its 95% interval over the trials, relative; None where it is not known. whole_fps: the median of
-    whole trials. offered_fps: the most that the generator can offer, or the ceiling where that is
-    less. by_generator: the generator sets it.
-    """
+    """Result of an overload."""
 
     trials: tuple[Trial, ...]
     received_fps: float | None
+    """Median of clean windows; None where there were none."""
     error: float | None
+    """Half of its 95% interval over the trials, relative; None where unknown."""
     whole_fps: float
+    """Median of whole trials."""
     offered_fps: float
+    """The most that the generator can offer, or the ceiling where that is less."""
     by_generator: bool
+    """True if the generator sets offered_fps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,10 @@ class Mrr:
         return self.trial_s * self.trials
 
     def measure(self, prober: Prober, limits: Limits, flood: Trial) -> Overload:
-        """flood: a trial at the generator's full rate, or at the ceiling where that is less."""
+        """Measure the MRR.
+
+        flood: a trial at the generator's full rate, or at the ceiling where that is less.
+        """
         most_fps = min(limits.max_fps, flood.offered_fps)
         by_generator = most_fps < limits.max_fps
         received_fps = max(limits.min_fps, flood.forwarding_fps)
@@ -67,7 +71,7 @@ class Mrr:
             received_fps = _received(trials[0])
             if not prober.out_of_time and _too_low(load_fps, received_fps, most_fps):
                 continue
-            with suppress(NotMeasurable):  # One trial is a figure, too.
+            with suppress(NotMeasurable):  # one trial is a result, too
                 self._fill(prober, load_fps, limits.max_fps, trials, self.trials)
             overload = _overload(trials, most_fps, by_generator=by_generator)
             received_fps = overload.received_fps or overload.whole_fps
@@ -83,8 +87,11 @@ class Mrr:
     def _fill(
         self, prober: Prober, load_fps: float, max_fps: float, trials: list[Trial], number: int
     ) -> float:
-        """Add trials until there are `number`, and return their load. Where the generator now
-        offers less than in the flood: all it can, but never more than links carry."""
+        """Add trials until there are `number`, and return their load.
+
+        Where the generator now offers less than in the flood, the load is all it can offer, but
+        never more than links carry.
+        """
         while len(trials) < number:
             try:
                 trials.append(prober.usable(load_fps, self.trial_s, Stage.MRR))
@@ -94,13 +101,12 @@ class Mrr:
 
 
 def _too_low(load_fps: float, received_fps: float, most_fps: float) -> bool:
-    """Return whether most of a load was received, so that it is no overload, and more can be
-    offered."""
+    """Return whether a load was no overload, as most of it was received, and can be raised."""
     return load_fps < min(most_fps, ENOUGH * OVERLOAD * received_fps)
 
 
 def _received(trial: Trial) -> float:
-    """The rate received in undisturbed time, or in all time where there was none."""
+    """Return the rate received in clean time, or in all time where there was none."""
     gated_fps = trial.gated.receive_fps if trial.gated is not None else None
     return gated_fps or trial.forwarding_fps
 

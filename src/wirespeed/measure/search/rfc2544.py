@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is the highest rate that loses no frame over a full-length trial? (RFC 2544 section 26.1)
+"""Find the highest rate without loss over a full-length trial (RFC 2544 section 26.1).
 
 https://www.rfc-editor.org/rfc/rfc2544 section 24 allows shorter trials while the search narrows
 down, and requires at least 60 s in the final determination. A rate that lost a frame in a short
@@ -19,15 +19,14 @@ from wirespeed.model.trial import Stage
 
 @dataclass(frozen=True, slots=True)
 class Rfc2544:
-    """Times in seconds; width: stop when the bounds are this close, relative to the upper.
-
-    loss: the loss ratio that still passes. RFC 2544 knows 0 only; any other finds a PDR.
-    """
+    """Parameters of the search. Times in seconds."""
 
     narrow_trial_s: float
     trial_s: float
     width: float
+    """Stop when the bounds are this close, relative to the upper one."""
     loss: float = 0.0
+    """Loss ratio that still passes. RFC 2544 knows 0 only; any other finds a PDR."""
 
     @property
     def conformant(self) -> bool:
@@ -46,7 +45,7 @@ class Rfc2544:
         return Figures(pdr=found) if self.loss else Figures(ndr=found)
 
     def _try(self, prober: Prober, load_fps: float, trial_s: float, known: Interval) -> Interval:
-        """The interval after one more trial at a load inside of it."""
+        """Return the interval after one more trial at a load inside of it."""
         stage = Stage.CONFIRM if trial_s >= self.trial_s else Stage.SEARCH
         point = prober.at(load_fps, trial_s, stage)
         if point.exceeded <= self.loss:
@@ -67,8 +66,10 @@ class Rfc2544:
         return known
 
     def _confirm(self, prober: Prober, limits: Limits, narrowed: Interval) -> Interval:
-        """Full-length trials from the narrowed lower bound downwards, in growing steps, until one
-        passes; then the gap that the steps left is halved with full-length trials."""
+        """Run full-length trials below the lower bound, in growing steps, until one passes.
+
+        Then halve the gap that the steps left with full-length trials.
+        """
         assert narrowed.lower is not None
         found = Interval(None, narrowed.upper)
         load_fps, step_fps = narrowed.lower.load_fps, narrowed.lower.load_fps * self.width

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the SUT carry one load over a long time? Consecutive trials give a figure over time."""
+"""Measure one load over a long time, in consecutive trials."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of the loads k x step is the highest that passes without loss, with repeats?
+"""Find the highest of the loads k x step that passes without loss, with repeats.
 
 ETSI GS NFV-TST 009 clause 12.3.3, binary search with loss verification, which RFC 9004 recommends
 too: https://www.etsi.org/deliver/etsi_gs/NFV-TST/001_099/009/. A trial that lost up to max_z frames
-is repeated up to max_r times, since a short disturbance may have cost them. A trial that lost more
-is not repeated.
+is repeated up to max_r times, since short noise may have cost them. A trial that lost more is not
+repeated.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from wirespeed.measure.prober import Prober
 from wirespeed.measure.search.interface import Figures, Limits
 from wirespeed.model.result import Interval
 
-# How many of the loads tried a search of the usual size repeats, for the estimate of time left.
+# Repeated loads in a search of the usual size, for the estimate of time left.
 EXPECTED_TRIALS = 14
 
 
@@ -39,7 +39,7 @@ class Tst009:
         return EXPECTED_TRIALS * self.trial_s
 
     def find(self, prober: Prober, limits: Limits) -> Figures:
-        """Raises BadSearch where no multiple of the step lies within the limits."""
+        """Run the search. Raises BadSearch where no multiple of the step lies within the limits."""
         low, high = ceil(limits.min_fps / self.step_fps), floor(limits.max_fps / self.step_fps)
         if low > high:
             raise BadSearch(
@@ -58,7 +58,7 @@ class Tst009:
         return Figures(ndr=found)
 
     def _verified(self, prober: Prober, load_fps: float) -> OperatingPoint:
-        """The first lossless trial, or the last one allowed."""
+        """Return the first lossless trial, or the last one allowed."""
         for _ in range(1 + self.max_r):
             point = prober.at(load_fps, self.trial_s)
             if point.lost == 0 or point.lost > self.max_z:

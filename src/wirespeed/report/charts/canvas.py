@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do all drawings share: axes, scales, legend and text as SVG?
+"""Draw axes, scales, legend and text as SVG, for all drawings.
 
-Colours are CSS variables, so that a page's dark theme changes the drawing; a file of its own
+Colours are CSS variables, so that a page's dark theme changes the drawing. A standalone file
 contains its style.
 """
 
@@ -16,10 +16,10 @@ from wirespeed.report.theme import LIGHT, css_variables
 
 LEFT, RIGHT, TOP, BOTTOM = 56, 16, 34, 46
 
-# About what a letter of the 12 px font takes, and a row of the legend, in units.
+# Estimated width of a letter of the 12 px font, and height of a legend row, in units.
 _LETTER, _ROW = 6.4, 18
 _SYMBOL = 24
-# The least that a drawing is shrunk to on a narrow screen, of its width.
+# Smallest width of a drawing on a narrow screen, relative to its own.
 _LEAST_WIDTH = 0.7
 
 
@@ -39,8 +39,10 @@ class Scale:
 
     @classmethod
     def logarithmic(cls, values: Sequence[float]) -> Scale:
-        """The axis spans positive values, from tick to tick: 1, 2 and 5 in each decade, or powers
-        of ten alone where there are more than three decades."""
+        """Return an axis over positive values, from tick to tick.
+
+        Ticks are 1, 2 and 5 in each decade; only powers of ten over more than three decades.
+        """
         first, last = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
         mantissas = (1, 2, 5) if last - first <= _DECADES else (1,)
         ticks = [m * 10.0**decade for decade in range(first, last + 1) for m in mantissas]
@@ -54,12 +56,12 @@ class Scale:
         return (at - self.low) / (self.high - self.low)
 
 
-# An axis of more decades than these has no room for ticks between them.
+# An axis of more decades has no space for ticks between them.
 _DECADES = 3
 
 
 def round_ticks(top: float) -> tuple[float, ...]:
-    """0 and up to six round values above it, the last at or above `top`."""
+    """Return 0 and up to six round values above it, the last at or above `top`."""
     if top <= 0:
         return (0.0, 1.0)
     unit = 10.0 ** math.floor(math.log10(top / 5))
@@ -69,10 +71,11 @@ def round_ticks(top: float) -> tuple[float, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of a legend. symbol: SVG, 18 wide, drawn at 0 0; empty for text alone."""
+    """One entry of a legend."""
 
     text: str
     symbol: str = ""
+    """SVG, 18 wide, drawn at 0 0; empty for text alone."""
 
     @property
     def width(self) -> float:
@@ -81,9 +84,9 @@ class Entry:
 
 @dataclass
 class Canvas:
-    """A drawing in units of about a pixel; `parts` is its SVG so far.
+    """A drawing in units of about a pixel.
 
-    It grows by a row where the legend does not fit into those before.
+    It grows by a row where the legend does not fit into the rows before.
     """
 
     width: int
@@ -91,6 +94,7 @@ class Canvas:
     y_scale: Scale
     legend: tuple[Entry, ...] = ()
     parts: list[str] = field(default_factory=list)
+    """SVG drawn so far."""
 
     def __post_init__(self) -> None:
         self._rows = self._legend_rows()
@@ -140,7 +144,7 @@ class Canvas:
         )
 
     def x_axis(self, ticks: Iterable[tuple[float, str]], label: str) -> None:
-        """Ticks are (share of the width, text)."""
+        """Draw the x axis. ticks: (share of the width, text)."""
         for share, text in ticks:
             self.text(self.x(share), self.height - BOTTOM + 18, text)
         self.text(self.x(0.5), self.height - 8, label)
@@ -155,7 +159,7 @@ class Canvas:
                 x += entry.width
 
     def document(self, title: str, standalone: bool) -> str:
-        """The whole SVG element; standalone: as a file of its own."""
+        """Return the whole SVG element. standalone: for a file of its own."""
         self._draw_legend()
         narrowest = round(_LEAST_WIDTH * self.width)
         extra = f' style="min-width:{narrowest}px;max-width:{self.width + 40}px"'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How are the effects of factors drawn: a waterfall, an effect chart, interaction plots?"""
+"""Draw the effects of factors: a waterfall, an effect chart, interaction plots."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from wirespeed.report.charts.svg import SMALL, line_svg
 from wirespeed.report.charts.waterfall import bar
 from wirespeed.report.effects import FactorGroup, Told, effect_words
 
-# A bar's share of its slot, and the room above the tallest for its label.
+# Edges of a bar as shares of its slot, and space above the tallest bar for its label.
 _SIDES, _ABOVE = (0.2, 0.8), 1.15
 
 
 def effect_drawings(
     groups: Sequence[FactorGroup], standalone: bool = False
 ) -> Iterator[tuple[str, str, str]]:
-    """(key, title, SVG) of every chart of every group."""
+    """Yield (key, title, SVG) of every chart of every group."""
     for number, group in enumerate(groups, start=1):
         of = f"{group.name} ({group.quantity})"
         if group.cumulative:
@@ -37,7 +37,7 @@ def effect_drawings(
 
 
 def steps_svg(group: FactorGroup, standalone: bool = False) -> str:
-    """A bar from the rate before each step to that after it, the base's from zero."""
+    """Draw a bar from the rate before each step to the rate after it; the base's starts at zero."""
     count = len(group.factors)
     steps = [frozenset(range(at)) for at in range(count + 1)]
     rates = [group.mean_fps(cell) for cell in steps]
@@ -59,7 +59,10 @@ def steps_svg(group: FactorGroup, standalone: bool = False) -> str:
 
 
 def effect_chart(key: str, title: str, told: Sequence[Told]) -> Chart:
-    """A dot for each effect, with a bar for its interval; the line is no effect at all."""
+    """Build a chart with a dot for each effect and a bar for its interval.
+
+    The line marks no effect.
+    """
     none = tuple((float(at), 1.0) for at in range(len(told)))
     dots = tuple(
         Curve(
@@ -84,8 +87,10 @@ def effect_chart(key: str, title: str, told: Sequence[Told]) -> Chart:
 
 
 def interaction_charts(group: FactorGroup, number: int) -> Iterator[Chart]:
-    """For every two factors the rate with the one off and on, a line where the other is off and
-    one where it is on. Lines that are not parallel show an interaction (the axis is logarithmic).
+    """Yield, for every two factors, the rate with the one off and on.
+
+    One line is for the other factor off, one for on. Lines that are not parallel show an
+    interaction (the axis is logarithmic).
     """
     for told in group.interactions:
         one, other = sorted(told.effect.of)
@@ -110,7 +115,7 @@ def interaction_charts(group: FactorGroup, number: int) -> Iterator[Chart]:
 
 
 def _mean_where(group: FactorGroup, levels: dict[int, bool]) -> float | None:
-    """The geometric mean over all combinations with these levels."""
+    """Return the geometric mean over all combinations with these levels."""
     rates = [
         rate
         for cell in group.cells

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How are a figure over many hosts, and one host's trials over hours, drawn?"""
+"""Draw a result over many hosts, and one host's trials over hours."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from wirespeed.fleet.outliers import Compared
 from wirespeed.report.charts.canvas import LEFT, Canvas, Entry, Scale, round_ticks
 from wirespeed.report.charts.svg import SMALL
 
-# Room above and below the values, as a share of their range.
+# Space above and below the values, as a share of their range.
 _ROOM = 0.08
 _ODD = '<circle class="full fail" cx="12" cy="0" r="3.5"/>'
 
 
 def strip_svg(compared: Compared) -> str:
-    """Every host's figure from the lowest to the highest, with the median and the interval."""
+    """Draw every host's result from lowest to highest, with median and interval."""
     hosts = sorted(compared.values.values(), key=lambda figure: figure.value)
     values = [figure.value for figure in hosts]
     spread = compared.spread
@@ -42,7 +42,7 @@ def strip_svg(compared: Compared) -> str:
 
 
 def burn_in_svg(one: BurnIn) -> str:
-    """The rate of each trial over time; those with loss are marked."""
+    """Draw the rate of each trial over time; trials with loss are marked."""
     rates = [trial.rate_fps / 1e6 for trial in one.trials]
     lossy = any(trial.loss > LOSS_GOAL for trial in one.trials)
     legend = (Entry("trial with loss", _ODD),) if lossy else ()
@@ -58,7 +58,7 @@ def burn_in_svg(one: BurnIn) -> str:
 
 
 def around(values: Sequence[float]) -> Scale:
-    """An axis that shows differences of the values: it need not begin at 0."""
+    """Return an axis that shows differences of the values; it need not begin at 0."""
     low, high = min(values), max(values)
     room = _ROOM * (high - low) or _ROOM * abs(high) or 1.0
     low, high = low - room, high + room

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which share of line rate does a gateway forward without loss? As S1's figure 5 shows it."""
+"""Draw the share of line rate that a gateway forwards without loss, as S1's figure 5 does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wirespeed.report.figures import PointFigures, point_figures
 from wirespeed.report.published import published
 from wirespeed.store.records import RunRecord
 
-# What the x axis may show; the first of them that the run varies.
+# Candidates for the x axis; the first one that the run varies is used.
 _FRAME = "traffic.frame"
 _AXES = {
     _FRAME: "frame size on the subscribers' side (octets, FCS included)",
@@ -25,7 +25,7 @@ _COLOURS = 8
 
 
 def gateway_charts(run: RunRecord) -> tuple[Chart, ...]:
-    """By frame size, users or routes, beside S1's figure."""
+    """Return charts by frame size, users or routes, next to S1's published rate."""
     figures = [
         f for f in map(point_figures, run.points)
         if "bng" in f.point.parameters and (f.ndr or f.bracket) is not None
@@ -34,7 +34,7 @@ def gateway_charts(run: RunRecord) -> tuple[Chart, ...]:
     axis = next((key for key in _AXES if len({str(v[key]) for v in values}) > 1), None)
     if axis is None:
         return ()
-    # In the study's order, which is that of the values.
+    # Categories keep the study's order, which is that of the values.
     categories = tuple(dict.fromkeys(str(v[axis]) for v in values))
     groups: dict[str, list[tuple[float, PointFigures]]] = {}
     for figure, value in zip(figures, values, strict=True):
@@ -68,7 +68,7 @@ def gateway_charts(run: RunRecord) -> tuple[Chart, ...]:
 
 
 def _group(value: dict[str, object], values: Sequence[dict[str, object]], axis: str) -> str:
-    """The name of a line: the parameters, besides the axis, that the run varies."""
+    """Return the name of a line: the parameters that the run varies, without the axis."""
     differing = [key for key in value if key != axis and len({str(v.get(key)) for v in values}) > 1]
     words = [
         str(value[key]) if key == "topology.kind" else f"{key.rpartition('.')[2]} {value[key]}"
@@ -94,7 +94,7 @@ def _line(name: str, colour: int, members: Sequence[tuple[float, PointFigures]])
 def _ranges(
     name: str, colour: int, members: Sequence[tuple[float, PointFigures]]
 ) -> Iterator[Range]:
-    """A bar for each point of grade D: its NDR lies between the two shares."""
+    """Yield a bar for each point of grade D: its NDR lies between the two shares."""
     for x, figures in members:
         carried, overloads = figures.carried, figures.overloads
         if figures.bracket is not None and (carried or overloads) is not None:
@@ -105,7 +105,7 @@ def _ranges(
 
 
 def _beside(specs: Sequence[Frames], axis: str, categories: Sequence[str]) -> tuple[Curve, ...]:
-    """S1's published figure, drawn above the points that it can be compared with."""
+    """Return S1's published rate, drawn above the points comparable with it."""
     found = next((s1 for spec in specs if (s1 := published(spec)) is not None), None)
     if found is None:
         return ()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a point's latency grow with its load?"""
+"""Draw a point's latency over its load."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ PERCENTILES: tuple[tuple[str, Callable[[Latency], float]], ...] = (
     ("max", lambda latency: latency.max_ns),
 )
 
-# A logarithmic axis has no zero; below a nanosecond the clock says nothing anyway.
+# A logarithmic axis has no zero, and the clock does not resolve less than a nanosecond.
 _LEAST_NS = 1.0
 
 
 def latency_chart(point: PointRecord) -> Chart | None:
-    """Percentiles against load, or None where latency was not measured."""
+    """Return percentiles against load, or None where latency was not measured."""
     found = point.result.latency if point.result is not None else ()
     if not found:
         return None

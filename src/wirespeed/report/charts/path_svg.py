@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is the path of a point's frames drawn: hops, a band as wide as the rate, what leaves it?"""
+"""Draw the path of a point's frames: hops, bands as wide as the rate, and losses."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from wirespeed.report.path import Hop, Link, Loss, PathView
 
 _WIDTH = 600
 _HOP, _ROW, _LINK = 38, 16, 26
-# The left edge of hops and bands, and the width of a band for all that was offered.
+# Left edge of hops and bands, and the width of a band for the offered load.
 _X, _BAND = 8, 150
 
 
 def path_svg(view: PathView, standalone: bool = False) -> str:
-    """From top to bottom; rates and losses of the trial as a whole."""
+    """Draw the path from top to bottom, with rates and losses of the whole trial."""
     canvas = Canvas(_WIDTH, round(_height(view)), Scale.linear(1.0))
     y = 8.0
     for position, hop in enumerate(view.hops):
@@ -65,7 +65,7 @@ def _draw_link(canvas: Canvas, link: Link, y: float) -> float:
 
 
 def _draw_loss(canvas: Canvas, loss: Loss, after: float, y: float) -> None:
-    """What leaves the band, on its right; never less than a line."""
+    """Draw what leaves the band, on its right; at least a line."""
     width = max(2.0, min(_BAND * loss.share, _BAND - after + 10))
     canvas.add(
         f'<rect class="lost-here" x="{_X + after:.1f}" y="{y - 10:.1f}" width="{width:.1f}" '

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which charts does a run have over all its points?"""
+"""Choose the charts of a run over all its points."""
 
 from __future__ import annotations
 
@@ -12,5 +12,8 @@ from wirespeed.store.records import RunRecord
 
 
 def run_charts(run: RunRecord) -> tuple[Chart, ...]:
-    """By frame size, a gateway's, by TCP's streams and writes; none where nothing is varied."""
+    """Return charts by frame size, of a gateway, and by TCP's streams and writes.
+
+    Empty where nothing is varied.
+    """
     return throughput_charts(run) + gateway_charts(run) + tcp_charts(run) + message_chart(run)

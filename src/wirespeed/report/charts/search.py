@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which loads did a search try, in which order, and how did each trial end?"""
+"""Draw the loads that a search tried, in order, and the outcome of each trial."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wirespeed.store.records import PointRecord
 
 
 def search_chart(point: PointRecord) -> SearchChart | None:
-    """Every trial of the point, or None before the first one."""
+    """Return every trial of the point, or None before the first one."""
     if not point.trials:
         return None
     marks, now_s = [], 0.0

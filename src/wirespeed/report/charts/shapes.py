@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is on a chart, before it is drawn (svg.py)?"""
+"""Describe the content of a chart before it is drawn (svg.py)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from wirespeed.explain.trial import Outcome
 
 
 class LineStyle(StrEnum):
-    """A dashed line belongs to the solid one of its name, and the legend has one entry for both."""
+    """Style of a line.
+
+    A dashed line belongs to the solid one of its name; they share one legend entry.
+    """
 
     SOLID = "solid"
     DASHED = "dashed"
@@ -19,30 +22,32 @@ class LineStyle(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A line through points. x is an index into the chart's categories. hover: one text a point."""
+    """A line through points. x is an index into the chart's categories."""
 
     name: str
     line: LineStyle
     colour: int
     points: tuple[tuple[float, float], ...]
     hover: tuple[str, ...]
+    """One text a point."""
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A figure of which only bounds are known, at one x. high: None where it is not bounded."""
+    """A rate of which only bounds are known, at one x."""
 
     name: str
     colour: int
     x: float
     low: float
     high: float | None
+    """None where it has no upper bound."""
     hover: str
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A point whose polling CPUs moved while it was measured: its rates at one x."""
+    """Rates at one x of a point whose polling CPUs moved while it was measured."""
 
     x: float
     start: float
@@ -52,10 +57,9 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Curves over categories, which are the labels of x = 0, 1, 2... y starts at 0, or is
-    logarithmic.
+    """Curves over categories, which are the labels of x = 0, 1, 2...
 
-    legend: the meaning of solid, dashed and bars; "; " separates its parts.
+    y starts at 0, or is logarithmic.
     """
 
     key: str
@@ -66,15 +70,16 @@ class Chart:
     curves: tuple[Curve, ...]
     log_y: bool = False
     legend: str = ""
+    """Meaning of solid, dashed and bars; "; " separates its parts."""
     ranges: tuple[Range, ...] = ()
     moves: tuple[Move, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class TrialMark:
-    """One trial of a search: from when to when (seconds spent on trials), its load and outcome.
+    """One trial of a search: its begin and end in seconds spent on trials, load and outcome.
 
-    Each outcome has a shape of its own, so that colour is not needed.
+    Each outcome has its own shape, so that colour is not needed.
     """
 
     start_s: float
@@ -86,9 +91,10 @@ class TrialMark:
 
 @dataclass(frozen=True, slots=True)
 class SearchChart:
-    """Every trial of a search, load against time, and the loads it settled on."""
+    """Every trial of a search, load against time."""
 
     key: str
     title: str
     trials: tuple[TrialMark, ...]
     levels: tuple[tuple[str, float], ...]
+    """Loads that the search found, by name."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a chart look as SVG, in a page or in a file for papers and mail?"""
+"""Draw charts as SVG, for a page or for a file."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from wirespeed.explain.trial import Outcome
 from wirespeed.report.charts.canvas import LEFT, Canvas, Entry, Scale, round_ticks
 from wirespeed.report.charts.shapes import Chart, Curve, LineStyle, Move, Range, SearchChart
 
-# Of a file, and of one of two columns of a page.
+# Size of a file, and of a drawing in a page's two columns.
 WIDE = (720, 340)
 SMALL = (460, 280)
 
-# How far above the found loads a search chart reaches, as a factor.
+# Top of a search chart, relative to the found loads.
 _ABOVE_LEVELS = 1.5
 
 _OUTCOME = {
@@ -25,9 +25,9 @@ _OUTCOME = {
 
 
 def line_svg(chart: Chart, size: tuple[int, int] = WIDE, standalone: bool = False) -> str:
-    """The chart's curves; the <title> of every dot is its value.
+    """Draw the chart's curves; the <title> of every dot is its value.
 
-    standalone: a file of its own has the chart's legend as text; a page has it beside the title.
+    standalone: a file has the chart's legend as text; a page shows it next to the title.
     """
     values = [y for series in chart.curves for _, y in series.points]
     values += [y for one in chart.ranges for y in (one.low, one.high) if y]
@@ -50,7 +50,7 @@ def line_svg(chart: Chart, size: tuple[int, int] = WIDE, standalone: bool = Fals
 
 
 def _entries(chart: Chart) -> tuple[Entry, ...]:
-    """One entry for each name, with its solid line, else its dashed one, else its bar."""
+    """Return one legend entry for each name: its solid line, else its dashed one, else its bar."""
     solid_first = sorted(chart.curves, key=lambda series: series.line is LineStyle.DASHED)
     kinds: dict[str, str] = {}
     for series in solid_first:
@@ -82,7 +82,7 @@ def _line(canvas: Canvas, series: Curve, slots: int) -> None:
 
 
 def _range(canvas: Canvas, one: Range, slots: int) -> None:
-    """A bar with a foot and a head; where the upper end is open, an arrow."""
+    """Draw a bar with a foot and a head; an open upper end gets an arrow."""
     x = canvas.x((one.x + 0.5) / slots)
     low, high = canvas.y(one.low), canvas.y(one.low if one.high is None else one.high)
     head = f"M{x - 6:.1f} {high:.1f}h12" if one.high is not None else ""
@@ -94,7 +94,7 @@ def _range(canvas: Canvas, one: Range, slots: int) -> None:
 
 
 def _move(canvas: Canvas, move: Move, slots: int) -> None:
-    """A thin arrow from one rate to the other, right of what is drawn at that x."""
+    """Draw a thin arrow from one rate to the other, right of what is drawn at that x."""
     x, start, end = canvas.x((move.x + 0.5) / slots) + 14, canvas.y(move.start), canvas.y(move.end)
     back = 5 if end < start else -5
     canvas.add(
@@ -104,10 +104,10 @@ def _move(canvas: Canvas, move: Move, slots: int) -> None:
 
 
 def search_svg(chart: SearchChart, size: tuple[int, int] = WIDE, standalone: bool = False) -> str:
-    """Each trial as a bar from its start to its end at its load, marked by its outcome.
+    """Draw each trial as a bar from its start to its end at its load, marked by its outcome.
 
-    Overload trials far above what was found would flatten the rest: they sit at the upper edge
-    under an arrow.
+    Overload trials far above the found loads would flatten the rest. They are drawn at the upper
+    edge under an arrow.
     """
     top = max(trial.load_mpps for trial in chart.trials)
     if chart.levels:
@@ -139,12 +139,12 @@ def search_svg(chart: SearchChart, size: tuple[int, int] = WIDE, standalone: boo
 
 
 def _arrow(x: float, y: float) -> str:
-    """Points up: the value is above the drawing."""
+    """Draw an arrow that points up: the value is above the drawing."""
     return f'<path class="arrow" d="M{x - 3:.1f} {y - 7:.1f}l3 -4l3 4"/>'
 
 
 def _symbol(found: Outcome, x: float, y: float) -> str:
-    """Each outcome has a shape, so that colour is not needed."""
+    """Draw the shape of an outcome, so that colour is not needed."""
     outcome = _OUTCOME[found]
     if found is Outcome.NO_LOSS:
         return f'<circle class="full {outcome}" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does TCP's throughput depend on the number of streams, with offloads and without?"""
+"""Draw TCP's throughput over the number of streams, with offloads and without."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from wirespeed.report.charts.shapes import Chart, Curve, LineStyle
 from wirespeed.report.tcp import parameter_words, split, tcp_result
 from wirespeed.store.records import PointRecord, RunRecord
 
-# Beyond this many, charts no longer help to compare.
+# More charts do not help to compare.
 MAX_CHARTS = 16
 _X, _LINES = "tcp.streams", "tcp.offloads"
 
 
 def tcp_charts(run: RunRecord) -> tuple[Chart, ...]:
-    """A chart for each combination of the other parameters; none with fewer than two x values."""
+    """Return a chart for each combination of the other parameters.
+
+    Empty with fewer than two x values.
+    """
     points = [point for point in split(run)[1] if tcp_result(point) is not None]
     streams = sorted({point.tcp.streams for point in points if point.tcp})
     if len(streams) < 2:
@@ -38,7 +41,7 @@ def tcp_charts(run: RunRecord) -> tuple[Chart, ...]:
 
 
 def _groups(points: Sequence[PointRecord]) -> dict[str, list[PointRecord]]:
-    """Points that differ in streams and offloads only, by the other parameters that vary."""
+    """Group points that differ only in streams and offloads, by the other parameters that vary."""
     flattened = [flat({"tcp": point.parameters["tcp"]}) for point in points]
     varied = [
         key

@@ -19,15 +19,15 @@ from wirespeed.report.figures import (
 )
 from wirespeed.store.records import RunRecord
 
-# Beyond this many groups of lines a chart tells nothing.
+# More groups of lines make a chart unreadable.
 MAX_GROUPS = 8
-# Between bars of two groups, in categories.
+# Distance between bars of two groups, in categories.
 _BARS_APART = 0.07
 
 
 @dataclass(frozen=True, slots=True)
 class _Quantity:
-    """What the y axis shows."""
+    """Quantity on the y axis."""
 
     key: str
     title: str
@@ -42,7 +42,10 @@ _QUANTITIES = (
 
 
 def throughput_charts(run: RunRecord) -> tuple[Chart, ...]:
-    """Mpps and Gbps on the wire against frame size; none with fewer than two frame sizes."""
+    """Return charts of Mpps, and Gbps on the wire, against frame size.
+
+    Empty with fewer than two frame sizes.
+    """
     figures = _typical([f for f in _all_figures(run) if f.best is not None])
     sizes = sorted({_size(f) for f in figures})
     if len(sizes) < 2:
@@ -97,7 +100,7 @@ def _apart(colour: int, groups: int) -> float:
 
 
 def _moved(figures: Sequence[PointFigures]) -> Iterator[tuple[PointFigures, PointFigures]]:
-    """Pairs of figures of one point in two placements, that which comes first and another."""
+    """Yield pairs of rates of one point in two placements: the first one and another."""
     first: dict[str, PointFigures] = {}
     for figure in figures:
         known = first.setdefault(figure.point.id, figure)
@@ -121,7 +124,7 @@ def _move(
 
 
 def _typical(figures: Sequence[PointFigures]) -> list[PointFigures]:
-    """Of each point's repeats the one in the middle."""
+    """Return, of each point's repeats, the median one."""
     repeats: dict[tuple[str, PlacementKind | None], list[PointFigures]] = {}
     for figure in figures:
         repeats.setdefault((figure.point.id, figure.placement), []).append(figure)
@@ -137,7 +140,7 @@ def _size(figures: PointFigures) -> tuple[float, str]:
 
 
 def _groups(figures: Sequence[PointFigures]) -> dict[str, list[PointFigures]]:
-    """Points that differ in frame size alone, by the parameters and the placement they share."""
+    """Group points that differ only in frame size, by shared parameters and placement."""
     flattened = [(f, flat(f.point.parameters)) for f in figures]
     first = flattened[0][1]
     differing = [
@@ -167,9 +170,10 @@ class _Group:
 def _lines(
     group: _Group, quantity: _Quantity, x_of: dict[tuple[float, str], float], mixed: bool
 ) -> Iterable[Curve]:
-    """The NDR is a solid line and the MRR a dashed one; a PDR without an NDR is solid, too.
+    """Yield the NDR as a solid line and the MRR as a dashed one.
 
-    mixed: other groups have an NDR, so that a group of MRRs alone stays dashed.
+    A PDR without an NDR is solid, too. mixed: other groups have an NDR, so that a group of MRRs
+    alone stays dashed.
     """
     picks: list[tuple[str, LineStyle, Callable[[PointFigures], Rate | None]]] = [
         ("MRR", LineStyle.DASHED, lambda f: f.mrr)
@@ -201,7 +205,7 @@ def _lines(
 def _ranges(
     group: _Group, quantity: _Quantity, x_of: dict[tuple[float, str], float], apart: float
 ) -> Iterable[Range]:
-    """A bar for each point of which only bounds are known: its NDR lies between the two loads."""
+    """Yield a bar for each point with only bounds: its NDR lies between the two loads."""
     for member in group.members:
         carried = member.ndr if member.ndr_is_bound else member.carried
         overloads = member.overloads
@@ -228,7 +232,7 @@ def _hover(rate: Rate) -> str:
 def _line_rate(
     figures: Sequence[PointFigures], quantity: _Quantity, x_of: dict[tuple[float, str], float]
 ) -> Curve:
-    """What the link could carry, for comparison."""
+    """Return what the link could carry, for comparison."""
     points = {x_of[_size(f)]: quantity.of(rate(f.maximum_fps, f.point.frames)) for f in figures}
     spec = figures[0].point.frames
     name = f"{line_rate_words(spec)} of {spec.traffic.link_bps / 1e9:g} Gbit/s"

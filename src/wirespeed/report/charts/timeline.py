@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happened when in the trial that decides: load, time left out, queues, losses?
+"""Show the deciding trial over time: load, excluded time, queues and losses.
 
-A trial has thousands of windows and a drawing hundreds of columns: each column keeps the least and
-the most offered, the longest queue and the most frames lost of its windows, and the share of its
-time that was left out, so that no short event is lost.
+A trial has thousands of windows and a drawing hundreds of columns. Each column keeps the extremes
+of its windows, so that no short event is lost: least and most offered, longest queue, most frames
+lost. It also keeps the excluded share of its time.
 """
 
 from __future__ import annotations
@@ -20,27 +20,24 @@ from wirespeed.store.records import PointRecord, StoredTrial
 COLUMNS = 320
 # As in measure/gate.py: a contention sample above it is slow.
 SLOW = 1.10
-# Loads nearer than this are one load.
+# Loads with a smaller relative difference are one load.
 _SAME_LOAD = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """One reason for leaving time out: its share of the trial, and of each column's time."""
+    """One reason for excluding time."""
 
     why: str
     share: float
+    """Excluded share of the trial."""
     columns: tuple[float, ...]
+    """Excluded share of each column's time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """What one trial showed over time. Every tuple has one value for each column.
-
-    counted: the share of the column's windows that count. lost: the most
-    frames that one window lost, of those that count and of the others. backlog: the most frames
-    queued; None where that is not known. ring_frames: what one stop may cost; 0: unknown.
-    """
+    """One trial over time. Every tuple has one value for each column."""
 
     key: str
     title: str
@@ -50,16 +47,21 @@ class Timeline:
     offered_mpps: tuple[tuple[float, float], ...]
     strips: tuple[Strip, ...]
     counted: tuple[float, ...]
+    """Share of the column's windows that count."""
     backlog: tuple[float, ...] | None
+    """Most frames queued; None where that is unknown."""
     lost_counted: tuple[float, ...]
+    """Most frames that one counted window lost."""
     lost_left_out: tuple[float, ...]
+    """Most frames that one excluded window lost."""
     total_counted: int
     total_left_out: int
     ring_frames: int
+    """Frames that one stop may cost; 0: unknown."""
 
 
 def timeline_chart(point: PointRecord) -> Timeline | None:
-    """Of the trial that decides the point; None where no trial has windows."""
+    """Return the timeline of the deciding trial; None where no trial has windows."""
     found = deciding_trial(point)
     if found is None:
         return None
@@ -97,8 +99,10 @@ def timeline_chart(point: PointRecord) -> Timeline | None:
 
 
 def deciding_trial(point: PointRecord) -> tuple[int, StoredTrial] | None:
-    """The trial that decides, with its number: the last that confirmed the figure; else the last
-    at that load; else the last that searched."""
+    """Return the trial that decides, with its number.
+
+    It is the last that confirmed the rate; else the last at that load; else the last of the search.
+    """
     told = [
         (number, stored)
         for number, stored in enumerate(point.trials, start=1)
@@ -140,12 +144,12 @@ class _Columns:
     def each(
         self, values: Sequence[float], pick: Callable[[Sequence[float]], float]
     ) -> tuple[float, ...]:
-        """For each column the value that `pick` takes from those of its windows."""
+        """Return for each column the value that `pick` takes from those of its windows."""
         edges = self._edges
         return tuple(pick(values[edges[i] : edges[i + 1]]) for i in range(self.count))
 
     def covered(self, spans: Sequence[tuple[int, int]]) -> tuple[float, ...]:
-        """The share of each column that these spans take: (begin, length) in ns."""
+        """Return the share of each column that these spans take. spans: (begin, length) in ns."""
         width_ns = self.span_ns / self.count
         shares = [0.0] * self.count
         for begin_ns, length_ns in spans:
@@ -166,7 +170,7 @@ def _mean(values: Sequence[float]) -> float:
 def _strips(
     columns: _Columns, stored: StoredTrial, slow: Sequence[Series], counts: Sequence[float]
 ) -> tuple[Strip, ...]:
-    """One strip for each reason, the one that took most of the time first."""
+    """Return one strip for each reason, sorted by excluded time, longest first."""
     spans: dict[str, list[tuple[int, int]]] = {}
     for disturbance in stored.trial.observation.evidence.disturbances:
         span = (disturbance.begin_ns, disturbance.length_ns)
@@ -200,7 +204,7 @@ def _why(disturbance: Disturbance) -> str:
 
 
 def _slow_spans(series: Series, columns: _Columns) -> list[tuple[int, int]]:
-    """The spans of slow samples: each lasts until the next sample."""
+    """Return the spans of slow samples: each lasts until the next sample."""
     ends = [*series.at_ns[1:], columns.begin_ns + columns.span_ns]
     return [
         (begin, end - begin)
@@ -210,7 +214,7 @@ def _slow_spans(series: Series, columns: _Columns) -> list[tuple[int, int]]:
 
 
 def _touched(columns: _Columns, spans: Sequence[tuple[int, int]]) -> list[bool]:
-    """Whether each window overlaps one of these spans."""
+    """Return whether each window overlaps one of these spans."""
     touched = [False] * columns.windows
     for begin_ns, length_ns in spans:
         first = max(0, (begin_ns - columns.begin_ns) // columns.window_ns)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a trial's timeline drawn: labelled rows over one time axis?"""
+"""Draw a trial's timeline: labelled rows over one time axis."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from wirespeed.report.charts.timeline import Strip, Timeline
 WIDTH = 760
 _TOP, _STRIP, _GAP = 26, 17, 14
 _LOAD, _BACKLOG, _LOST = 64, 56, 52
-# Labels of strips stand left of them.
+# Labels of strips stand to the left of them.
 _INDENT = 176
-# The least that a column shows of what happened in it, in units.
+# Smallest height of an event in a column, in units.
 _LEAST = 2.5
 
 
 def timeline_svg(timeline: Timeline, standalone: bool = False) -> str:
-    """Offered load, what was left out and why, what counts, queues and losses."""
+    """Draw offered load, excluded time by reason, counted time, queues and losses."""
     rows = _LOAD + _GAP + (len(timeline.strips) + 1) * _STRIP + _GAP + _LOST + _GAP + 18
     rows += _BACKLOG + _GAP + 18 if timeline.backlog is not None else 0
     drawing = _Drawing(timeline, Canvas(WIDTH, _TOP + rows + BOTTOM, Scale.linear(1.0)))
@@ -45,7 +45,7 @@ class _Drawing:
         return self.left + column * self.width
 
     def load(self, y: float) -> float:
-        """A band from the least to the most that a window of the column was offered."""
+        """Draw a band from the least to the most offered in a window of each column."""
         timeline, bottom = self.timeline, y + _LOAD
         top = 1.15 * max([timeline.intended_mpps, *(high for _, high in timeline.offered_mpps)])
         self._name(y, "offered load", "Mpps, by window")
@@ -62,7 +62,7 @@ class _Drawing:
         return bottom
 
     def strips(self, y: float) -> float:
-        """One row for each reason, then the time that counts. Heights are shares of time."""
+        """Draw one row for each reason, then the time that counts. Heights are shares of time."""
         for number, strip in enumerate(self.timeline.strips):
             self._strip(y, strip, f"why{number % 4}", strip.why)
             y += _STRIP
@@ -81,7 +81,7 @@ class _Drawing:
         self.canvas.add(f'<path class="{kind}" d="{bars or "M0 0"}"><title>{hover}</title></path>')
 
     def _bars(self, values: Sequence[float], bottom: float, unit: float) -> str:
-        """A path with one bar for each column; a bar above 0 is high enough to be visible."""
+        """Return a path with one bar for each column; any bar above 0 is visible."""
         return "".join(
             f"M{self.x(i):.1f} {bottom}v{-max(_LEAST, unit * value):.1f}h{n * self.width:.1f}"
             f"V{bottom}Z"
@@ -90,7 +90,7 @@ class _Drawing:
         )
 
     def backlog(self, y: float) -> float:
-        """The longest queue of each column, and what the shallowest ring holds."""
+        """Draw the longest queue of each column, and the capacity of the shallowest ring."""
         values, ring = self.timeline.backlog or (), self.timeline.ring_frames
         bottom, top = y + _BACKLOG, 1.1 * max(1.0, *values, float(ring))
         self._name(y, "frames queued", "longest in the column")
@@ -109,7 +109,7 @@ class _Drawing:
         return bottom
 
     def losses(self, y: float) -> float:
-        """The most that one window lost: pale where left out, with a cross where it counts."""
+        """Draw the most that one window lost: pale where excluded, with a cross where it counts."""
         timeline, bottom = self.timeline, y + _LOST
         most = max(*timeline.lost_counted, *timeline.lost_left_out)
         top = 1.1 * max(1.0, most)
@@ -152,7 +152,7 @@ class _Drawing:
 
 
 def _equal(values: Sequence[float]) -> Iterator[tuple[int, int, float]]:
-    """Runs of columns with equal values: (first column, how many, value)."""
+    """Yield runs of columns with equal values: (first column, how many, value)."""
     at = 0
     for value, group in groupby(values):
         count = len(list(group))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does what a frame costs the gateway grow with the number of its subscribers?"""
+"""Draw a gateway's cycles per frame over the number of its subscribers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from wirespeed.model.errors import BadInput
 from wirespeed.report.charts.shapes import Chart, Curve, LineStyle
 
-# As benchmarks/bng_cycles.py prints a figure, e.g.
-# "bng_up_hot_dense_users_1024 12.3 cycles 1.1x-of 1 user".
+# Output of benchmarks/bng_cycles.py, e.g. "bng_up_hot_dense_users_1024 12.3 cycles 1.1x-of 1 user".
 _FIGURE = re.compile(
     r"^(?P<chain>\w+)_(?P<mode>hot|cold)_(?P<keys>dense|sparse)_users_(?P<users>\d+) "
     r"(?P<cycles>[\d,.]+) cycles\b"
@@ -19,7 +18,7 @@ _LINES = {"hot": LineStyle.SOLID, "cold": LineStyle.DASHED}
 
 
 def cycles_chart(lines: Iterable[str]) -> Chart:
-    """The curve from a benchmark's output; other lines in it do not matter. Raises BadInput."""
+    """Return the curve from a benchmark's output; other lines are ignored. Raises BadInput."""
     found: dict[tuple[str, str], dict[int, float]] = {}
     for line in lines:
         if (match := _FIGURE.match(line)) is not None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is the gain of each tuning step drawn, beside what S0 published?
+"""Draw the gain of each tuning step next to the gain that S0 published.
 
-The vertical axis is the gain over the baseline, so that our rates and S0's fit on it.
+The vertical axis is the gain over the baseline, so that both sets of rates fit on it.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from wirespeed.report.charts.canvas import Canvas, Entry, Scale
 from wirespeed.report.waterfall import Waterfall, published_rate, times
 
 SIZE = (560, 320)
-# Shares of a step's slot: where our bar and S0's begin, and how wide each is.
+# Shares of a step's slot: where our bar and S0's begin, and the width of each.
 _OURS, _S0, _WIDTH = 0.14, 0.54, 0.32
-# Room above the tallest bar for its label.
+# Space above the tallest bar for its label.
 _ABOVE = 1.12
 
 
 def waterfall_svg(found: Waterfall, standalone: bool = False) -> str:
-    """A bar from the gain before each step to the gain after it; S0's in a second colour."""
+    """Draw a bar from the gain before each step to the gain after it, S0's in a second colour."""
     ours = [found.total(index) if index else 1.0 for index in range(len(found.steps))]
     theirs = [
         found.scenario.gain(step.tuning) if found.scenario and step.published else None
@@ -62,7 +62,10 @@ def bar(
     hover: str,
     label: str,
 ) -> None:
-    """From ends[0] to ends[1]; a step that loses is an outline only. sides: shares of the width."""
+    """Draw a bar from ends[0] to ends[1]; only an outline for a step that loses.
+
+    sides: shares of the width.
+    """
     before, after = ends
     x, right = (canvas.x(side) for side in sides)
     top, bottom = canvas.y(max(ends)), canvas.y(min(ends))

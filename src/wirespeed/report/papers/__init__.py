@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a run stand beside what a paper published? One file a paper; each is pure."""
+"""Compare a run with what a paper published. One file a paper; each is pure."""

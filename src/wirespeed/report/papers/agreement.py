@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do two curves, or two ratios, have the same shape? Pure.
+"""Compare the shapes of two curves, or of two ratios. Pure.
 
-Machines differ, so rates do; what can be compared is the shape: whether a curve rises or falls, how
-far, and how closely two of them go together.
+Machines differ, so rates do. Comparable is the shape: whether a curve rises or falls, by how much,
+and how well two curves correlate.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from itertools import pairwise
 
 from wirespeed.report.papers.interface import Agreement, Said
 
-# Changes below this are none: published figures scatter by as much.
+# Smaller relative changes count as none: published rates scatter by as much.
 LEVEL = 0.1
-# Two curves go together from this correlation on: one explains 64% of the other's variance.
+# Correlation from which two curves agree: one explains 64% of the other's variance.
 CLOSE = 0.8
 
 
@@ -27,7 +27,7 @@ class Trend(StrEnum):
 
 
 def trend(values: Sequence[float]) -> Trend:
-    """From the first value to the last."""
+    """Return the trend from the first value to the last."""
     ratio = values[-1] / values[0]
     if ratio > 1 + LEVEL:
         return Trend.RISES
@@ -35,7 +35,7 @@ def trend(values: Sequence[float]) -> Trend:
 
 
 def trend_words(values: Sequence[float], each: str) -> str:
-    """E.g. "falls with each VNF, to 0.24x"; each: what the axis counts."""
+    """Describe a trend: "falls with each VNF, to 0.24x". each: what the axis counts."""
     found, ratio = trend(values), values[-1] / values[0]
     steady = {
         Trend.RISES: all(b > a for a, b in pairwise(values)),
@@ -46,7 +46,10 @@ def trend_words(values: Sequence[float], each: str) -> str:
 
 
 def correlation(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
-    """Of the logarithms, by Pearson; None with fewer than three points, or of a constant."""
+    """Return Pearson's correlation of the logarithms.
+
+    None with fewer than three points, or for a constant.
+    """
     if len(ours) < 3:
         return None
     a, b = ([math.log(value) for value in values] for values in (ours, theirs))
@@ -71,8 +74,11 @@ def compare_curves(
     curves: tuple[Sequence[float], Sequence[float]],
     why: str = "",
 ) -> Said:
-    """Say whether both rise, fall or stay level. what: the curve; each: what its axis counts; names
-    and curves: ours, theirs; why: what explains a difference."""
+    """Say whether both rise, fall or stay level.
+
+    what: the curve. each: what its axis counts. names and curves: ours, theirs. why: what explains
+    a difference.
+    """
     ours, theirs = curves
     where, paper = names
     if len(ours) < 2:

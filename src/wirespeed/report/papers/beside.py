@@ -13,7 +13,7 @@ from wirespeed.report.papers.interface import Agreement, Beside, Table
 from wirespeed.report.papers.reading import MEASURED, Reading
 from wirespeed.store.records import RunRecord
 
-# A panel of small multiples.
+# Size of a panel of small multiples.
 PANEL = (330, 220)
 PAPERS: Mapping[str, Callable[[RunRecord, Reading], Beside]] = {
     "s1": s1.beside,
@@ -24,7 +24,7 @@ PAPERS: Mapping[str, Callable[[RunRecord, Reading], Beside]] = {
 
 
 def beside_published(run: RunRecord, reading: Reading = MEASURED) -> Beside | None:
-    """None where the study names no published table."""
+    """Return the comparison; None where the study names no published table."""
     if run.form.published is None:
         return None
     found = PAPERS[run.form.published.table](run, reading)
@@ -32,7 +32,7 @@ def beside_published(run: RunRecord, reading: Reading = MEASURED) -> Beside | No
 
 
 def with_predicted(measured: Beside, predicted: Beside) -> Beside:
-    """Charts and tables of both: a curve and the columns of the prediction join the measured ones.
+    """Add the curves and columns of the prediction to the measured charts and tables.
 
     The sentences stay those of `measured`.
     """
@@ -50,14 +50,14 @@ def with_predicted(measured: Beside, predicted: Beside) -> Beside:
 
 
 def _joined(chart: Chart, other: Chart | None) -> Chart:
-    """The chart with the first curve of the other one, in a colour of its own."""
+    """Return the chart with the first curve of the other one, in its own colour."""
     if other is None or chart.categories != other.categories or len(other.curves) < 2:
         return chart
     return replace(chart, curves=(*chart.curves, replace(other.curves[0], colour=2)))
 
 
 def _wider(table: Table, other: Table | None) -> Table:
-    """The table with those columns of the other one that it lacks, by their headings."""
+    """Return the table with the other's columns that it lacks, by their headings."""
     lacking = [] if other is None else [
         at for at, name in enumerate(other.headings) if name not in table.headings
     ]  # fmt: skip
@@ -72,14 +72,14 @@ def _wider(table: Table, other: Table | None) -> Table:
 
 
 def panels(found: Beside, standalone: bool = False) -> Iterator[tuple[str, str, str]]:
-    """(key, title, SVG) of each small multiple."""
+    """Yield (key, title, SVG) of each small multiple."""
     for chart in found.panels:
         if chart.curves:
             yield chart.key, chart.title, line_svg(chart, PANEL, standalone)
 
 
 def counts(found: Beside) -> str:
-    """E.g. "agrees 12, differs 3, open 4"."""
+    """Format the counts: "agrees 12, differs 3, open 4"."""
     return ", ".join(
         f"{agreement} {sum(one.agreement is agreement for one in found.said)}"
         for agreement in Agreement

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands beside a paper's figures: small charts, a table, sentences that agree or do not."""
+"""Define the comparison with a paper: small charts, tables, and sentences on agreement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wirespeed.report.charts.shapes import Chart
 
 
 class Agreement(StrEnum):
-    """Whether what was measured shows what the paper says."""
+    """Agreement of a measurement with the paper."""
 
     AGREES = "agrees"
     DIFFERS = "differs"
@@ -21,11 +21,12 @@ class Agreement(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A sentence and what it says of the agreement. why: what here explains a difference."""
+    """A sentence on the agreement."""
 
     agreement: Agreement
     sentence: str
     why: str = ""
+    """Reason on this host for a difference."""
 
     @property
     def text(self) -> str:
@@ -34,21 +35,24 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """title and headings; the first `keys` cells of each row are its name."""
+    """A table."""
 
     title: str
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     keys: int = 1
+    """Number of leading cells that name a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """source: of the published figures. panels: small multiples, ours and theirs in each. without:
-    rows of the paper that the study has no point for, and why."""
+    """Comparison of a run with a paper."""
 
     source: Source
+    """Source of the published rates."""
     said: tuple[Said, ...]
     tables: tuple[Table, ...]
     panels: tuple[Chart, ...] = ()
+    """Small multiples, ours and theirs in each."""
     without: Mapping[str, str] = field(default_factory=dict)
+    """Rows of the paper that the study has no point for, and why."""

@@ -45,13 +45,13 @@ def write_page(run: RunRecord, directory: Path, there: RunRecord | None = None) 
 
 
 def _predicted(run: RunRecord, there: RunRecord) -> RunRecord:
-    """The points of the run, each as it was predicted for the other server."""
+    """Return the points of the run, each as predicted for the other server."""
     found = {point.id: point for point in there.points}
     return replace(run, points=tuple(found.get(point.id, point) for point in run.points))
 
 
 def _drawings(run: RunRecord, paper: Beside | None) -> dict[str, tuple[str, str]]:
-    """Title and SVG by file name."""
+    """Return title and SVG by file name."""
     found = list(effect_drawings(factor_groups(run), standalone=True))
     if paper is not None:
         found += panels(paper, standalone=True)
@@ -83,7 +83,7 @@ def _lines(
 
 
 def _host(run: RunRecord) -> str:
-    """Without its name: whoever reads the page has another."""
+    """Describe the host without its name, which means nothing to other readers."""
     host = run.host
     cpus = f"{len(host.online_cpus)} CPUs ({host.cpu_model or 'unknown'})"
     return f"{cpus} on {len(host.nodes)} NUMA node{'s' if len(host.nodes) > 1 else ''}"

@@ -17,7 +17,7 @@ def beside_chart(
     *,
     log_y: bool = False,
 ) -> Chart:
-    """A panel: ours and theirs over categories. labels: of the axes; names: ours, theirs."""
+    """Build a panel: ours and theirs over categories. labels: of the axes. names: ours, theirs."""
     curves = []
     ours = [(float(x), y) for x, (_, y, _) in enumerate(points)]
     theirs = [(float(x), y) for x, (_, _, y) in enumerate(points)]

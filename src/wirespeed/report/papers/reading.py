@@ -11,20 +11,22 @@ from wirespeed.model.words import NONE, counted, percent
 from wirespeed.report.figures import point_figures
 from wirespeed.store.records import PointRecord, PointState
 
-# A share from which on a link is full: trials offer line rate to within a frame or two.
+# Share from which a link counts as full: trials offer line rate to within a frame or two.
 FULL = 0.995
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Of line rate without loss: `low` was carried, `high` is too much; None: not bounded."""
+    """Share of line rate without loss."""
 
     low: float
+    """Share that was carried."""
     high: float | None
+    """Share that is too much; None: not bounded."""
 
     @property
     def words(self) -> str:
-        """E.g. "63.1%", or "50.0% to 99.0%" of a bracket, or "at least 50.0%"."""
+        """Format the share: "63.1%", "50.0% to 99.0%" of a bracket, or "at least 50.0%"."""
         if self.high is not None and self.high > 1.02 * self.low:
             return f"{percent(self.low)} to {percent(min(self.high, 1.0))}"
         bounded = self.high is not None or self.low >= FULL
@@ -32,34 +34,35 @@ class Share:
 
 
 class Reading(Protocol):
-    """One kind of rate of a point. where: how sentences, headings and legends call its place."""
+    """One kind of rate of a point."""
 
     where: str
+    """Its name in sentences, headings and legends."""
 
     def full_load_fps(self, point: PointRecord) -> float | None:
-        """The rate under full load in frames/s, over all directions; None where there is none."""
+        """Return the rate under full load in frames/s, over all directions, or None."""
 
     def lossless(self, point: PointRecord) -> Share | None:
-        """The highest rate without loss as a share of line rate; None where there is none."""
+        """Return the highest rate without loss as a share of line rate, or None."""
 
     def missing(self, point: PointRecord) -> str:
-        """Why there is no rate."""
+        """Return why there is no rate."""
 
     def differs(self, point: PointRecord) -> str:
-        """What of the host explains a difference from the paper; empty where nothing is known."""
+        """Return what of the host explains a difference from the paper; empty where unknown."""
 
 
 class _Measured:
     where = "here"
 
     def full_load_fps(self, point: PointRecord) -> float | None:
-        """The MRR: of undisturbed time, else as this host is."""
+        """Return the MRR over clean time, else over all time."""
         found = point_figures(point)
         rate = found.mrr or found.as_is_mrr
         return None if rate is None or not rate.fps else rate.fps
 
     def lossless(self, point: PointRecord) -> Share | None:
-        """The NDR, or the bracket in which it lies."""
+        """Return the NDR, or the bracket in which it lies."""
         found, result = point_figures(point), point.result
         if found.ndr is not None and result is not None and result.ndr is not None:
             upper = result.ndr.upper
@@ -79,7 +82,7 @@ class _Measured:
         return point_figures(point).reason or NONE
 
     def differs(self, point: PointRecord) -> str:
-        """How many CPUs forwarded, and whether functions had their own."""
+        """Return how many CPUs forwarded, and whether functions had their own."""
         host = None if point.plan is None else point.plan.sut_host
         if host is None or host.vswitch is None:
             return ""
@@ -100,7 +103,7 @@ class _Predicted:
         return None if point.predicted is None else point.predicted.rate_fps
 
     def lossless(self, point: PointRecord) -> Share | None:
-        """From the rate under full load and the depth of the rings; a full link loses nothing."""
+        """Derive the share from full-load rate and ring depth; a full link loses nothing."""
         found = point.predicted
         if found is None:
             return None
@@ -121,7 +124,7 @@ PREDICTED: Reading = _Predicted()
 
 
 def _limit(found: Prediction) -> str:
-    """E.g. "Predicted: limited by the PMD cores; next the function core, 80% busy"."""
+    """Format the limit: "Predicted: limited by the PMD cores; next the function core, 80% busy"."""
     words = f"Predicted: limited by the {found.limit.resource}"
     if len(found.loads) > 1:
         second = found.loads[1]
@@ -130,5 +133,5 @@ def _limit(found: Prediction) -> str:
 
 
 def figure_or_why(point: PointRecord, figure: str | None, reading: Reading) -> str:
-    """The figure, or why there is none."""
+    """Return the rate, or why there is none."""
     return reading.missing(point) if figure is None else figure

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do S1's tuning steps gain here what its figure 5 shows?
+"""Compare the gains of S1's tuning steps with its figure 5.
 
-The figure is a picture without figures: each step is above the one before. In words the paper gives
-the last one: line rate of 10 GbE with 256-octet packets and no loss.
+The figure has no numbers: each step is above the one before. The text gives the last one: line rate
+of 10 GbE with 256-octet packets and no loss.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def beside(run: RunRecord, reading: Reading) -> Beside:
 
 
 def _steps(group: FactorGroup, run: RunRecord) -> Iterator[Said]:
-    """In S1 each step gains."""
+    """Compare each step: in S1 every one gains."""
     for told in group.cumulative:
         words = effect_words(told)
         yield Said(
@@ -55,7 +55,7 @@ def _steps(group: FactorGroup, run: RunRecord) -> Iterator[Said]:
 
 
 def _why(what: str, run: RunRecord) -> str:
-    """What of this host takes from a step what S1's host gave it."""
+    """Return what of this host keeps a step from its gain on S1's host."""
     if what.startswith("NUMA") and len(run.host.nodes) == 1:
         return "This host has one NUMA node: its CPUs are all CPUs, and the step changes nothing"
     if what.startswith("pinned") and not run.host.kernel.isolated:
@@ -64,7 +64,7 @@ def _why(what: str, run: RunRecord) -> str:
 
 
 def _order(group: FactorGroup) -> Iterator[Said]:
-    """Whether the rates of the cumulative configurations are in S1's order."""
+    """Compare the order of the cumulative configurations with S1's."""
     cells = [frozenset(range(at)) for at in range(len(group.factors) + 1)]
     rates = [rate for cell in cells if (rate := group.mean_fps(cell)) is not None]
     if len(rates) != len(cells):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How do interfaces scale with the number of VNFs, beside S2's figures 28 to 39?
+"""Compare the scaling of interfaces over the number of VNFs with S2's figures 28 to 39.
 
-S2's rate is what the VNFs transmit under full load, summed. In a row each frame is counted once for
-each VNF: its rate from end to end is the sum over the number of VNFs. Ours is the MRR; summed it is
-at least what the VNFs transmit, because frames that a later VNF drops are not in it.
+S2's rate is the sum of what the VNFs transmit under full load. With VNFs in a row, each frame
+counts once for each VNF. So its end-to-end rate is the sum over the number of VNFs. Our rate is the
+MRR. Its sum is a lower bound of what the VNFs transmit: frames that a later VNF drops are absent.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _EAST_WEST = "east-west"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of S2's tables: which interface, whether VNFs are in a row, how many, which size."""
+    """A row of S2's tables: interface, arrangement of VNFs, their number, frame size."""
 
     attachment: str
     arrangement: str
@@ -40,12 +40,12 @@ class Row:
 
     @property
     def passes(self) -> int:
-        """How often S2 counts a frame."""
+        """Return how often S2 counts a frame."""
         return self.functions if self.arrangement == _EAST_WEST else 1
 
 
 def row_of(frames: Frames) -> Row | None:
-    """The row that the point repeats; None where S2 has none."""
+    """Return the row that the point repeats; None where S2 has none."""
     kind, vnfs = frames.topology.kind, frames.topology.vnfs
     if not frames.traffic.frame.text.isdecimal() or frames.bng is not None:
         return None
@@ -62,7 +62,7 @@ def row_of(frames: Frames) -> Row | None:
 
 
 def published_fps(row: Row) -> float | None:
-    """S2's rate, summed over the VNFs; None where it has no such row."""
+    """Return S2's rate, summed over the VNFs; None where it has no such row."""
     return next(
         (
             rate.rate_fps
@@ -76,16 +76,17 @@ def published_fps(row: Row) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A point beside its row. Rates from end to end; theirs_fps: 0 where S2 rounds to nothing."""
+    """A point and its row, with end-to-end rates."""
 
     row: Row
     point: PointRecord
     ours_fps: float | None
     theirs_fps: float | None
+    """0 where S2 rounds to nothing."""
 
     @property
     def both(self) -> tuple[float, float] | None:
-        """Where both have a rate above 0."""
+        """Return both rates where both are above 0."""
         if self.ours_fps is None or not self.theirs_fps:
             return None
         return self.ours_fps, self.theirs_fps
@@ -119,7 +120,7 @@ def _pair(point: PointRecord, reading: Reading) -> Pair | None:
 
 
 def _said(name: str, members: list[Pair], reading: Reading) -> Iterator[Said]:
-    """One sentence for each curve over the number of VNFs."""
+    """Yield one sentence for each curve over the number of VNFs."""
     found = [both for pair in members if (both := pair.both) is not None]
     if not any(pair.ours_fps for pair in members):
         yield Said(Agreement.OPEN, f"{name}: {reading.missing(members[0].point)}")
@@ -131,7 +132,7 @@ def _said(name: str, members: list[Pair], reading: Reading) -> Iterator[Said]:
 
 
 def _together(pairs: list[Pair]) -> Iterator[Said]:
-    """The correlation over all sizes and numbers of VNFs of an interface and pattern."""
+    """Yield the correlation over all sizes and numbers of VNFs of an interface and pattern."""
     groups: dict[str, list[Pair]] = {}
     for pair in pairs:
         name = f"{_NAMES[pair.row.attachment]} {pair.row.arrangement}"

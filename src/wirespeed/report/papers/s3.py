@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do jumbo frames want a second receive queue, as S3's table 5 shows?"""
+"""Compare one and two receive queues with jumbo frames, as S3's table 5 does."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from wirespeed.report.papers.reading import FULL, Reading, Share, figure_or_why
 from wirespeed.store.records import PointRecord, RunRecord
 
 _LINK_BPS = 25e9
-# S3's cases with one queue, and with two; all else is the same.
+# S3's cases with one queue, and with two; all else is equal.
 ONE_QUEUE, TWO_QUEUES = "case 5", "case 7"
-# As exactly as 100% is published: within a few frames of line rate.
+# Precision of a published 100%: within a few frames of line rate.
 _PUBLISHED_FULL = 0.9999
 
 
 def case_of(frames: Frames) -> str | None:
-    """The case of S3 that the point repeats."""
+    """Return the case of S3 that the point repeats."""
     switch, queues = frames.sut.vswitch, frames.sut.vswitch.rx_queues
     if frames.topology.kind == "host":
         return "case 1" if queues == 2 else None
@@ -44,7 +44,7 @@ def case_of(frames: Frames) -> str | None:
 
 
 def published_shares() -> Mapping[tuple[str, int], float]:
-    """By case and size, of line rate."""
+    """Return shares of line rate by case and size."""
     return {
         (rate.label.partition(":")[0], rate.frame_bytes): min(
             1.0, rate.rate_fps / line_rate_fps(_LINK_BPS, rate.frame_bytes)
@@ -104,7 +104,7 @@ def beside(run: RunRecord, reading: Reading) -> Beside:
 
 
 def queues_said(size: int, pairs: Mapping[tuple[str, int], Pair], reading: Reading) -> Said:
-    """S3's finding: one queue loses, two do not."""
+    """Compare S3's finding: one queue loses, two do not."""
     one, two = pairs.get((ONE_QUEUE, size)), pairs.get((TWO_QUEUES, size))
     if one is None or two is None or one.ours is None or two.ours is None:
         return Said(Agreement.OPEN, f"{size} B: one queue or two have no figure {reading.where}")
@@ -140,7 +140,7 @@ def _judged(figures: str, one: Pair, two: Pair, reading: Reading) -> Said:
 
 
 def _said(pair: Pair, reading: Reading) -> Iterator[Said]:
-    """Whether a case reaches line rate in both, or in neither and about as much of it."""
+    """Yield whether a case reaches line rate in both, or in neither with about the same share."""
     if pair.theirs is None or pair.ours is None:
         return
     full_there = pair.theirs >= _PUBLISHED_FULL

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which share of line rate passes S4's cases, in tables as S4 has them?"""
+"""Compare the share of line rate in S4's cases, in tables with S4's layout."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LINK_BPS = 10e9
 _DIRECTIONS = 2
 # S4's names of its published tables.
 _CASES = {"host-l2fwd": "1.1", "vm-l2fwd-sriov": "3.1", "host-ovs-l2fwd": "2.1"}
-# What S4 says of Open vSwitch without DPDK at 64 octets.
+# Rate that S4 gives for Open vSwitch without DPDK at 64 octets.
 _LINUX_64_FPS = 2e6
 _ROUTER = "l3fwd"
 
@@ -28,7 +28,7 @@ Shares = Mapping[tuple[str, int], float]
 
 
 def case_of(frames: Frames) -> str | None:
-    """The case of S4 that the point repeats, by its number; "Linux L2" and "L3" have none."""
+    """Return the number of S4's case that the point repeats; none for "Linux L2" and "L3"."""
     routes = frames.sut.vnf.kind == _ROUTER
     kind, switch = frames.topology.kind, frames.sut.vswitch.kind
     if kind == "p2p" and frames.sut.vswitch.ovs.routes:
@@ -43,7 +43,7 @@ def case_of(frames: Frames) -> str | None:
 
 
 def published_shares() -> Shares:
-    """By case and size, of line rate."""
+    """Return shares of line rate by case and size."""
     return {
         (_CASES[rate.label.partition(",")[0]], rate.frame_bytes): min(
             1.0, rate.rate_fps / _DIRECTIONS / line_rate_fps(_LINK_BPS, rate.frame_bytes)
@@ -93,7 +93,7 @@ def _curves(
     shares: tuple[Shares, Shares],
     reading: Reading,
 ) -> Iterator[Said]:
-    """One sentence for each case over its frame sizes. shares: ours and theirs."""
+    """Yield one sentence for each case over its frame sizes. shares: ours and theirs."""
     (ours, theirs), where = shares, reading.where
     for case in cases:
         sizes = sorted(size for at, size in places if at == case)
@@ -117,7 +117,7 @@ def _curves(
 
 
 def ratios(ours: Shares, theirs: Shares, where: str) -> Iterator[Said]:
-    """What S4 says of one case beside another, at 64 octets."""
+    """Yield comparisons of two cases at 64 octets, as S4 makes them."""
     size = 64
     linux = _LINUX_64_FPS / _DIRECTIONS / line_rate_fps(_LINK_BPS, size)
     known = {**theirs, ("Linux L2", size): linux}
@@ -136,7 +136,7 @@ def ratios(ours: Shares, theirs: Shares, where: str) -> Iterator[Said]:
 def throughput(
     places: Mapping[tuple[str, int], PointRecord], theirs: Shares, reading: Reading
 ) -> Table:
-    """S4's columns, and its throughput next to ours."""
+    """Return S4's columns, and its throughput next to ours."""
     headings = (
         "Case", "Frame size (bytes)", f"Throughput {reading.where} (%)",
         "Aggregated throughput (fps)", "Aggregated theoretical max (fps)",
@@ -160,8 +160,11 @@ def _throughput(point: PointRecord, reading: Reading) -> tuple[str, ...]:
 
 
 def latency(places: Mapping[tuple[str, int], PointRecord]) -> Table:
-    """At the highest load that latency was measured at: 90% of the PDR. Jitter is one figure, the
-    inter-arrival jitter of RFC 3550; the spread that S4 gives as maximum jitter is the PDV."""
+    """Return latency at the highest load where it was measured: 90% of the PDR.
+
+    Jitter is the inter-arrival jitter of RFC 3550. The spread that S4 calls maximum jitter is the
+    PDV.
+    """
     headings = (
         "Case", "Frame size (bytes)", "Load (%)", "Min latency (uSec)", "Avg latency (uSec)",
         "Max latency (uSec)", "Avg jitter (uSec)", "PDV (uSec)",
@@ -178,7 +181,7 @@ def latency(places: Mapping[tuple[str, int], PointRecord]) -> Table:
 
 
 def _search() -> Table:
-    """S4's own, for its form: it has no other latencies."""
+    """Return S4's own latency table, for its layout: it has no other latencies."""
     headings = (
         "Intended load (%)", "Offered load (%)", "Min frame loss (%)", "Min latency (uSec)",
         "Avg latency (uSec)", "Max latency (uSec)", "Min jitter (uSec)", "Avg jitter (uSec)",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do the tasks of a gateway's test have in common? Its tables and its addresses.
+"""Define the tables and addresses that all tasks of a gateway test share.
 
 docs/reference/bng.md describes the keys. Subscribers are at the generator's east port, the network
-is at its west one.
+is at its west port.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from wirespeed.model.gateway import Bng
 from wirespeed.model.spec import Frames
 from wirespeed.remote.interface import Runner
 
-# From the range set aside for documentation (RFC 5737), and the subscribers' own network.
+# Addresses from the documentation range (RFC 5737) and from the subscribers' network.
 _LOCAL_IP, _GATEWAY_IP = "192.0.2.1", "10.0.0.1"
 NAME = "bng"
-# Routes are an array over all /24s (pktlib/bng/lpm.h); beside them, 35 octets a subscriber were
-# seen where tags are consecutive, twice that where they are hashed, and the test keeps 32 at each
-# of two senders and receivers. In front of several workers: an octet for each pair of tags.
+# Routes are an array over all /24s (pktlib/bng/lpm.h). A subscriber takes 35 octets where tags are
+# consecutive (measured), twice that where they are hashed. The test itself keeps 32 octets of each
+# subscriber at two senders and two receivers. A balancer in front of several workers takes one
+# octet for each pair of tags.
 _ROUTES_BYTES, _ENTRY_BYTES, _BALANCER_BYTES = 40 << 20, 256, 16 << 20
 
 
 class GatewaySender(Protocol):
-    """A generator's stream is all that matters here (traffic/frames/content.py)."""
+    """A stream of the generator, as far as frame content needs it (traffic/frames/content.py)."""
 
     @property
     def stream(self) -> Stream: ...
@@ -36,29 +37,30 @@ class GatewaySender(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """tables: the file. translates: the function under test is a gateway, not a plain forwarder.
-    workers: how many it has. frame: its sizes, as a study writes them.
-
-    It is also the content of the frames that the generator sends and checks."""
+    """Gateway of a test, and the content of frames that the generator sends and checks."""
 
     bng: Bng
     frame: str
+    """Frame sizes as written in a study."""
     tables: str
+    """Path of the file with subscribers and routes."""
     gateway_mac: str
     inet_mac: str
     translates: bool
+    """True if the function under test is a gateway, not a plain forwarder."""
     workers: int = 1
+    """Number of the function's workers."""
 
     def prepare(self, runner: Runner) -> None:
         """Write the file that all tasks read."""
         runner.write(self.tables, "\n".join(table_lines(self.bng.tables)) + "\n")
 
     def function_keys(self, *, upstream: bool) -> Mapping[str, str]:
-        """Of bng_up, or of bng_down."""
+        """Return the keys of task bng_up or bng_down."""
         return self._shared() | ({"gateway_ip": _GATEWAY_IP} if upstream else {})
 
     def sender_keys(self, sender: GatewaySender) -> Mapping[str, str]:
-        """Each generator sends for all subscribers."""
+        """Return the keys of a sender; each sends for all subscribers."""
         from_port = sender.stream.from_port
         keys = self._shared() | self._order(from_port) | {"frame": self.frame}
         if from_port == EAST and self.bng.arp_every and self.translates:
@@ -66,7 +68,7 @@ class Gateway:
         return keys
 
     def receiver_keys(self, from_port: str, _flows: int) -> Mapping[str, str]:
-        """Of the sink of frames that were sent from this port."""
+        """Return the keys of the sink of frames that were sent from this port."""
         between = "yes" if self.translates else "no"
         return self._shared() | self._order(from_port) | {"gateway": between}
 
@@ -84,9 +86,9 @@ class Gateway:
 
 
 def gateway_of(frames: Frames, run_dir: PurePosixPath, entries: tuple[str, str]) -> Gateway | None:
-    """The gateway of this point's test; None where frames are not a gateway's.
+    """Return the gateway of this point's test; None where frames are not a gateway's.
 
-    entries: the addresses that frames are sent to from east and from west.
+    entries: destination addresses of frames from east and from west.
     """
     if frames.bng is None:
         return None
@@ -103,7 +105,7 @@ def gateway_of(frames: Frames, run_dir: PurePosixPath, entries: tuple[str, str])
 
 
 def tables_bytes(frames: Frames) -> int:
-    """A gateway's tables, and what its generator keeps of each subscriber and route."""
+    """Return the size of a gateway's tables plus the generator's state, in bytes."""
     if frames.bng is None:
         return 0
     workers = frames.sut.vnf.workers
@@ -113,5 +115,5 @@ def tables_bytes(frames: Frames) -> int:
 
 
 def beyond(side: str) -> str:
-    """The block of those that a gateway sends to on this side: subscribers, or next hops."""
+    """Return the address block that a gateway sends to on this side: subscribers or next hops."""
     return mac_text(FIRST_MAC if side == SIDES[0] else FIRST_HOP_MAC)

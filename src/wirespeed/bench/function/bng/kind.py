@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""This project's Broadband Network Gateway as a network function (docs/reference/bng.md)."""
+"""Run this project's Broadband Network Gateway as a network function (docs/reference/bng.md)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _gateway(setup: Setup) -> Gateway:
 
 
 def _task(gateway: Gateway, forward: Forward, setup: Setup) -> WsdpTask:
-    """One direction of a gateway: from all queues of one port to the first of the other."""
+    """Build one direction of a gateway: all queues of one port to the first of the other."""
     upstream = is_upstream(forward)
     return WsdpTask(
         task_name(forward, 0),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which tasks make up a gateway of several workers, and on which lcores do they run?
+"""Build the tasks of a gateway with several workers, and place them on lcores.
 
-Pure. S1's layout (its figure 2): a load balancer for each side, workers that each own the
-subscribers whose key modulo their number is theirs, aggregation towards each port. Rings lie
-between them. docs/reference/bng.md describes the tasks.
+Pure. The layout is that of S1, figure 2: a load balancer for each side, workers, and aggregation
+towards each port, with rings between them. A worker owns the subscribers whose key modulo the
+number of workers is its number. docs/reference/bng.md describes the tasks.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from wirespeed.bench.program.attachment import Attachment
 from wirespeed.bench.program.config import WsdpRing, WsdpTask
 from wirespeed.bench.topology.wiring import SIDES, Forward
 
-# To a worker, and from all of them to a port.
+# Depth of the ring to a worker, and of the ring from all workers to a port.
 _WORKER_RING, _PORT_RING = 1024, 4096
 
 
 def frames_between(workers: int) -> int:
-    """Frames that the rings between the tasks of one direction may hold."""
+    """Return how many frames the rings between the tasks of one direction hold."""
     return workers * _WORKER_RING + _PORT_RING if workers > 1 else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Lcores:
-    """Who runs where. With fewer than three lcores workers share them with the rest."""
+    """Lcores of the tasks. With fewer than three lcores, workers share them with other tasks."""
 
     balance: int
     aggregate: int
@@ -48,7 +48,7 @@ def worker_tasks(
     attachments: Mapping[str, Attachment],
     lcores: Sequence[int],
 ) -> Iterator[WsdpTask]:
-    """In the order in which frames meet them, for where they share an lcore."""
+    """Yield the tasks in the order in which frames pass them, for lcores with several tasks."""
     place = Lcores.of(lcores)
     for forward in forwards:
         yield _balancer(gateway, forward, attachments, place.balance)

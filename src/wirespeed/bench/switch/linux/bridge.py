@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linux bridges as a part of a bench: the kernel's own L2 forwarding."""
+"""Run Linux bridges as a component of a bench: the kernel's L2 forwarding."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from wirespeed.bench.switch.linux.segments import Segment
 from wirespeed.bench.switch.veth.cables import QUIET, program_ends
 from wirespeed.bench.topology.wiring import SWITCH
 
-# Frames of a bench are not for the host's own firewall.
+# Frames of a bench must not pass the host's firewall.
 _BRIDGE = ("stp_state", "0", "mcast_snooping", "0", "nf_call_iptables", "0",
            "nf_call_ip6tables", "0", "nf_call_arptables", "0")  # fmt: skip
 
 
 class LinuxBridge(KernelForwarding):
-    """makes_ports: whether this part makes its ports; else they are in the namespace already."""
+    """Linux bridges of a bench.
+
+    makes_ports: whether this component makes its ports; otherwise the namespace already has them.
+    """
 
     name = "Linux bridge"
 

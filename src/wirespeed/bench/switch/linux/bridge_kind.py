@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Linux bridge as a kind of switch: what the papers set beside Open vSwitch with DPDK."""
+"""Register the Linux bridge as a type of switch; the papers compare it with OVS-DPDK."""
 
 from __future__ import annotations
 

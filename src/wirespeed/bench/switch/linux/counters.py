@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What did the kernel do with the frames, port by port?
+"""Count frames in the kernel's forwarding, port by port.
 
-A port is a pair of veth interfaces: the switch's own, and the one that the program or host at the
-other end has. What one of the two sends the other receives, unless the backlog of the CPU that has
-to process it is full: then the sender counts a drop.
+A port is a pair of veth interfaces: the switch's own, and the one of the program or host at the
+other end. One interface receives what the other sends. If the backlog of the processing CPU is
+full, the sender counts a drop.
 
-A port to a virtual machine is a tap. What QEMU writes there it has received, and drops where that
-backlog is full; it has sent what QEMU has read, and drops what finds the tap's ring full.
+A port to a virtual machine is a tap. It receives what QEMU writes, and drops where that backlog is
+full. It has sent what QEMU has read, and drops when its ring is full.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from wirespeed.model.hop_counts import DropCause
 def hop(
     ends: Mapping[str, str], taps: Iterable[str], counts: Mapping[str, InterfaceCount]
 ) -> HopCount:
-    """The whole switch. ends: of each port that is no tap, the interface at its other end."""
+    """Return the counts of the whole switch.
+
+    ends: interface at the other end of each port that is not a tap.
+    """
     entered, left = {}, {}
     drops: dict[tuple[str, DropCause], int] = {}
     for port, end in ends.items():
@@ -37,7 +40,7 @@ def hop(
     return HopCount(SWITCH, entered, left, drops)
 
 
-# Of IPv4 and IPv6, by the files of /proc/net that hold them.
+# IPv4 and IPv6 counters, by the files of /proc/net that hold them.
 _IP_DROPS = {
     "Ip.InHdrErrors": DropCause.BAD_HEADER,
     "Ip6InHdrErrors": DropCause.BAD_HEADER,
@@ -47,14 +50,16 @@ _IP_DROPS = {
 
 
 def parse_ip_drops(text: str) -> Mapping[DropCause, int]:
-    """What IP of a namespace dropped, from /proc/net/snmp, netstat and snmp6 in a row. The kernel
-    counts a TTL that ran out among the header errors."""
+    """Return what IP of a namespace dropped, from /proc/net/snmp, netstat and snmp6 in a row.
+
+    The kernel counts an expired TTL among the header errors.
+    """
     found = dict.fromkeys(_IP_DROPS.values(), 0)
     names: dict[str, list[str]] = {}
     for line in text.splitlines():
         head, *words = line.split()
         if head not in names and head.endswith(":"):
-            names[head] = words  # a line of names comes before the one of their values
+            names[head] = words  # the line of names precedes the line of their values
             continue
         counters = (
             {f"{head[:-1]}.{name}": n for name, n in zip(names[head], words, strict=True)}

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ports of a switch that the kernel is: veth pairs, and taps to virtual machines, in a network
-namespace of their own.
+"""Make the ports of a kernel switch: veth pairs and taps in a network namespace.
 
-The kernel forwards, in softirqs: no process, nothing that polls. Receive packet steering (RPS)
-makes it do so on the CPUs that the plan chose, not on the one that sends.
+The kernel forwards in softirqs, without a process and without polling. Receive packet steering
+(RPS) moves that to the CPUs of the plan, away from the sending CPU.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from wirespeed.model.cpuset import format_mask
 
 
 class KernelForwarding(UnstartedPart):
-    """What bridge and router have in common; each adds up, read and describe."""
+    """Base of bridge and router, which add up, read and describe."""
 
     unwatched = "the kernel forwards in softirqs: what stops or slows these is not seen"
 
@@ -28,8 +27,10 @@ class KernelForwarding(UnstartedPart):
 
     def make_ports(self, ends: Iterable[str], taps: Iterable[str], macs: Mapping[str, str],
                    sysctls: Iterable[str]) -> None:  # fmt: skip
-        """Make the namespace with all ports. macs: addresses of ports that must have a certain
-        one."""
+        """Make the namespace with all ports.
+
+        macs: addresses of ports that need a certain one.
+        """
         make_cables(self._setup, {port: port for port in ends}, macs, sysctls)
         for tap in taps:
             self.ip("tuntap", "add", "dev", tap, "mode", "tap", "vnet_hdr")
@@ -37,7 +38,7 @@ class KernelForwarding(UnstartedPart):
                     "txqueuelen", str(self._setup.plan.descriptors.value), "up")  # fmt: skip
 
     def steer(self, ports: Iterable[str]) -> None:
-        """The ports' frames are processed on the plan's CPUs (Documentation/networking/scaling)."""
+        """Process the ports' frames on the plan's CPUs (Documentation/networking/scaling)."""
         cpus = self._setup.plan.pmd_cpus.value
         if not cpus:
             return
@@ -48,10 +49,10 @@ class KernelForwarding(UnstartedPart):
             self._setup.host.runner.run(words, stdin=format_mask(cpus).removeprefix("0x"))
 
     def begin(self) -> None:
-        """All its counts add up."""
+        """Do nothing: all counts are cumulative."""
 
     def pollers(self) -> tuple[Poller, ...]:
-        """ksoftirqd, which forwards on behalf of softirqs where there is too much for them."""
+        """Return the ksoftirqd threads, which forward when softirqs are overloaded."""
         cpus = {f"ksoftirqd/{cpu}" for cpu in self._setup.plan.pmd_cpus.value}
         return tuple(
             Poller(thread.tid, thread.name, "sut", timed=False, sleeps=True)
@@ -59,11 +60,11 @@ class KernelForwarding(UnstartedPart):
         )
 
     def links(self) -> Mapping[str, InterfaceCount]:
-        """What the namespace's interfaces count."""
+        """Return the counters of the namespace's interfaces."""
         return read_links(self._setup.host.runner, self._namespace)
 
     def down(self) -> None:
-        """The namespace takes everything with it."""
+        """Remove the namespace, and with it everything else."""
 
     def ip(self, *words: str) -> None:
         self.run("ip", "-n", self._namespace, *words)
@@ -72,7 +73,7 @@ class KernelForwarding(UnstartedPart):
         return self._setup.host.runner.run(list(words)).stdout
 
     def common(self) -> dict[str, object]:
-        """Of the record of the run."""
+        """Return what both types add to the run record."""
         return {
             "kernel": self.run("uname", "-r").strip(),
             "rps_cpus": list(self._setup.plan.pmd_cpus.value),

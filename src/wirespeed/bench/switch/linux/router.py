@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel's own IP forwarding between two ports, as a part of a bench.
+"""Run the kernel's IP forwarding between two ports as a component of a bench.
 
-Each port has the MAC address that frames are sent to there; what a stream is sent to has a route by
-the port where it ends, and the neighbour there an address that nobody has to ask for.
+Each port has the MAC address that frames are sent to there. Each stream's destination has a route
+by the port where it ends, and a static neighbour there.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from wirespeed.bench.switch.linux.ports import KernelForwarding
 from wirespeed.bench.switch.veth.cables import QUIET, program_ends
 from wirespeed.bench.topology.wiring import PORTS, SWITCH, generator_mac
 
-# A port sends nothing of its own: without link-local addresses there are no solicitations, and
-# reports of multicast groups are repeated in a day (ms).
+# Keep ports from sending frames of their own. Without link-local addresses there are no
+# solicitations; multicast group reports repeat after a day (value in ms).
 _SYSCTLS = {
     4: (
         "net.ipv4.ip_forward=1",
@@ -33,7 +33,8 @@ _SYSCTLS = {
         "net.ipv6.conf.all.forwarding=1",
     ),
 }
-# The programs' ends of the cables are in the same namespace: what arrives there is not routed.
+# The programs' ends of the cables are in the same namespace: frames that arrive there must not be
+# routed.
 _END_SYSCTLS = ("net.ipv4.conf.{}.forwarding=0", "net.ipv6.conf.{}.disable_ipv6=1")
 _NEIGHBOURS = {4: "192.0.2.1", 6: "fe80::1"}
 _COUNTERS = ("/proc/net/snmp", "/proc/net/netstat", "/proc/net/snmp6")
@@ -62,7 +63,7 @@ class LinuxRouter(KernelForwarding):
         self.steer(PORTS)
 
     def read(self) -> tuple[HopCount, ...]:
-        """Its ports, and what IP dropped between them."""
+        """Return the counts of its ports, and what IP dropped between them."""
         seen = hop(self._ends, (), self.links())
         text = self.run(*inside(self._namespace), "cat", *_COUNTERS)
         dropped = {(SWITCH, cause): frames for cause, frames in parse_ip_drops(text).items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel's IP forwarding as a kind of switch: L3 beside the L2 of a bridge."""
+"""Register the kernel's IP forwarding as a type of switch: L3, where a bridge is L2."""
 
 from __future__ import annotations
 

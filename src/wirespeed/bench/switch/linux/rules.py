@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can no switch do that the kernel is, and what does each need of a plan?"""
+"""List what no kernel switch can do, and what each of them needs from a plan."""
 
 from __future__ import annotations
 

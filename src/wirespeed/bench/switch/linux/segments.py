@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which ports share a bridge, and which addresses must it be told?
+"""Group ports into bridges, with the addresses that each bridge must know. Pure.
 
-A bridge forwards by the destination address alone, wherever a frame comes from; so ports that
-exchange frames share one, and others have another, as networks of a cloud do. Pure.
+A bridge forwards by the destination address alone, regardless of the ingress port. So only ports
+that exchange frames share one, as in the networks of a cloud.
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ _PAIR = 2
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The ports of one bridge. addresses: port by address; None: two ports, each of which gets all
-    that comes from the other."""
+    """Ports of one bridge."""
 
     ports: tuple[str, ...]
     addresses: dict[str, str] | None
+    """Port by address; None for two ports that each get all frames of the other."""
 
 
 def segments(flows: Sequence[Flow]) -> tuple[Segment, ...]:
-    """The bridges that these rules need. Raises ValueError where one address had to lead to two
-    ports of a bridge."""
+    """Return the bridges that these rules need.
+
+    Raises ValueError where one address leads to two ports of a bridge.
+    """
     groups: list[set[str]] = []
     for flow in flows:
         joined = {flow.in_port, flow.out_port}

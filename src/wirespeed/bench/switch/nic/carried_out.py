@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which settings of a virtual function does the NIC carry out, and not only its driver keep? Pure.
+"""Tell which VF settings a NIC enforces, rather than its driver only storing them. Pure.
 
-A setting that was read back says what the driver remembers. Whether the device acts by it shows in
-its frames alone.
+A setting that was read back shows the driver's memory. Only frames show whether the device obeys
+it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-# Of PCI devices that QEMU emulates (docs/specs/pci-ids.rst).
+# Subsystem vendor of PCI devices that QEMU emulates (docs/specs/pci-ids.rst).
 _QEMU_SUBSYSTEM = "0x1af4"
 _NOT_TESTED = "set and read back; not tested whether the NIC acts by it"
 _NOT_EMULATED = "not emulated: set and read back, but QEMU's device has no such registers"
@@ -26,18 +26,21 @@ REAL: Mapping[str, str] = MappingProxyType(
         "max_tx_rate": _NOT_TESTED,
     }
 )
-# hw/net/igb_core.c looks at none of DTXSWC's anti-spoofing bits and at no rate scheduler.
+# hw/net/igb_core.c reads neither DTXSWC's anti-spoofing bits nor any rate scheduler.
 EMULATED: Mapping[str, str] = MappingProxyType(
     {**REAL, "spoofchk": _NOT_EMULATED, "trust": _BY_DRIVER, "max_tx_rate": _NOT_EMULATED}
 )
 
 
 def is_emulated(subsystem_vendor: str) -> bool:
-    """Whether QEMU is the NIC. subsystem_vendor: as sysfs has it for the physical function."""
+    """Return whether QEMU emulates the NIC.
+
+    subsystem_vendor: as sysfs has it for the physical function.
+    """
     return subsystem_vendor.strip() == _QEMU_SUBSYSTEM
 
 
 def carried_out(subsystem_vendor: str, *, one_vlan: bool = False) -> Mapping[str, str]:
-    """A clause for each setting. one_vlan: whether all ports are in the same one."""
+    """Return a clause for each setting. one_vlan: whether all ports are in the same VLAN."""
     found = EMULATED if is_emulated(subsystem_vendor) else REAL
     return {**found, "vlan": _NOT_TESTED} if one_vlan else found

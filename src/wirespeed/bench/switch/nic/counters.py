@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What did a NIC's own switch do with the frames, virtual function (VF) by virtual function? Pure.
+"""Count frames in a NIC's own switch, by virtual function (VF). Pure.
 
-A VF's own counters are the NIC's: what the switch took from it, and what the switch put into its
-ring. Each link is a VLAN with two VFs, so what one of them sent and the other did not get was lost
-on the way between them.
+A VF's counters are the NIC's: what the switch took from it, and what it put into its ring. Each
+link is a VLAN with two VFs, so a frame that one sent and the other did not get was lost between
+them.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ Link = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class VfCount:
-    """Of one VF, since it was taken into use.
-
-    sent: the NIC took from it. received: it was given, what its ring had no room for included.
-    missed: those among them, where the device tells (ethdev's imissed). discarded: what the NIC
-    took and refused to send on, where the driver of the physical function tells.
-    """
+    """Counters of one VF since it was taken into use."""
 
     sent: int
+    """Frames that the NIC took from it."""
     received: int
+    """Frames that the NIC gave to it, including those that its ring had no room for."""
     missed: int
+    """Received frames without room in the ring, where the device reports them (ethdev's imissed).
+    """
     discarded: int
+    """Frames that the NIC took and did not send on, where the PF's driver reports them."""
 
     def since(self, before: VfCount) -> VfCount:
         return VfCount(
@@ -42,7 +42,10 @@ class VfCount:
 
 
 def vf_count(device: Mapping[str, int], physical: Mapping[str, object]) -> VfCount:
-    """device: ethdev's counters of the VF. physical: its entry in the physical function's list."""
+    """Return the counters of one VF.
+
+    device: ethdev's counters of the VF. physical: its entry in the physical function's list.
+    """
     stats = physical.get("stats")
     tx = stats.get("tx", {}) if isinstance(stats, Mapping) else {}
     missed = device["imissed"]
@@ -55,17 +58,20 @@ def between(before: Mapping[str, VfCount], after: Mapping[str, VfCount]) -> Mapp
 
 
 def lost(counts: Mapping[str, VfCount], links: Sequence[Link]) -> Mapping[Link, int]:
-    """By where frames came from and went to: sent, and not received. Below 0: others came, too."""
+    """Return frames sent and not received, by link.
+
+    Negative where frames of others arrived, too.
+    """
     ways = [way for a, b in links for way in ((a, b), (b, a))]
     return {(a, b): counts[a].sent - counts[b].received for a, b in ways}
 
 
 def hop(counts: Mapping[str, VfCount], links: Sequence[Link]) -> HopCount:
-    """The switch's counts.
+    """Return the switch's counts.
 
-    Few devices tell a VF what its ring had no room for, and none the physical function. But a VLAN
-    has no other place to lose a frame at than the ring that it leads to, besides those that the NIC
-    refused to send.
+    Few devices report to a VF what its ring had no room for, and none does to the physical
+    function. But a VLAN can lose a frame only at the ring that it leads to, apart from frames that
+    the NIC did not send.
     """
     drops: dict[tuple[str, DropCause], int] = {}
     for (origin, target), frames in lost(counts, links).items():

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The switch inside a NIC, which joins its virtual functions (VFs), as a part of a bench.
+"""Represent the switch inside a NIC, which joins virtual functions (VFs), in a bench.
 
-It is there before us and needs no process: the part tells how it is set, and counts. Where a path
-leads over two hosts, it stands for both NICs and the wire between them.
+It exists already and needs no process: the component reports its settings and counts. Where a path
+spans two hosts, it stands for both NICs and the wire between them.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from wirespeed.bench.switch.nic.counters import Link, VfCount, between, hop, los
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.pci import SYS_PCI, driver_of
 
-# Frames may be on their way still: what is missing counts once it stays the same.
+# Frames may still be in flight: a gap counts once it no longer changes.
 _SETTLE_S, _AGAIN_S = 0.2, 0.005
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Where a program runs: on which machine, and where it keeps its sockets there."""
+    """Machine on which a program runs, and the directory of its sockets there."""
 
     runner: Runner
     run_dir: PurePosixPath
@@ -36,20 +36,23 @@ class Home:
 
 @dataclass(frozen=True, slots=True)
 class NicPort:
-    """One VF. runner: of the NIC's host. home, file_prefix, index: of the program that polls it,
-    and as which device; its home is not known before it runs."""
+    """One VF."""
 
     name: str
     runner: Runner
+    """Access to the NIC's host."""
     address: str
     home: Callable[[], Home]
+    """Where the program runs that polls the VF; unknown before it runs."""
     file_prefix: str
+    """DPDK --file-prefix of that program."""
     index: int
+    """Number of the VF among that program's devices."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Physical:
-    """A physical function, and where one of its VFs stands in its list."""
+    """A physical function, and the index of one VF in its list."""
 
     runner: Runner
     address: str
@@ -58,7 +61,7 @@ class _Physical:
 
 
 class NicSwitch(UnstartedPart):
-    """links: which ports share a VLAN.
+    """Switch inside a NIC. links: ports that share a VLAN.
 
     The programs at its ports wait for their links themselves.
     """
@@ -118,12 +121,12 @@ class NicSwitch(UnstartedPart):
         self._programs.clear()
 
     def describe(self) -> Mapping[str, object]:
-        """The VFs as the driver of their physical function says that they are set."""
+        """Return the VFs as the driver of their physical function reports them."""
         return {port.name: self._describe(port) for port in self._ports}
 
     @property
     def emulated(self) -> str | None:
-        """Why figures say nothing about speed; None where they do."""
+        """Return why results say nothing about speed; None where they do."""
         said = (emulated_nic(p.runner, p.address) for p in self._physical.values())
         return next((why for why in said if why is not None), None)
 
@@ -136,7 +139,10 @@ class NicSwitch(UnstartedPart):
 def describe_vf(
     runner: Runner, pf: str, entry: Mapping[str, object], *, one_vlan: bool = False
 ) -> Mapping[str, object]:
-    """How a VF is set. entry: of it, in its physical function's list. one_vlan: see carried_out."""
+    """Describe the settings of a VF.
+
+    entry: the VF in its physical function's list. one_vlan: see carried_out.
+    """
     return {
         "physical_function": pf,
         "driver": driver_of(runner, pf),
@@ -146,7 +152,7 @@ def describe_vf(
 
 
 def emulated_nic(runner: Runner, pf: str) -> str | None:
-    """Why figures of this NIC say nothing about speed; None where they do."""
+    """Return why results of this NIC say nothing about speed; None where they do."""
     found = is_emulated(_subsystem_vendor(runner, pf))
     return f"NIC {pf} of {runner.name}: QEMU's" if found else None
 
@@ -156,7 +162,7 @@ def _subsystem_vendor(runner: Runner, pf: str) -> str:
 
 
 def _physical(port: NicPort) -> _Physical:
-    """Raises BenchError when the VF, or its physical function's driver, has gone."""
+    """Return the VF's physical function. Raises BenchError when VF or PF driver is gone."""
     runner = port.runner
     pf = os.path.basename(runner.readlink(f"{SYS_PCI}/{port.address}/physfn"))
     interface = pf_interface(runner, pf)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a port of Open vSwitch a bond of several links?
+"""Make a port of Open vSwitch a bond of several links.
 
-A frame leaves by a bond only where the action NORMAL sends it there; "output" names one link. So a
-bond has a bridge of its own with one port besides, by which all frames come and go: NORMAL knows no
-other way, and learns nothing. For the datapath it is no hop: rules of all bridges become one flow.
+Only the action NORMAL sends a frame to a bond; "output" names one link. So a bond has a bridge of
+its own with one other port, by which all frames come and go. NORMAL then has one choice and learns
+nothing. The datapath merges the rules of all bridges into one flow, so this bridge is no hop.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ from wirespeed.model.ovs import BondMode
 
 @dataclass(frozen=True, slots=True)
 class Bond:
-    """port: the switch's port that is a bond. inner: the only other port of its bridge."""
+    """A bond of Open vSwitch."""
 
     bridge: str
     port: SwitchPort
+    """The switch's port that is a bond."""
     inner: SwitchPort
+    """The only other port of the bond's bridge."""
     mode: BondMode
 
     @property
     def name(self) -> str:
-        """Of the bond itself, among Open vSwitch's ports."""
+        """Name of the bond among Open vSwitch's ports."""
         return f"{self.port.name}-links"
 
     @property
@@ -37,12 +39,12 @@ class Bond:
 
     @property
     def rules(self) -> str:
-        """One of each port, so that Open vSwitch counts what came in by it."""
+        """Rules of the bridge: one for each port, so that Open vSwitch counts its ingress."""
         numbers = [port.number for port in (self.inner, *self.port.members)]
         return "".join(f"priority=1,in_port={number},actions=NORMAL\n" for number in numbers)
 
     def add_command(self, mtu: int, pinned: Mapping[str, str]) -> list[str]:
-        """The ovs-vsctl words that make bridge and bond."""
+        """Return the ovs-vsctl arguments that make bridge and bond."""
         names = [member.name for member in self.port.members]
         words = ["add-br", self.bridge, "--", "set", "Bridge", self.bridge]
         words += ["datapath_type=netdev", "fail_mode=secure", "flood-vlans=0"]
@@ -51,7 +53,7 @@ class Bond:
         if self.uses_lacp:
             words += ["lacp=active", "other_config:lacp-time=fast"]
         if self.mode is BondMode.ACTIVE_BACKUP:
-            # Both ends use the same link: what comes by the other one is dropped.
+            # Both ends must use the same link: frames on the other one are dropped.
             words.append(f"other_config:bond-primary={names[0]}")
         for member in self.port.members:
             words += ["--", *set_interface(member, mtu, pinned)]
@@ -64,7 +66,10 @@ _LACP_STATE = re.compile(r"(?:actor|partner) state: (.*)$", re.MULTILINE)
 
 
 def not_ready(bond: Bond, shown: str, lacp: str) -> str | None:
-    """Which links do not carry frames yet; from bond/show, and lacp/show where LACP is used."""
+    """Return which links do not carry frames yet.
+
+    shown: answer of bond/show. lacp: answer of lacp/show, where LACP is used.
+    """
     enabled = {name for name, state in _MEMBER.findall(shown) if state == "enabled"}
     waiting = [member.name for member in bond.port.members if member.name not in enabled]
     if waiting:
@@ -84,7 +89,7 @@ _PDUS = re.compile(r"^member: (\S+):\s+TX PDUs: (\d+)\s+RX PDUs: (\d+)", re.MULT
 
 
 def parse_pdus(shown: str) -> Mapping[str, Pdus]:
-    """By link, from lacp/show-stats."""
+    """Return LACP frames by link, from lacp/show-stats."""
     return {name: Pdus(int(sent), int(received)) for name, sent, received in _PDUS.findall(shown)}
 
 
@@ -94,10 +99,9 @@ _RULE = re.compile(r"n_packets=(\d+).*priority=1,in_port=(\d+) actions=NORMAL")
 def not_admitted(
     bonds: Sequence[Bond], dump: str, counts: Mapping[int, PortCount]
 ) -> Iterator[tuple[str, int]]:
-    """By port, how many frames came in at most by a link which the bond held for down: NORMAL drops
-    them.
+    """Yield each port with the most frames that NORMAL dropped on links held down.
 
-    dump: the rules of all bridges, with counts that have settled. counts: of all ports.
+    dump: rules of all bridges, with settled counts. counts: counters of all ports.
     """
     came = {int(number): int(packets) for packets, number in _RULE.findall(dump)}
     for bond in bonds:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which bridge has which port, what joins them, and which rules does each of them need?
+"""Assign ports to bridges, join the bridges, and derive the rules of each. Pure.
 
-Two bridges are OpenStack's: one with physical ports, whose frames bear the provider's VLAN, and one
-with those of network functions. Open vSwitch makes one datapath flow of both. Pure.
+Two bridges are OpenStack's layout: physical ports, with the provider's VLAN, on one; network
+functions on the other. Open vSwitch makes one datapath flow of both.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ _NO_TAG = "vlan_tci=0x0000/0x1fff,"
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """patch: the number of its port to the other bridge; None: there is no other."""
+    """A bridge and its ports."""
 
     name: str
     ports: tuple[SwitchPort, ...]
     patch: int | None = None
+    """Number of its port to the other bridge; None for a single bridge."""
 
     @property
     def patch_name(self) -> str:
         return f"{self.name}p"
 
     def number(self, port: str) -> int:
-        """Of a port; of the way to it, where the other bridge has it."""
+        """Return the number of a port; the patch port's number where the other bridge has it."""
         found = next((p.number for p in self.ports if p.name == port), self.patch)
         if found is None:
             raise KeyError(port)
@@ -39,7 +40,7 @@ class Bridge:
 
 
 def bridges(name: str, ports: Sequence[SwitchPort], count: int) -> tuple[Bridge, ...]:
-    """The bridges of these ports; the first is called `name`."""
+    """Return the bridges of these ports; the first is called `name`."""
     if count == 1:
         return (Bridge(name, tuple(ports)),)
     outer = [port for port in ports if port.to_generator]
@@ -51,7 +52,7 @@ def bridges(name: str, ports: Sequence[SwitchPort], count: int) -> tuple[Bridge,
 
 
 def add_bridges_command(made: Sequence[Bridge]) -> list[str]:
-    """The ovs-vsctl words that make them, with their patch ports."""
+    """Return the ovs-vsctl arguments that make them, with their patch ports."""
     words: list[str] = []
     for bridge in made:
         words += ["--", "add-br", bridge.name]
@@ -66,21 +67,25 @@ def add_bridges_command(made: Sequence[Bridge]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Tags:
-    """Of frames on one bridge, where tags are translated between two. own: the match on what its
-    ports may bring. change: the actions on what leaves for the other bridge; comes: the match on
-    what comes from there. All empty where nothing is translated.
+    """VLAN tags on one bridge, where tags are translated between two; else all are empty.
 
-    Whatever bears another tag goes nowhere, as on OpenStack's bridges: taken for the right one, it
-    would cross from one network to another.
+    A frame with another tag is dropped, as on OpenStack's bridges: otherwise it would cross from
+    one network to another.
     """
 
     own: str = ""
+    """Match on frames from the bridge's own ports."""
     change: str = ""
+    """Actions on frames that leave for the other bridge."""
     comes: str = ""
+    """Match on frames from the other bridge."""
 
 
 def tags(index: int, ovs: Ovs, vlan_id: int | None) -> Tags:
-    """vlan_id: the frames' tag on the first bridge; None: they bear none."""
+    """Return the tags of a bridge.
+
+    vlan_id: VLAN ID of frames on the first bridge; None for untagged frames.
+    """
     if vlan_id is None or ovs.vlan is VlanTranslation.NONE:
         return Tags()
     outer = f"dl_vlan={vlan_id},"
@@ -100,7 +105,7 @@ def _set(vlan_id: int) -> str:
 def rules(
     flows: Sequence[Flow], made: Sequence[Bridge], ovs: Ovs, vlan_id: int | None
 ) -> tuple[str, ...]:
-    """The rules of each bridge, as `ovs-ofctl add-flows` reads them. vlan_id: as for `tags`."""
+    """Return each bridge's rules, as `ovs-ofctl add-flows` reads them. vlan_id: see `tags`."""
     return tuple(
         table(
             dict.fromkeys(_forwards(flows, bridge, tags(index, ovs, vlan_id))),
@@ -111,7 +116,7 @@ def rules(
 
 
 def _forwards(flows: Sequence[Flow], bridge: Bridge, tags: Tags) -> Iterator[str]:
-    """What the bridge does of each: all, the first half, the second half, or nothing."""
+    """Yield what the bridge does of each flow: all, the first half, the second half, or nothing."""
     own = {port.name for port in bridge.ports}
     for flow in flows:
         if flow.in_port in own or flow.out_port in own:

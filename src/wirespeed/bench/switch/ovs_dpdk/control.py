@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is our own Open vSwitch told and asked things? Always by its own sockets, never by default.
+"""Control the bench's own Open vSwitch by its own sockets.
 
-The OVS tools fall back to the system's instance where a path is missing; here every path is given.
+OVS tools fall back to the system's instance where a path is missing, so every path is given.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from wirespeed.remote.interface import Runner
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """The sockets of one Open vSwitch instance. bridge: its first."""
+    """Sockets of one Open vSwitch instance."""
 
     runner: Runner
     run_dir: PurePosixPath
     bridge: str
+    """Name of its first bridge."""
 
     @property
     def database(self) -> str:
@@ -38,8 +39,8 @@ class Control:
         return {"OVS_RUNDIR": path, "OVS_DBDIR": path, "OVS_LOGDIR": path}
 
     def vsctl(self, *words: str, wait: bool = True, timeout_s: float = 60.0) -> str:
-        """Change the configuration; with wait, returns when the vSwitch has taken it over."""
-        # The database's socket is there a moment before it listens: --retry.
+        """Change the configuration; with wait, return when the vSwitch has applied it."""
+        # The database's socket exists a moment before it listens: --retry.
         argv = ["ovs-vsctl", f"--db={self.database}", "--retry", f"--timeout={timeout_s:.0f}"]
         if not wait:
             argv.append("--no-wait")
@@ -47,7 +48,7 @@ class Control:
         return done.stdout
 
     def rows(self, table: str, *columns: str) -> list[dict[str, Any]]:
-        """A table of the configuration database."""
+        """Return the rows of a table of the configuration database."""
         columns_option = f"--columns={','.join(columns)}"
         answer = load_json(self.vsctl("--format=json", columns_option, "list", table, wait=False))
         return [dict(zip(answer["headings"], row, strict=True)) for row in answer["data"]]
@@ -55,14 +56,14 @@ class Control:
     def ofctl(
         self, command: str, *arguments: str, stdin: str | None = None, bridge: str | None = None
     ) -> str:
-        """The bridge's answer to an ovs-ofctl command; 1.5 is the first with custom counters.
+        """Return the answer to an ovs-ofctl command, in OpenFlow 1.5 for its custom counters.
 
-        bridge: which one, where there are several; None: the first.
+        bridge: name of the bridge; None for the first.
         """
         management = f"unix:{self.run_dir / (bridge or self.bridge)}.mgmt"
         argv = ["ovs-ofctl", "-O", "OpenFlow15", command, management, *arguments]
         return self.runner.run(argv, stdin=stdin, env=self.environment).stdout
 
     def ask(self, command: str, *params: str) -> str:
-        """ovs-vswitchd's answer to a command that ovs-appctl would send."""
+        """Return ovs-vswitchd's answer to a command that ovs-appctl would send."""
         return rpc.call(self.runner, self.daemon, command, *params)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What did the vSwitch do with the frames, port by port?
+"""Read the vSwitch's counters, port by port.
 
-From `ovs-ofctl -O OpenFlow15 dump-ports` and `ovs-appctl dpif-netdev/pmd-stats-show`: both ask the
-datapath itself, while the statistics in OVSDB are up to 5 s old. Neither command speaks JSON.
+Sources are `ovs-ofctl -O OpenFlow15 dump-ports` and `ovs-appctl dpif-netdev/pmd-stats-show`, which
+both query the datapath. The statistics in OVSDB are up to 5 s old. Neither command has JSON output.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from wirespeed.model.hop_counts import INGRESS, Counted, DropCause
 
 @dataclass(frozen=True, slots=True)
 class PortCount:
-    """One port's counters. rx, tx: frames the vSwitch took from and gave to the port.
-
-    tx_dropped is what the vSwitch could not give to the port, for all reasons; `custom` are Open
-    vSwitch's own counters, which tell the reasons apart.
-    """
+    """Counters of one port."""
 
     rx: int
+    """Frames that the vSwitch took from the port."""
     tx: int
+    """Frames that the vSwitch gave to the port."""
     rx_dropped: int
     tx_dropped: int
+    """Frames that the vSwitch could not give to the port, for all reasons."""
     custom: Mapping[str, int] = field(default_factory=dict)
+    """Open vSwitch's own counters, which separate the reasons."""
 
 
 _PORT = re.compile(
@@ -44,7 +44,7 @@ _CUSTOM = re.compile(r"(\w+)=(\d+)")
 
 
 def parse_ports(dump: str) -> Mapping[int, PortCount]:
-    """The counters of each port number in the answer of dump-ports."""
+    """Return the counters by port number, from the answer of dump-ports."""
     found: dict[int, PortCount] = {}
     for m in _PORT.finditer(dump):
         _, _, custom = m["rest"].partition("CUSTOM Statistics")
@@ -59,7 +59,7 @@ def parse_ports(dump: str) -> Mapping[int, PortCount]:
 
 
 def _number(text: str) -> int:
-    """Open vSwitch prints "?" where the driver keeps no count, or nothing is plugged in yet."""
+    """Parse a counter. Open vSwitch prints "?" if the driver has none or nothing is attached."""
     return 0 if text == "?" else int(text)
 
 
@@ -67,18 +67,21 @@ _FAILED_UPCALLS = re.compile(r"miss with failed upcall: (\d+)")
 
 
 def failed_upcalls(shown: str) -> int:
-    """Frames dropped because no rule could be looked up for them, from pmd-stats-show."""
+    """Return frames dropped because their rule lookup failed, from pmd-stats-show."""
     return sum(int(n) for n in _FAILED_UPCALLS.findall(shown))
 
 
 _UPCALLS = re.compile(r"miss with (?:success|failed) upcall: (\d+)")
-# A counter that was never raised is not shown (lib/coverage.c).
+# coverage/show omits a counter that was never raised (lib/coverage.c).
 _FLOWS_DELETED = re.compile(r"^dpif_flow_del\s.*total: (\d+)", re.MULTILINE)
 
 
 def events(hop: str, pmd_stats: str, coverage: str) -> Mapping[tuple[str, Counted], int]:
-    """Upcalls from pmd-stats-show, which its main thread's are part of; datapath flows that were
-    deleted from coverage/show."""
+    """Return upcalls and deleted datapath flows.
+
+    Upcalls, including those of the main thread, come from pmd-stats-show; deleted flows from
+    coverage/show.
+    """
     return {
         (hop, Counted.UPCALLS): sum(int(n) for n in _UPCALLS.findall(pmd_stats)),
         (hop, Counted.FLOWS_DELETED): sum(int(n) for n in _FLOWS_DELETED.findall(coverage)),
@@ -87,15 +90,15 @@ def events(hop: str, pmd_stats: str, coverage: str) -> Mapping[tuple[str, Counte
 
 _DROPPED = re.compile(r"^((?:datapath_drop|drop_action)_\w+)\s.*total: (\d+)", re.MULTILINE)
 _METER = "datapath_drop_meter"
-# Counted elsewhere already: failed upcalls.
+# Failed upcalls, which are counted elsewhere.
 _KNOWN = frozenset({"datapath_drop_upcall_error"})
 
 
 def dropped_by_datapath(hop: str, coverage: str) -> Mapping[tuple[str, DropCause], int]:
-    """Frames that Open vSwitch says it dropped, from coverage/show: of meters at the hop, of each
-    other reason at a place of its name.
+    """Return frames that Open vSwitch reports as dropped, from coverage/show.
 
-    Its threads report about once a second. What drop rules and empty actions dropped is one reason
+    Frames dropped by meters count at the hop, each other reason at a place of its own name. Threads
+    report about once a second. Drop rules and empty actions share one reason
     (drop_action_of_pipeline).
     """
     return {
@@ -110,8 +113,10 @@ _CYCLES = re.compile(r"(idle|processing) cycles: (\d+)")
 
 
 def busy_by_core(shown: str) -> Mapping[int, Busy]:
-    """Cycles of the PMD thread of each CPU, from pmd-stats-show; sleep is neither idle nor
-    processing there."""
+    """Return the cycles of each CPU's PMD thread, from pmd-stats-show.
+
+    Sleep is neither idle nor processing time there.
+    """
     found = {}
     for thread in _THREAD.finditer(shown):
         cycles = {kind: int(count) for kind, count in _CYCLES.findall(thread["rest"])}
@@ -121,7 +126,7 @@ def busy_by_core(shown: str) -> Mapping[int, Busy]:
 
 
 def _tx_causes(hop: str, port: SwitchPort) -> Mapping[str, tuple[str, DropCause]]:
-    """Open vSwitch's own counters (lib/netdev-dpdk.c), and the place and cause each stands for."""
+    """Return the place and cause of Open vSwitch's own counters (lib/netdev-dpdk.c)."""
     place = f"{hop}:{port.name}"
     return {
         "ovs_tx_failure_drops": _full(hop, port),
@@ -131,8 +136,11 @@ def _tx_causes(hop: str, port: SwitchPort) -> Mapping[str, tuple[str, DropCause]
 
 
 def _full(hop: str, port: SwitchPort) -> tuple[str, DropCause]:
-    """A full ring towards a network function is that function's slowness; towards the generator, or
-    a bond's partner, it is theirs; from the partner to the SUT it is the SUT's first ring."""
+    """Return the place and cause of a full ring.
+
+    Towards a network function, the function is too slow. Towards the generator or a bond's partner,
+    that one is. From the partner to the SUT, it is the SUT's first ring.
+    """
     if hop == PARTNER and port.members:
         return INGRESS, DropCause.RX_RING_FULL
     place = f"{hop}:{port.name}"
@@ -151,7 +159,7 @@ _TX_REASONS = (
 
 @dataclass(frozen=True, slots=True)
 class Pdus:
-    """LACP's own frames on a link."""
+    """LACP frames on a link."""
 
     sent: int = 0
     received: int = 0
@@ -159,28 +167,30 @@ class Pdus:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What one Open vSwitch said, read together. ports: by number. unmatched: what drop rules and
-    bonds have counted. upcalls: that failed. pdus: by link. veths: of ports that are interfaces of
-    the kernel, which counts for them. located: what the switch says it dropped of the frames that
-    nothing else explains, by place."""
+    """Answers of one Open vSwitch, read together."""
 
     ports: Mapping[int, PortCount]
+    """Counters by port number."""
     unmatched: Mapping[tuple[str, DropCause], int] = field(default_factory=dict)
+    """Frames that drop rules and bonds counted."""
     upcalls: int = 0
+    """Failed upcalls."""
     happened: Mapping[tuple[str, Counted], int] = field(default_factory=dict)
     pdus: Mapping[str, Pdus] = field(default_factory=dict)
+    """LACP frames by link."""
     veths: Mapping[str, VethCount] = field(default_factory=dict)
+    """The kernel's counters of ports that are its interfaces."""
     located: Mapping[tuple[str, DropCause], int] = field(default_factory=dict)
+    """Frames otherwise unexplained that the switch reports as dropped, by place."""
 
 
 def hop(name: str, ports: Sequence[SwitchPort], answers: Answers) -> HopCount:
-    """The counts of the vSwitch that is this hop. Raises BenchError when a port is missing from the
-    answer.
+    """Return the counts of the vSwitch that is this hop.
 
-    What a NIC's ring had no room for, its driver leaves out of its rx count (rx_missed_errors).
-    What ingress policing drops on a vhost-user port, Open vSwitch leaves out of its rx count; the
-    driver of a DPDK port knows nothing of policing and counts it. What a port could not send for
-    none of Open vSwitch's own reasons had nobody to go to. LACP's frames begin and end here.
+    Raises BenchError when a port is absent from the answer. The rx count of a NIC excludes frames
+    that its ring had no room for (rx_missed_errors). The rx count of a vhost-user port excludes
+    frames dropped by ingress policing; that of a DPDK port includes them. Frames that a port could
+    not send for none of Open vSwitch's reasons had no receiver. LACP frames begin and end here.
     """
     entered, left = Counter[str](), Counter[str]()
     links: dict[tuple[str, Way], int] = {}
@@ -218,7 +228,7 @@ def _came(link: SwitchPort, count: PortCount) -> int:
 def _port_drops(
     hop: str, port: SwitchPort, link: SwitchPort, count: PortCount
 ) -> Mapping[tuple[str, DropCause], int]:
-    """What a port, or a link of it, dropped."""
+    """Return what a port, or one link of it, dropped."""
     place = f"{hop}:{port.name}"
     drops = Counter[tuple[str, DropCause]]()
     drops[place, DropCause.POLICER] += count.custom.get("ovs_rx_qos_drops", 0)
@@ -234,11 +244,11 @@ def _port_drops(
 def _veth_drops(
     hop: str, port: SwitchPort, veth: VethCount, count: PortCount
 ) -> Mapping[tuple[str, DropCause], int]:
-    """What the kernel or Open vSwitch dropped at a port that is an interface.
+    """Return what the kernel or Open vSwitch dropped at a port that is an interface.
 
-    An interface misses what its XDP socket has no room for. Of the rest Open vSwitch has taken what
-    it counts, or, where it repeats the interface's own count, all but what its packet socket had no
-    room for.
+    An interface misses what its XDP socket has no room for. Open vSwitch has taken the part of the
+    rest that it counts. Where it repeats the interface's count, it has taken all but what its
+    packet socket had no room for.
     """
     place, cable = f"{hop}:{port.name}", veth.cable
     drops = Counter[tuple[str, DropCause]]()

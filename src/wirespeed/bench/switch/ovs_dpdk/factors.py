@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which settings of Open vSwitch do a study's factors stand for, and since which version?
+"""Map a study's factors to Open vSwitch settings, with the version that each needs.
 
-ovs-vswitchd.conf.db(5). Open vSwitch ignores a setting that it does not know, so the version is
-checked. Pure.
+See ovs-vswitchd.conf.db(5). Open vSwitch ignores an unknown setting, so the version is checked.
+Pure.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from wirespeed.model.spec import (
     Workload,
 )
 
-# In the order of the table: what a factor needs where it is not at its default.
+# First version that supports a non-default value, in the order of the study's table.
 _SINCE: Mapping[str, tuple[int, int]] = {
     "smc": (2, 10),
     "memory": (2, 10),
@@ -40,12 +40,12 @@ _SINCE: Mapping[str, tuple[int, int]] = {
 }
 _GROUP_SINCE = (2, 16)
 _PORTS = "sut.vswitch.ovs.ports"
-# What is asked of PMD threads.
+# Settings of PMD threads.
 _PMD_THREADS = ("rxq_assign", "auto_lb", "pmd_max_sleep_us")
 
 
 def other_config(ovs: Ovs) -> Mapping[str, str]:
-    """Of the whole switch; nothing for what is at its default."""
+    """Return the switch's other_config; empty where all factors have their defaults."""
     found: dict[str, str] = {}
     if not ovs.emc:
         found["emc-insert-inv-prob"] = "0"
@@ -63,14 +63,17 @@ def other_config(ovs: Ovs) -> Mapping[str, str]:
 
 
 def sleeps(at_most_us: int) -> Mapping[str, str]:
-    """That PMD threads without frames sleep; by its name before version 3.2, and since."""
+    """Return the setting that lets PMD threads sleep, under its names before and since 3.2."""
     return dict.fromkeys(("pmd-maxsleep", "pmd-sleep-max"), str(at_most_us))
 
 
 def affinities(
     ovs: Ovs, ports: Sequence[SwitchPort], cpus: Sequence[int], queues: int
 ) -> Mapping[str, str]:
-    """pmd-rxq-affinity of each port whose queues are pinned: queue by queue to the CPUs in turn."""
+    """Return the pmd-rxq-affinity of each port with pinned queues.
+
+    Queues are assigned to the CPUs in turn.
+    """
     if ovs.rxq_assign is not RxqAssign.PINNED:
         return {}
     turns = cycle(cpus)
@@ -83,7 +86,7 @@ def affinities(
 
 
 def faults(vswitch: Vswitch, workload: Workload) -> Iterator[Fault]:
-    """What Open vSwitch would ignore, or cannot do to such frames."""
+    """Yield what Open vSwitch would ignore, or cannot do to such frames."""
     ovs = vswitch.ovs
     if ovs.auto_lb and ovs.rxq_assign not in (RxqAssign.CYCLES, RxqAssign.GROUP):
         allowed = 'needs sut.vswitch.ovs.rxq_assign = "cycles" or "group"'
@@ -105,7 +108,7 @@ def faults(vswitch: Vswitch, workload: Workload) -> Iterator[Fault]:
 
 
 def _bond_faults(ovs: Ovs, workload: Workload) -> Iterator[Fault]:
-    """The partner is a program on this host, and its links are virtual."""
+    """Check a bond: its partner is a program on this host, and its links are virtual."""
     key, bond = "sut.vswitch.ovs.bond", str(ovs.bond)
     if not isinstance(workload, Frames):
         yield Fault(key, bond, "needs frames: leave out [tcp]")
@@ -114,7 +117,7 @@ def _bond_faults(ovs: Ovs, workload: Workload) -> Iterator[Fault]:
 
 
 def _veth_faults(vswitch: Vswitch, frames: Frames) -> Iterator[Fault]:
-    """Of ports that are interfaces of the kernel."""
+    """Check ports that are kernel interfaces."""
     ovs = vswitch.ovs
     yield from veth_faults(_PORTS, str(ovs.ports), vswitch, frames)
     if ovs.bond is not BondMode.NONE:
@@ -143,8 +146,10 @@ def _translation_faults(ovs: Ovs, frames: Frames) -> Iterator[Fault]:
 
 
 def lacking(ovs: Ovs, answer: str, types: Collection[str]) -> str | None:
-    """What this Open vSwitch is too old for, or was built without. answer: what it says of its
-    version; types: of ports, that it has."""
+    """Return what this Open vSwitch is too old for, or was built without.
+
+    answer: its version output. types: port types that it has.
+    """
     if ovs.ports is OvsPorts.AF_XDP and "afxdp" not in types:
         return f'{_PORTS} = "{ovs.ports}" needs an Open vSwitch that was built with AF_XDP'
     found = re.search(r"(\d+)\.(\d+)", answer)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which OpenFlow rules does a topology need, and which frames did they drop?
+"""Derive a topology's OpenFlow rules, and count the frames that they dropped.
 
-Every rule names the port that frames come from and the address they go to. What fits none of them
-meets the drop rule of its port, which counts: a frame that goes wrong is seen, and where.
+Every rule matches ingress port and destination address. Any other frame meets the drop rule of its
+port, which counts it there.
 """
 
 from __future__ import annotations
@@ -20,26 +20,29 @@ PATCH = "patch"
 
 
 def rules(flows: Sequence[Flow], ports: Sequence[SwitchPort]) -> str:
-    """The rules, one a line, as `ovs-ofctl add-flows` reads them."""
+    """Return the rules, one a line, as `ovs-ofctl add-flows` reads them."""
     number = {port.name: port.number for port in ports}
     lines = [forward(number[f.in_port], f.dst_mac, number[f.out_port]) for f in flows]
     return table(lines, number.values())
 
 
 def forward(in_port: int, dst_mac: str, out_port: int, tagged: str = "", change: str = "") -> str:
-    """One rule. tagged: a match on the tag; change: actions before the output; each with a comma
-    behind it, or empty."""
+    """Return one rule.
+
+    tagged: match on the tag. change: actions before the output. Each ends with a comma, or is
+    empty.
+    """
     match = f"priority={_FORWARD},in_port={in_port},dl_dst={dst_mac}"
     return f"{match},{tagged}actions={change}output:{out_port}"
 
 
 def wrongly_tagged(in_port: int, dst_mac: str) -> str:
-    """Drops what a rule for that address would take if it bore the right tag; it counts."""
+    """Return a rule that drops and counts frames to that address with a wrong tag."""
     return f"priority={_WRONG_TAG},in_port={in_port},dl_dst={dst_mac},actions=drop"
 
 
 def table(forwards: Iterable[str], in_ports: Iterable[int]) -> str:
-    """These rules, and the drop rule of each port."""
+    """Return these rules, and the drop rule of each port."""
     drops = (f"priority={_DROP},in_port={port},actions=drop" for port in in_ports)
     return "\n".join((*forwards, *drops)) + "\n"
 
@@ -52,8 +55,10 @@ _CAUSES = {_DROP: DropCause.NO_FLOW, _WRONG_TAG: DropCause.WRONG_VLAN}
 
 
 def dropped_by_port(dump: str, ports: Sequence[SwitchPort]) -> Mapping[tuple[str, DropCause], int]:
-    """How many frames from each port fitted no rule, or one but for their tag, from `ovs-ofctl
-    dump-flows` of all bridges; their patch ports are one here."""
+    """Return frames by ingress port that matched no rule, or had a wrong tag.
+
+    dump: answer of `ovs-ofctl dump-flows` of all bridges; their patch ports count as one.
+    """
     name = {port.number: port.name for port in ports}
     found = {(port.name, DropCause.NO_FLOW): 0 for port in ports}
     for match in _DROPPED.finditer(dump):
@@ -71,10 +76,10 @@ _IN_PORT = re.compile(r"in_port=(\d+)")
 def dropped_by_foreign(
     shown: Mapping[str, str], own: Collection[str], hop: str, ports: Sequence[SwitchPort]
 ) -> Mapping[tuple[str, DropCause], int]:
-    """Frames that rules dropped which the bench did not write, by the port they came in by.
+    """Return frames dropped by rules that the bench did not write, by ingress port.
 
-    shown: lines of bridge/dump-flows with counters by the same without; own: those of the bench. A
-    rule that was changed keeps its count: it is a bound.
+    shown: lines of bridge/dump-flows with counters, by the same without. own: rules of the bench. A
+    rule that was changed keeps its count, so the result is an upper bound.
     """
     name = {port.number: port.name for port in ports}
     found: dict[tuple[str, DropCause], int] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which Open vSwitches does a bench have, and what is each of them made of?"""
+"""Describe the Open vSwitch instances of a bench."""
 
 from __future__ import annotations
 
@@ -16,27 +16,32 @@ from wirespeed.model.plan import VswitchPlan
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One of the Open vSwitches of a bench. hop, role: which it is to frames and to its watchers.
-    bridges, rules: see bridges.py. plan: its CPUs and memory. namespace: the network namespace
-    whose interfaces are its ports of type system. settings: further ones of its other_config."""
+    """One Open vSwitch of a bench."""
 
     plan: VswitchPlan
+    """Its CPUs and memory."""
     ports: tuple[SwitchPort, ...]
     bridges: tuple[Bridge, ...] = ()
+    """See bridges.py."""
     rules: tuple[str, ...] = ()
+    """See bridges.py."""
     bonds: tuple[Bond, ...] = ()
     name: str = "Open vSwitch"
     hop: str = SWITCH
+    """Name of the hop that it is in frame accounting."""
     role: str = "sut"
+    """Role of its threads in noise evidence."""
     namespace: str | None = None
+    """Network namespace of the interfaces that are its ports of type system."""
     tso: bool = False
     settings: Mapping[str, str] = field(default_factory=dict)
+    """Additional keys of its other_config."""
 
     @property
     def suffix(self) -> str:
-        """By which the programs, sockets and logs of a second instance are told apart."""
+        """Suffix for programs, sockets and logs of a second instance."""
         return "" if self.hop == SWITCH else f"-{self.hop}"
 
     def run_dir(self, run: PurePosixPath) -> PurePosixPath:
-        """Where its sockets are."""
+        """Return the directory of its sockets."""
         return run if self.hop == SWITCH else run / self.hop

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Open vSwitch with DPDK as a kind of switch."""
+"""Register Open vSwitch with DPDK as a type of switch."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ from wirespeed.model.spec import (
 )
 from wirespeed.model.sut import SutDescription
 
-# Where it takes turns with the SUT it sleeps when it has no frames. Two threads that both poll have
-# the CPU for milliseconds each, and rings overflow; one that has slept gets it at once.
+# The partner shares a CPU with the SUT, so it sleeps when it has no frames. Two threads that both
+# poll get the CPU for milliseconds each, and rings overflow. A thread that has slept gets it at
+# once.
 _PARTNER_SLEEPS_US = 50
 
 
@@ -90,7 +91,7 @@ class OvsDpdkKind:
         switch = OvsDpdk(setup, instance)
         if setup.partner is None:
             return (switch,)
-        # Its links connect to those of the switch.
+        # The partner's links connect to those of the switch.
         return switch, OvsDpdk(setup, _partner(setup, setup.partner))
 
     def part_between(self, setup: SwitchSetup, ports: KernelPorts) -> Part:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An Open vSwitch of our own, with DPDK: its own database, sockets, logs and run directory.
+"""Run the bench's own Open vSwitch with DPDK: own database, sockets, logs, run directory.
 
-The system's Open vSwitch, if one runs, is neither used nor touched.
+The system's Open vSwitch, if one runs, is neither used nor changed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from wirespeed.remote.interface import Process
 
 
 class OvsDpdk:
-    """The vSwitch part of a bench, or the partner of its bonds."""
+    """The vSwitch of a bench, or the partner of its bonds."""
 
     unwatched = None
 
@@ -58,15 +58,15 @@ class OvsDpdk:
             self.control.ofctl("add-flows", "-", stdin=lines, bridge=bridge.name)
 
     def waits_for(self) -> str | None:
-        """Every network function is connected, and every queue is polled.
+        """Return what is missing until functions are connected and all queues are polled.
 
-        Of a DPDK port Open vSwitch looks at the link only every 5 s; whether it passes frames, the
-        generator finds out by sending some.
+        Open vSwitch checks the link of a DPDK port only every 5 s. The generator finds out whether
+        frames pass by sending some.
         """
         self._plug_in()
         if self._unplugged:
             return f"the sockets of {sorted(port.name for port in self._unplugged)}"
-        # Its main thread, not a PMD thread, serves the interfaces of the kernel.
+        # The main thread, not a PMD thread, serves kernel interfaces.
         polled = [p for port in self._ports for p in port.links if p.polled]
         queues = {(p.name, q) for p in polled for q in range(self._plan.rx_queues.value)}
         if unpolled := queues - self._polled():
@@ -77,15 +77,15 @@ class OvsDpdk:
         return next(filter(None, map(self._bond_waits_for, self.bonds)), None)
 
     def _bond_waits_for(self, bond: Bond) -> str | None:
-        """Of a link that has come up Open vSwitch knows within 5 s; LACP agrees in another one."""
+        """Return what the bond waits for: link state within 5 s, then LACP within 5 s more."""
         lacp = self.control.ask("lacp/show", bond.name) if bond.uses_lacp else ""
         return not_ready(bond, self.control.ask("bond/show", bond.name), lacp)
 
     def _plug_in(self) -> None:
-        """Make the ports whose sockets others serve, as these appear.
+        """Add the ports whose sockets others serve, as these sockets appear.
 
-        Asked to connect before that, DPDK's vhost library tries again only once a second, and a
-        program with several such sockets makes one only when the one before is connected.
+        DPDK's vhost library retries an early connection only once a second. A program with several
+        such sockets makes the next only when the previous is connected.
         """
         there = self._host.runner.glob(*(port.socket for port in self._unplugged))
         appeared = [port for port in self._unplugged if port.socket in there]
@@ -101,14 +101,16 @@ class OvsDpdk:
         return self._programs.processes
 
     def begin(self) -> None:
-        """All its counts add up."""
+        """Do nothing: all counts are cumulative."""
 
     def read(self) -> tuple[HopCount, ...]:
         return (self._counters.read(),)
 
     def pollers(self) -> tuple[Poller, ...]:
-        """The threads that forward. Open vSwitch does not time their polls; it starts others where
-        somebody gives it other CPUs."""
+        """Return the forwarding threads. Open vSwitch does not record the times of their polls.
+
+        It starts other threads when its CPUs are changed.
+        """
         lasting = self._host.runner.glob(*(f"/proc/{poller.tid}" for poller in self._pollers))
         if not self._pollers or len(lasting) < len(self._pollers):
             pid = self._programs.daemon.pid
@@ -130,8 +132,10 @@ class OvsDpdk:
         return ()
 
     def busy(self) -> Mapping[int, Busy]:
-        """Of its PMD threads: cycles of processing, and all that they count. A main thread that
-        forwards sleeps without frames: the time that it has had a CPU, in ns."""
+        """Return processing and total cycles of PMD threads.
+
+        A main thread that forwards sleeps without frames: its value is CPU time in ns.
+        """
         by_core = counters.busy_by_core(self.control.ask("dpif-netdev/pmd-stats-show"))
         pollers = self.pollers()
         found = {
@@ -144,7 +148,7 @@ class OvsDpdk:
         return found | {tid: Busy(ns, time.monotonic_ns()) for tid, ns in ran.items()}
 
     def settings(self) -> Mapping[str, str]:
-        """See noise.settings.Configured."""
+        """Return its settings; see noise.settings.Configured."""
         return settings.settings(self.control, self._counters.bridges, self.name)
 
     def down(self) -> None:
@@ -163,8 +167,6 @@ class OvsDpdk:
             "bonds": [self.control.ask("bond/show", bond.name) for bond in self.bonds],
             "pmd_rxq": self.control.ask("dpif-netdev/pmd-rxq-show").splitlines(),
         }
-
-    # --- the steps of `up`
 
     def _add_ports(self, ports: Sequence[SwitchPort]) -> None:
         words: list[str] = []
@@ -196,10 +198,8 @@ class OvsDpdk:
                 + last_words(self._host.runner, self._programs.log)
             )
 
-    # --- conditions that are awaited
-
     def _polled(self) -> set[tuple[str, int]]:
-        """The queues that PMD threads poll, from pmd-rxq-show."""
+        """Return the queues that PMD threads poll, from pmd-rxq-show."""
         shown = self.control.ask("dpif-netdev/pmd-rxq-show")
         return {(m[1], int(m[2])) for m in _POLLED.finditer(shown)}
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which type of Open vSwitch port stands for which end of a cable?
+"""Choose the type of Open vSwitch port for each endpoint of a cable.
 
-The generator's ports stand for physical ones: `type=dpdk`, so that they run through the same code
-of Open vSwitch as a NIC's (netdev_dpdk_eth_tx and its XPS), with DPDK's vhost driver as the device.
-Network functions are plugged in as a cloud does it: `type=dpdkvhostuserclient`, with the function
-as the vhost-user server. docs/decisions/0001-ports-of-the-vswitch.md compares the alternatives.
+The generator's ports stand for physical ones. They are `type=dpdk` with DPDK's vhost driver, so
+that they take the same code path as a NIC (netdev_dpdk_eth_tx and its XPS). Network functions
+attach as in a cloud: `type=dpdkvhostuserclient`, with the function as vhost-user server.
+docs/decisions/0001-ports-of-the-vswitch.md compares the alternatives.
 """
 
 from __future__ import annotations
@@ -26,13 +26,7 @@ from wirespeed.remote.socket_paths import check_socket_path
 
 @dataclass(frozen=True, slots=True)
 class SwitchPort:
-    """A port of the vSwitch as ovs-vsctl is to make it.
-
-    peer_serves: whether the program at the other end creates the socket (and the vSwitch
-    connects), or the other way round. members: the links of a bond. interface: the kernel's that
-    it is, where the bench made a cable for it. spreads: whether it spreads frames over its transmit
-    queues, flow by flow, as a NIC that they come from would spread them over the receiver's.
-    """
+    """A port of the vSwitch for ovs-vsctl to make."""
 
     name: str
     number: int
@@ -40,19 +34,23 @@ class SwitchPort:
     options: Mapping[str, str]
     socket: str
     peer_serves: bool
+    """True if the program at the other end creates the socket and the vSwitch connects."""
     to_generator: bool
     members: tuple[SwitchPort, ...] = ()
+    """Links of a bond."""
     spreads: bool = False
+    """True if it spreads flows over its transmit queues, as a NIC would over the receiver's."""
     interface: str | None = None
+    """Kernel interface behind it, where the bench made a cable for it."""
 
     @property
     def links(self) -> tuple[SwitchPort, ...]:
-        """What frames come in by and leave by: the port itself, or the links of a bond."""
+        """Ports that frames enter and leave by: the port itself, or the links of a bond."""
         return self.members or (self,)
 
     @property
     def polled(self) -> bool:
-        """By PMD threads; an interface of the kernel that is no more is the main thread's."""
+        """Return whether PMD threads poll it; the main thread serves a plain kernel interface."""
         return self.kind != _SYSTEM
 
 
@@ -63,9 +61,9 @@ def program_ports(
     uplinks: Mapping[str, Plug] = MappingProxyType({}),
     wanted: OvsPorts = OvsPorts.VHOST_USER,
 ) -> tuple[SwitchPort, ...]:
-    """Ports with a program of ours at the other end, numbered from 1 in cable order.
+    """Return the ports to programs of the bench, numbered from 1 in cable order.
 
-    uplinks: see SwitchSetup. wanted: what the ports are.
+    uplinks: see SwitchSetup. wanted: type of the ports.
     """
     cables = (c for c in wiring.cables if SWITCH in (c.a.owner, c.b.owner))
     if wanted.on_veth:
@@ -104,8 +102,10 @@ def _port(
 
 
 def _veth_port(cable: Cable, number: int, wanted: OvsPorts, ring: int) -> SwitchPort:
-    """A port that is one end of a veth pair. One of a DPDK driver is no interface of the kernel
-    itself, and needs another name."""
+    """Return a port that is one end of a veth pair.
+
+    A port of a DPDK driver is no kernel interface itself and needs another name.
+    """
     name = cable.b.port
     if wanted is OvsPorts.AF_PACKET:
         interface = f"{name}-s"
@@ -117,27 +117,27 @@ def _veth_port(cable: Cable, number: int, wanted: OvsPorts, ring: int) -> Switch
 
 
 def _vhost(name: str, number: int, socket: str, queues: int) -> SwitchPort:
-    """A port that stands for one of a NIC."""
+    """Return a port that stands for a NIC port."""
     devargs = device.vhost(number, socket, queues=queues)
     return replace(_dpdk(name, number, devargs, queues), socket=socket, to_generator=True)
 
 
 def _dpdk(name: str, number: int, devargs: str, queues: int) -> SwitchPort:
-    """A port that Open vSwitch makes of a device string."""
+    """Return a port that Open vSwitch makes from a device string."""
     probed = device.probed(f"port {name} of Open vSwitch", devargs)
     options = {"dpdk-devargs": probed, "n_rxq": str(queues)}
     return SwitchPort(name, number, "dpdk", options, "", False, False)
 
 
-# What Open vSwitch calls an interface of the kernel whose frames its main thread reads.
+# Open vSwitch's type of a kernel interface whose frames its main thread reads.
 _SYSTEM = "system"
-# No other port of the switch has so high a number.
+# Above the number of any other port of the switch.
 _FIRST_LINK, _FIRST_INNER = 100, 50
 _LINKS = 2
 
 
 def _links(port: str, number: int, run_dir: PurePosixPath) -> list[tuple[str, int, str]]:
-    """Name, number and socket of each link of a bond."""
+    """Return name, number and socket of each link of a bond."""
     return [
         (f"{port}{i}", _FIRST_LINK + _LINKS * number + i, str(run_dir / f"{port}{i}.sock"))
         for i in range(_LINKS)
@@ -145,7 +145,7 @@ def _links(port: str, number: int, run_dir: PurePosixPath) -> list[tuple[str, in
 
 
 def inner_patch(port: SwitchPort) -> SwitchPort:
-    """The patch port that leads from the bridge of a bond to the port's own bridge."""
+    """Return the patch port from the bridge of a bond to the port's own bridge."""
     number = _FIRST_INNER + port.number
     return SwitchPort(f"{port.name}-in", number, "patch", {"peer": port.name}, "", False, False)
 
@@ -153,7 +153,7 @@ def inner_patch(port: SwitchPort) -> SwitchPort:
 def partner_ports(
     wiring: Wiring, plan: VswitchPlan, run_dir: PurePosixPath
 ) -> tuple[SwitchPort, ...]:
-    """Those of the partner of the switch's bonds: in turn a port to the generator, and the bond."""
+    """Return the ports of the bonds' partner: in turn a port to the generator, and the bond."""
     queues = plan.rx_queues.value
     found: list[SwitchPort] = []
     for number, port in enumerate(wiring.ports_of(SWITCH), start=1):
@@ -174,12 +174,12 @@ def _virtio_user(name: str, number: int, socket: str, queues: int, ring: int) ->
 
 
 def peer_plug(port: SwitchPort) -> VirtioUser:
-    """What the program at the other end of a program's port has to do."""
+    """Return the attachment of the program at the other end of a port."""
     return VirtioUser(port.socket, port.peer_serves)
 
 
 def kernel_ports(ports: KernelPorts, first: int = 1) -> tuple[SwitchPort, ...]:
-    """Ports that are interfaces of a namespace, numbered in their order."""
+    """Return the ports that are interfaces of a namespace, numbered in their order."""
     make = _polled_port if ports.polled else _kernel_port
     return tuple(
         make(name, interface, number, ports.queues)
@@ -192,7 +192,7 @@ def _kernel_port(name: str, _interface: str, number: int, _queues: int) -> Switc
 
 
 def _polled_port(name: str, interface: str, number: int, queues: int, **options: int) -> SwitchPort:
-    """A port of DPDK's AF_PACKET driver, whose queues are sockets of one fan-out group."""
+    """Return a port of DPDK's AF_PACKET driver; its queues are sockets of one fan-out group."""
     devargs = device.af_packet(number, interface, qpairs=queues, **options)
     return _dpdk(name, number, devargs, queues)
 
@@ -203,9 +203,9 @@ def add_ports_command(
     mtu: int,
     pinned: Mapping[str, str] = MappingProxyType({}),
 ) -> list[str]:
-    """The ovs-vsctl words that add all ports in one transaction: one reconfiguration, not many.
+    """Return the ovs-vsctl arguments that add all ports in one transaction.
 
-    pinned: pmd-rxq-affinity by port.
+    One transaction causes one reconfiguration. pinned: pmd-rxq-affinity by port.
     """
     words: list[str] = []
     for port in ports:
@@ -215,7 +215,7 @@ def add_ports_command(
 
 
 def set_interface(port: SwitchPort, mtu: int, pinned: Mapping[str, str]) -> list[str]:
-    """The words that say what a port's interface is."""
+    """Return the arguments that configure a port's interface."""
     words = ["set", "Interface", port.name, f"type={port.kind}", f"ofport_request={port.number}"]
     if port.kind != "patch":
         words.append(f"mtu_request={mtu}")
@@ -228,5 +228,5 @@ def set_interface(port: SwitchPort, mtu: int, pinned: Mapping[str, str]) -> list
 
 
 def _quoted(value: str) -> str:
-    """As an OVSDB string: a bare comma would end the value."""
+    """Quote an OVSDB string: a bare comma would end the value."""
     return f'"{value}"'

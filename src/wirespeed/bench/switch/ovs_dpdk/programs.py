@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How are the two programs of an Open vSwitch of our own started: its database, its daemon?"""
+"""Start the database and the daemon of a bench's Open vSwitch."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from wirespeed.model.lab import is_pci
 from wirespeed.remote.interface import Process
 
 _SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
-# Debian keeps the DPDK build beside the plain one; other systems have one that does both.
+# Debian installs the DPDK build next to the plain one; other systems have a combined build.
 _DAEMONS = ("/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk", "/usr/sbin/ovs-vswitchd")
 _START_S = 60.0
 _DATAPATH = "ovs-netdev"
-# Datapath flows that are idle this long are removed; they should outlast a pause between trials.
+# Datapath flows are removed when idle this long; they should outlast a pause between trials.
 _MAX_IDLE_MS = 600_000
 
 
 class Programs:
-    """Of one instance, which `control` reaches."""
+    """Programs of one instance, which `control` reaches."""
 
     def __init__(self, setup: SwitchSetup, instance: Instance, control: Control) -> None:
         self._host, self._dirs, self._instance = setup.host, setup.dirs, instance
         self._plan, self._factors, self._control = instance.plan, setup.wanted.ovs, control
-        # Interfaces of the kernel can be used where they are.
+        # Kernel interfaces can be used where they are.
         self._on_host = any(isinstance(plug, Interface) for plug in setup.uplinks.values())
         self._database = Daemon(f"ovsdb-server{instance.suffix}", setup.host, setup.dirs)
         self._daemon = Daemon(f"ovs-vswitchd{instance.suffix}", setup.host, setup.dirs)
@@ -47,7 +47,7 @@ class Programs:
 
     @property
     def log(self) -> str:
-        """The daemon's."""
+        """Log of the daemon."""
         return self._daemon.log
 
     @property
@@ -55,7 +55,7 @@ class Programs:
         return (*self._daemon.processes, *self._database.processes)
 
     def start(self) -> None:
-        """Both, until the daemon has its memory."""
+        """Start both programs; return once the daemon has its memory."""
         self._start_database()
         self._start_daemon()
 
@@ -95,7 +95,7 @@ class Programs:
             "dpdk-socket-limit": memory,
             "dpdk-lcore-mask": format_mask(self._plan.main_cpus.value),
             "pmd-cpu-mask": format_mask(self._plan.pmd_cpus.value),
-            # In-memory is Open vSwitch's default: huge pages go with the process.
+            # Open vSwitch's default is in-memory: huge pages end with the process.
             "dpdk-extra": " ".join(
                 (*self._devices(), *self._shared_memory(), f"--file-prefix={self._prefix()}")
             ),
@@ -109,16 +109,16 @@ class Programs:
         return [f'other_config:{key}="{value}"' for key, value in wanted.items()]
 
     def _devices(self) -> tuple[str, ...]:
-        """Open vSwitch makes virtual devices by itself, as ports."""
+        """Return the PCI devices; Open vSwitch makes virtual devices itself, as ports."""
         named = [port.options.get("dpdk-devargs", "") for port in self._instance.ports]
         return dpdk.device_options(device for device in named if is_pci(device))
 
     def _prefix(self) -> str:
-        """By which DPDK tells its programs apart; short, for it is part of a socket's path."""
+        """DPDK --file-prefix; short, for it is part of a socket's path."""
         return f"ovs{self._dirs.tag}{self._instance.suffix[:2]}"
 
     def _shared_memory(self) -> tuple[str, ...]:
-        """The virtio side of a link shows its memory to the other: in few enough regions."""
+        """Share memory in few regions: the virtio side of a link exposes it to the other side."""
         return ("--single-file-segments",) if self._instance.hop == PARTNER else ()
 
     def _start_daemon(self) -> None:
@@ -152,11 +152,11 @@ class Programs:
             raise BenchError(lacks, "Leave the factor out, or install a newer Open vSwitch.")
 
     def _where(self) -> Sequence[str]:
-        """The words that start it in the network namespace of its ports.
+        """Return the command prefix that starts it in the network namespace of its ports.
 
-        A userspace datapath makes tap devices, `ovs-netdev` among them: in the host's network
-        namespace they collide with another Open vSwitch's and outlive a killed one. Where its ports
-        are no interfaces, a namespace of its own costs nothing and ends with it.
+        A userspace datapath makes tap devices, e.g. `ovs-netdev`. In the host's namespace these
+        collide with another Open vSwitch's and outlive a killed one. An instance without interfaces
+        gets a namespace of its own, which ends with it.
         """
         if self._instance.namespace is not None:
             return inside(self._instance.namespace)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read the switch's counters until they agree: what entered, what left, what was dropped, why."""
+"""Read the switch's counters until they agree: frames entered, left and dropped, with causes."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from wirespeed.bench.switch.ovs_dpdk.settings import counted_rules
 from wirespeed.bench.switch.ovs_dpdk.veths import VethCount
 from wirespeed.model.hop_counts import DropCause
 
-# The packet counts of rules are brought up to date about once a second.
+# Open vSwitch updates the packet counts of rules about once a second.
 _SETTLE_S = 3.0
 
 
 class CounterReader:
-    """Counts of one vSwitch, which is the hop of this name. veths: reads those of its ports that
-    are interfaces of the kernel.
+    """Counts of one vSwitch, which is the hop of this name.
 
-    Reading ports costs milliseconds. The counts of the drop rules lag behind the datapath, so they
-    are asked for only when the ports' counts say that frames are missing.
+    veths: reads counters of ports that are kernel interfaces. Reading ports costs milliseconds. The
+    counts of drop rules lag behind the datapath, so they are read only when the ports' counts show
+    that frames are missing.
     """
 
     def __init__(
@@ -61,9 +61,9 @@ class CounterReader:
         return seen
 
     def _by_switch(self, lost: int) -> Mapping[tuple[str, DropCause], int]:
-        """Return which of the frames that are missing the switch itself says it dropped.
+        """Return which missing frames the switch itself reports as dropped.
 
-        Rules that others wrote come first, then what the datapath counts: that includes rules.
+        Rules that others wrote come first, then the datapath's counters, which include rules.
         """
         rules = flows.dropped_by_foreign(
             self._rules(), self._own_rules or (), self._hop, self._ports
@@ -81,10 +81,10 @@ class CounterReader:
         return counted_rules("".join(shown))
 
     def _by_bonds(self, dump: str, lost: int) -> Mapping[tuple[str, DropCause], int]:
-        """Which of the frames that are missing came in by links that bonds hold for down.
+        """Return which missing frames came in by links that bonds hold down.
 
-        When a link goes down Open vSwitch credits what had passed shortly before to rules as they
-        are now: its own count is a bound, and that of the ports is exact.
+        When a link goes down, Open vSwitch credits earlier frames to the present rules. Its own
+        count is an upper bound; that of the ports is exact.
         """
         counts = counters.parse_ports(self._dump("dump-ports"))
         found = {}
@@ -109,7 +109,7 @@ class CounterReader:
         return counters.hop(self._hop, self._ports, answers)
 
     def _ports_and_pdus(self) -> tuple[str, Mapping[str, Pdus]]:
-        """Of one moment: between two like answers on LACP's frames."""
+        """Return port counts and LACP frames of one moment: between two equal LACP answers."""
         while True:
             before = self._pdus()
             dump = self._dump("dump-ports")
@@ -122,10 +122,10 @@ class CounterReader:
         return parse_pdus(self._control.ask("lacp/show-stats"))
 
     def _dump(self, command: str) -> str:
-        """Of all bridges: their ports have different numbers."""
+        """Return the dump of all bridges; their ports have different numbers."""
         return "".join(self._control.ofctl(command, bridge=name) for name in self.bridges)
 
 
 def missing(seen: HopCount) -> int:
-    """How many frames entered and neither left nor are known to be dropped."""
+    """Return how many frames entered and neither left nor are known to be dropped."""
     return sum(seen.entered.values()) - sum(seen.left.values()) - sum(seen.drops.values())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which rules make a router of Open vSwitch? Pure.
+"""Make a router of Open vSwitch by OpenFlow rules. Pure.
 
-A rule for each route: what is sent to the router's address, and on to this prefix, has its TTL
-decreased and gets the next hop's address (ovs-actions(7): dec_ttl, set_field).
+Each route is one rule. It matches the router's MAC address and the prefix, decrements the TTL and
+sets the next hop's addresses (ovs-actions(7): dec_ttl, set_field).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _KEY = "sut.vswitch.ovs.routes"
 
 
 def faults(ovs: Ovs, workload: Workload) -> Iterator[Fault]:
-    """What cannot be routed so."""
+    """Yield what cannot be routed so."""
     if not isinstance(workload, Frames):
         yield Fault(_KEY, True, "needs frames: leave out [tcp]")
         return
@@ -39,7 +39,7 @@ def faults(ovs: Ovs, workload: Workload) -> Iterator[Fault]:
 
 
 def rules(wiring: Wiring, ports: Sequence[SwitchPort]) -> str:
-    """As `ovs-ofctl add-flows` reads them."""
+    """Return the rules, as `ovs-ofctl add-flows` reads them."""
     number = {port.name: port.number for port in ports}
     lines = [
         f"priority={ROUTED},in_port={number[stream.from_port]},dl_dst={stream.dst_mac},"
@@ -53,7 +53,7 @@ def rules(wiring: Wiring, ports: Sequence[SwitchPort]) -> str:
 
 
 def _own_mac(port: int) -> str:
-    """The router's address at a port: locally administered, and nobody else's."""
+    """Return the router's address at a port: locally administered and unique."""
     return f"02:fd:00:00:00:{port:02x}"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A call to Open vSwitch's control socket: JSON-RPC 1.0 over a unix socket (ovs-appctl(8))."""
+"""Call Open vSwitch's control socket: JSON-RPC 1.0 over a unix socket (ovs-appctl(8))."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _TIMEOUT_S = 10.0
 
 
 def call(runner: Runner, path: str, method: str, *params: str) -> str:
-    """The text that the command answers. Raises BenchError when it refuses or does not answer."""
+    """Return the text that the command answers. Raises BenchError on an error or without answer."""
     return str(request(runner, path, method, params))
 
 
 def request(runner: Runner, path: str, method: str, params: Sequence[object]) -> Any:
-    """The result of a method, of the daemon or the database (RFC 7047). Raises BenchError.
+    """Return the result of a method of daemon or database (RFC 7047). Raises BenchError.
 
-    A socket of our own rather than `ovs-appctl`: starting a program takes longer than the answer,
-    and a trial waits for several.
+    This opens a socket instead of running `ovs-appctl`: starting a program takes longer than the
+    answer, and a trial waits for several.
     """
     text = json.dumps({"id": 0, "method": method, "params": list(params)})
     try:
@@ -41,7 +41,7 @@ def request(runner: Runner, path: str, method: str, params: Sequence[object]) ->
 
 
 def _read_object(connection: Connection) -> dict[str, object]:
-    """The one JSON object of the answer; nothing marks its end but its own closing brace."""
+    """Read the one JSON object of the answer; only its closing brace marks its end."""
     received = b""
     while chunk := connection.recv(1 << 16):
         received += chunk
@@ -49,7 +49,7 @@ def _read_object(connection: Connection) -> dict[str, object]:
             parsed = load_json(received)
         except BeyondBounds as fault:
             raise OSError(str(fault)) from None
-        except ValueError:  # not all of it yet, perhaps not even all of a character
+        except ValueError:  # incomplete, perhaps within a character
             continue
         if isinstance(parsed, dict):
             return parsed

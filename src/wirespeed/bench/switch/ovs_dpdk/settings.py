@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read the settings of our own Open vSwitch: rules, groups, meters, ports and its database.
+"""Read the settings of the bench's Open vSwitch: rules, groups, meters, ports, database.
 
-Rules come from its control socket, the database's rows from its own socket: no program is started
-but ovs-ofctl, once for the ports, and for groups and meters where a rule uses some.
+Rules come from the control socket, rows from the database's socket. Only ovs-ofctl is started: once
+for the ports, and for groups and meters where a rule uses some.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from wirespeed.bench.switch.ovs_dpdk import rpc
 from wirespeed.bench.switch.ovs_dpdk.control import Control
 
-# Columns that somebody sets, and of Interface those that say whether it passes frames.
+# Columns that users set; of Interface also those that show whether it passes frames.
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "Open_vSwitch": ("other_config",),
     "Bridge": ("name", "fail_mode", "other_config", "mcast_snooping_enable", "stp_enable"),
@@ -37,7 +37,10 @@ _USED = {"group": re.compile(r"group:\d+"), "meter": re.compile(r"meter:\d+")}
 
 
 def settings(control: Control, bridges: Sequence[str], who: str) -> Mapping[str, str]:
-    """All that somebody may set while frames flow, by names for people. who: begins each name."""
+    """Return all settings that users may change while frames flow, by readable name.
+
+    who: begins each name.
+    """
     found = dict(_rows(control))
     found.update(queues(control.ask("dpif-netdev/pmd-rxq-show")))
     for bridge in bridges:
@@ -52,25 +55,27 @@ def settings(control: Control, bridges: Sequence[str], who: str) -> Mapping[str,
 
 
 def rules(shown: str) -> Mapping[str, str]:
-    """Actions by match, from bridge/dump-flows."""
+    """Return actions by match, from bridge/dump-flows."""
     split = (line.partition("actions=") for line in counted_rules(shown))
     return {f"rule {match.rstrip(', ')}": actions for match, _, actions in split}
 
 
 def counted_rules(shown: str) -> Mapping[str, str]:
-    """Lines of bridge/dump-flows by the same without counters; rules of the hidden table 254 are
-    Open vSwitch's own."""
+    """Return lines of bridge/dump-flows, by the same line without counters.
+
+    The hidden table 254 is excluded: its rules are Open vSwitch's own.
+    """
     lines = (line for line in shown.splitlines() if line and "table_id=254" not in line)
     return {_COUNTERS.sub("", line).strip(): line for line in lines}
 
 
 def ports(shown: str) -> Mapping[str, str]:
-    """Configuration bits of each port (OFPPC_*), from dump-ports-desc; 0 where none is set."""
+    """Return the configuration bits of each port (OFPPC_*) from dump-ports-desc; 0 for none."""
     return {f"port {m['name']}, config": m["config"] for m in _PORT.finditer(shown)}
 
 
 def queues(shown: str) -> Iterator[tuple[str, str]]:
-    """The CPU whose PMD thread polls each queue, from pmd-rxq-show."""
+    """Yield the CPU whose PMD thread polls each queue, from pmd-rxq-show."""
     _, *parts = _PMD.split(shown)
     for core, text in zip(parts[::2], parts[1::2], strict=True):
         for port, queue, state in _QUEUE.findall(text):
@@ -94,7 +99,7 @@ def _rows(control: Control) -> Iterator[tuple[str, str]]:
 
 
 def _values(row: str, column: str, value: Any) -> Iterator[tuple[str, str]]:
-    """A map gives a setting for each key; an empty set is no setting."""
+    """Yield the settings of a column: one for each key of a map, none for an empty set."""
     if isinstance(value, list) and value[0] == "map":
         yield from ((f"{row}, {column}:{key}", str(word)) for key, word in value[1])
     elif isinstance(value, list) and value[0] == "set":

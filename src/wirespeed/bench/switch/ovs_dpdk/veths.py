@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ports of Open vSwitch that are interfaces of the kernel: their cables, and what both ends of each
-count.
+"""Make ports of Open vSwitch that are kernel interfaces, and read both ends' counters.
 
-What the other end gives to a cable has entered the switch. The kernel drops of it what the backlog
-of the CPU that carries it has no room for, and then what the socket of Open vSwitch has no room
-for.
+What the other end gives to a cable has entered the switch. The kernel then drops frames in two
+places: at the backlog of the CPU that carries them, and at the socket of Open vSwitch.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from wirespeed.bench.switch.veth.counters import CableCount, cable_count, read_l
 
 
 class VethCables(UnstartedPart):
-    """The cables as a part of a bench, made before the switch."""
+    """Cables as a component of a bench, made before the switch."""
 
     name = "veth ports"
     unwatched = (
@@ -36,13 +34,13 @@ class VethCables(UnstartedPart):
         make_cables(self._setup, self._interfaces, {}, QUIET)
 
     def begin(self) -> None:
-        """It counts nothing itself."""
+        """Do nothing: it counts nothing itself."""
 
     def read(self) -> tuple[HopCount, ...]:
         return ()
 
     def down(self) -> None:
-        """The namespace takes everything with it."""
+        """Remove the namespace, and with it everything else."""
 
     def describe(self) -> Mapping[str, object]:
         driver = str(self._setup.wanted.driver)
@@ -51,17 +49,17 @@ class VethCables(UnstartedPart):
 
 @dataclass(frozen=True, slots=True)
 class VethCount:
-    """Of one port. unread: frames that its packet socket had no room for, as far as the kernel
-    tells."""
+    """Counters of one port."""
 
     cable: CableCount
     unread: int
+    """Frames that its packet socket had no room for, as far as the kernel reports them."""
 
 
 def veth_counts(
     setup: SwitchSetup, ports: Sequence[SwitchPort]
 ) -> Callable[[], Mapping[str, VethCount]]:
-    """Reads the counts of those ports that the bench made cables for, by port."""
+    """Return a function that reads, by port, the counters of ports with cables of the bench."""
     far = program_ends(setup.wiring)
     ends = {p.name: (p.interface, far[p.name]) for p in ports if p.interface is not None}
     runner, namespace = setup.host.runner, namespace_of(setup.dirs)

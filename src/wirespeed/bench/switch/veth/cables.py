@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ports of a switch that are interfaces of the kernel: one end of a veth pair each, whose other end
-a program of ours uses. All are in a namespace of their own."""
+"""Make ports of a switch that are kernel interfaces.
+
+Each is one end of a veth pair, whose other end a program of the bench uses. All are in one
+namespace.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,15 @@ from wirespeed.bench.topology.addresses import mac_of
 from wirespeed.bench.topology.wiring import SWITCH, End, Wiring
 
 _NAMESPACE = "switch"
-# What the forwarding CPU has no room for is to be dropped, as a NIC would. AF_PACKET keeps a frame
-# that it cannot send, and tries again with the next one: where there is no queueing discipline,
-# where that is full, or where the socket has more octets on their way than the usual 200 KiB.
+# Drop what the forwarding CPU has no room for, as a NIC would. Without a queueing discipline, or
+# when that is full, AF_PACKET keeps a frame that it cannot send and retries with the next one. It
+# does the same when the socket has more octets in flight than the usual 200 KiB.
 _QUEUE_FRAMES, _SOCKET_BYTES = 16_384, 64 << 20
-# DPDK's AF_PACKET driver takes process number ^ interface number for the group that its sockets
-# join, and two groups of one namespace with one number are an error. So interfaces of different
-# programs differ in a part of their numbers in which neighbouring processes' numbers do not.
+# DPDK's AF_PACKET driver uses PID ^ interface number as the fan-out group of its sockets. Two
+# groups of one namespace with the same number are an error. So interfaces of different programs
+# differ in bits above those in which the PIDs of neighbouring processes differ.
 _OWNER_SHIFT = 12
-# A port sends nothing of its own.
+# Sysctls that keep a port from sending frames of its own.
 QUIET = (
     "net.ipv6.conf.all.disable_ipv6=1",
     "net.ipv6.conf.default.disable_ipv6=1",
@@ -29,13 +32,15 @@ QUIET = (
 
 
 def namespace_of(dirs: Directories) -> str:
-    """The name of the ports' namespace where the bench makes it for them."""
+    """Return the name of the namespace that the bench makes for the ports."""
     return f"ws{dirs.tag}-{_NAMESPACE}"
 
 
 def program_ends(wiring: Wiring) -> Mapping[str, str]:
-    """The interface that the program at the other end of each port uses. A port to a virtual
-    machine is a tap, which has no other end but QEMU."""
+    """Return the interface that the program at the other end of each port uses.
+
+    A port to a virtual machine is a tap, whose other end is QEMU.
+    """
     return {
         port: f"{port}-p"
         for port in wiring.ports_of(SWITCH)
@@ -46,9 +51,11 @@ def program_ends(wiring: Wiring) -> Mapping[str, str]:
 def make_cables(
     setup: SwitchSetup, ports: Mapping[str, str], macs: Mapping[str, str], sysctls: Iterable[str]
 ) -> None:
-    """Make the namespace with a pair for each of these ports. ports: the switch's interface by
-    port, which is not always of the same name. macs: addresses of ports that must have a certain
-    one."""
+    """Make the namespace with a veth pair for each of these ports.
+
+    ports: the switch's interface by port, which may have another name. macs: addresses of ports
+    that need a certain one.
+    """
     setup.host.set_sysctl("net.core.wmem_default", str(_SOCKET_BYTES))
     network, namespace = Network(setup.host, setup.dirs.tag), namespace_of(setup.dirs)
     made = network.host(_NAMESPACE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What did the kernel do with the frames on interfaces, and in the sockets that read them?"""
+"""Count frames on kernel interfaces, and in the sockets that read them."""
 
 from __future__ import annotations
 
@@ -15,31 +15,39 @@ from wirespeed.remote.interface import Runner
 
 @dataclass(frozen=True, slots=True)
 class InterfaceCount:
-    """Frames that an interface sent, that it could not send, that it received, and those of them
-    that it could not pass on."""
+    """Counters of an interface."""
 
     sent: int
+    """Frames sent."""
     refused: int
+    """Frames that it could not send."""
     received: int
+    """Frames received."""
     missed: int
+    """Received frames that it could not pass on."""
 
 
 @dataclass(frozen=True, slots=True)
 class CableCount:
-    """Of a port that is one end of a veth pair. entered: frames that the other end gave to the
-    cable; arrived: that the port's interface received; missed: those of them that it could not pass
-    on; left: that it sent. backlogged: that the cable refused from either end, as the backlog of
-    the CPU that carries them was full."""
+    """Counters of a port that is one end of a veth pair."""
 
     entered: int
+    """Frames that the other end gave to the cable."""
     arrived: int
+    """Frames that the port's interface received."""
     missed: int
+    """Arrived frames that the interface could not pass on."""
     left: int
+    """Frames that the port's interface sent."""
     backlogged: int
+    """Frames from either end that found the backlog of the CPU that carries them full."""
 
 
 def cable_count(near: InterfaceCount, far: InterfaceCount) -> CableCount:
-    """near: the port's own interface; far: that of the program at the other end."""
+    """Combine the counters of both ends.
+
+    near: the port's interface. far: the interface of the program at the other end.
+    """
     return CableCount(
         entered=far.sent + far.refused,
         arrived=near.received,
@@ -50,13 +58,13 @@ def cable_count(near: InterfaceCount, far: InterfaceCount) -> CableCount:
 
 
 def read_links(runner: Runner, namespace: str) -> Mapping[str, InterfaceCount]:
-    """What the namespace's interfaces count."""
+    """Return the counters of the namespace's interfaces."""
     words = ["ip", "-n", namespace, "-json", "-stats", "link", "show"]
     return parse_links(runner.run(words).stdout)
 
 
 def parse_links(text: str) -> Mapping[str, InterfaceCount]:
-    """By interface, from `ip -json -stats link show`."""
+    """Return counters by interface, from `ip -json -stats link show`."""
     return {
         link["ifname"]: InterfaceCount(
             *(link["stats64"][way][key] for way in ("tx", "rx") for key in ("packets", "dropped"))
@@ -65,20 +73,22 @@ def parse_links(text: str) -> Mapping[str, InterfaceCount]:
     }
 
 
-# How many frames a packet socket had no room for ends what ss(8) tells of its memory.
+# In the output of ss(8), a packet socket's drops end its memory figures.
 _PACKET = re.compile(r"^p_\S+ .*\*:(?P<interface>\S+) .*skmem:\([^)]*,d(?P<dropped>\d+)\)", re.M)
 
 
 def read_unread(runner: Runner, namespace: str) -> Mapping[str, int]:
-    """Frames that packet sockets of the namespace had no room for, by interface. Those with a ring
-    that they share with the kernel, as DPDK's driver has them, count nothing there."""
+    """Return frames that packet sockets of the namespace had no room for, by interface.
+
+    Sockets with a ring shared with the kernel, as DPDK's driver has, count nothing here.
+    """
     words = [*inside(namespace), "ss", "--no-header", "--oneline", "--numeric", "--extended",
              "--memory", "--packet"]  # fmt: skip
     return parse_sockets(runner.run(words).stdout)
 
 
 def parse_sockets(text: str) -> Mapping[str, int]:
-    """By interface, from `ss --packet --extended --memory --oneline`."""
+    """Return drops by interface, from `ss --packet --extended --memory --oneline`."""
     found = Counter[str]()
     for match in _PACKET.finditer(text):
         found[match["interface"]] += int(match["dropped"])

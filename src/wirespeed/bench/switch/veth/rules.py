@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cannot be asked of ports that are interfaces of the kernel?"""
+"""List what ports that are kernel interfaces do not support."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from wirespeed.model.fault import Fault
 from wirespeed.model.spec import Frames, Vswitch
 from wirespeed.model.units import mtu_for
 
-# What DPDK's AF_PACKET and AF_XDP drivers, and Open vSwitch's own sockets, have room for.
+# Largest MTU of DPDK's AF_PACKET and AF_XDP drivers and of Open vSwitch's own sockets.
 _SOCKET_MTU = 1500
 
 
 def veth_faults(key: str, value: str, vswitch: Vswitch, frames: Frames) -> Iterator[Fault]:
-    """key, value: by which the study asks for such ports."""
+    """Yield the errors of a point with such ports.
+
+    key, value: how the study asks for such ports.
+    """
     if frames.hosts.sut is not None:
         allowed = "has no ports that lead to another host, as [hosts] asks for"
         yield Fault(key, value, allowed)

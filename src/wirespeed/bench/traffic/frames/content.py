@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is in the frames that the generator sends and checks? Told to its tasks as keys.
+"""Define the content of frames that the generator sends and checks, as keys of its tasks.
 
-Frames of UDP, or those of a file, are here; other contents (function/bng/gateway.py) have the same
-shape.
+UDP frames and those of a file are here; other contents (function/bng/gateway.py) have the same
+interface.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TPID_QINQ = "0x88a8"
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """One of the `queues` generators of a stream of so many flows."""
+    """One of the `queues` generators of a stream with this many flows."""
 
     stream: Stream
     flows: int
@@ -31,7 +31,7 @@ class Sender:
 
 
 class Content(Protocol):
-    """What the generator's tasks are told of the frames."""
+    """Content of frames, as keys of the generator's tasks."""
 
     def prepare(self, runner: Runner) -> None:
         """Make what the tasks read, before any program starts."""
@@ -40,18 +40,21 @@ class Content(Protocol):
     def sender_keys(self, sender: Sender) -> Mapping[str, str]: ...
 
     def receiver_keys(self, from_port: str, flows: int) -> Mapping[str, str]:
-        """Of the sink of frames that were sent from this port, each stream of so many flows."""
+        """Return the keys of the sink of frames that were sent from this port.
+
+        flows: flows of each stream.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class UdpFrames:
-    """UDP in IP, or the frames of a capture file as they are."""
+    """UDP in IP, or the unchanged frames of a capture file."""
 
     traffic: Traffic
 
     def prepare(self, _runner: Runner) -> None:
-        """The tasks read no file of ours."""
+        """Do nothing: the tasks read no generated file."""
 
     def sender_keys(self, sender: Sender) -> Mapping[str, str]:
         if self.traffic.pcap is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the generator's senders and receivers counted in a trial, each asked once."""
+"""Read what the generator's senders and receivers counted in a trial, each once."""
 
 from __future__ import annotations
 
@@ -13,27 +13,30 @@ from wirespeed.model.observation import DirectionCount
 
 @dataclass(frozen=True, slots=True)
 class TrialFigures:
-    """tasks: what each task says of itself (`/wirespeed/task`), by its name."""
+    """Counters of a trial."""
 
     ways: Sequence[Direction]
     tasks: Mapping[str, Mapping[str, int]]
+    """Answer of each task to `/wirespeed/task`, by task name."""
     tsc_hz: int
 
     def directions(self) -> tuple[DirectionCount, ...]:
-        """What was offered and received since the trial began."""
+        """Frames offered and received since the trial began."""
         return tuple(self._direction(way) for way in self.ways)
 
     def clock(self) -> TrialClock:
-        """When the first frame of the trial was due."""
+        """Return when the first frame of the trial was due."""
         return TrialClock(min(self._of_senders("started_tsc")), self.tsc_hz)
 
     def elapsed_ns(self) -> int:
-        """How long frames were offered."""
+        """Time for which frames were offered, in ns."""
         return max(self._of_senders("elapsed_ns"))
 
     def refused_by_nic(self, way: Direction) -> int:
-        """A NIC that takes no more is at its line rate; what a ring of the SUT does not take is its
-        loss."""
+        """Return the frames that a NIC at line rate rejected.
+
+        Frames that a ring of the SUT rejects are the SUT's loss instead.
+        """
         return 0 if way.feeds_sut else self._sum(way, "offered") - self._sum(way, "tx")
 
     def _direction(self, way: Direction) -> DirectionCount:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The traffic generator: a wsdp process with gen and sink tasks, and perhaps functions besides."""
+"""Run the traffic generator: a wsdp process with gen and sink tasks, and perhaps functions."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from wirespeed.bench.traffic.frames.windows import DirectionBins, read_bins, rea
 from wirespeed.model.hop_counts import Counted, DropCause
 from wirespeed.model.observation import Latency, LatencyRows
 
-# Short enough for what is still in flight.
+# Short enough for frames still in flight.
 _PAUSE_NS = 50_000
-# The trial's number in a stamp has 8 bits; 0 is what a generator starts with.
+# The trial number in a stamp has 8 bits; 0 is a generator's initial value.
 _TRIALS = 255
-# Until the first frame is due, whoever asked for it has gone to sleep: it may share the CPU.
+# Time from the command to the first frame: the caller, which may share the CPU, sleeps by then.
 AFTER_NS = 30_000_000
 
 
 class Generator(WsdpPart):
-    """The part of a bench that offers and receives its traffic."""
+    """The component of a bench that offers and receives its traffic."""
 
     def __init__(
         self, program: Wsdp, directions: Sequence[Direction], functions: Sequence[TaskCounts]
@@ -60,14 +60,14 @@ class Generator(WsdpPart):
         return any(self._task(g)["running"] for d in self._directions for g in d.generators)
 
     def pause(self) -> None:
-        """Leave the CPUs to those who read the counters, until the next start.
+        """Leave the CPUs to the processes that read counters, until the next start.
 
-        On a small host they would otherwise get their turn only every few milliseconds.
+        On a small host these would otherwise run only every few milliseconds.
         """
         self.program.ask(f"pause_pollers,ns={_PAUSE_NS}")
 
     def read(self) -> tuple[HopCount, ...]:
-        """The generator's own hop (its sinks are the entrance) and those of its functions."""
+        """Return the generator's own hop, which its sinks enter, and those of its functions."""
         stats, missed = task_stats(self.program, self._functions), self.program.missed()
         lost = {d.to_port: missed.get(d.to_port, 0) for d in self._directions}
         entered = {d.to_port: stats[d.sink]["rx"] + lost[d.to_port] for d in self._directions}
@@ -81,7 +81,7 @@ class Generator(WsdpPart):
         return (own, *(function.read(stats, missed) for function in self._functions))
 
     def _queues(self, stats: Mapping[str, Mapping[str, int]]) -> Mapping[tuple[str, int], int]:
-        """Frames that were offered to each queue, where a port has several."""
+        """Return the frames offered to each queue, of ports with several."""
         found: Counter[tuple[str, int]] = Counter()
         for direction in self._directions:
             for number, generator in enumerate(direction.generators):
@@ -91,18 +91,18 @@ class Generator(WsdpPart):
         return found
 
     def holds(self) -> int:
-        """Frames that tasks keep back (the reference SUT's delay): not lost, not yet sent on."""
+        """Return frames that tasks delay (the reference SUT): not lost, not yet sent on."""
         return sum(int(seen["held"]) for seen in self.program.ask("stats").values())
 
     def figures(self) -> TrialFigures:
-        """What every task has counted since `begin`."""
+        """Return what every task has counted since `begin`."""
         names = (name for d in self._directions for name in (*d.generators, d.sink))
         return TrialFigures(
             self._directions, {name: self._task(name) for name in names}, self.program.tsc_hz
         )
 
     def latency(self, seen: TrialFigures) -> Latency | None:
-        """Over all directions, since `begin`; None when no frame carried a time stamp."""
+        """Return the latency since `begin`, over all directions; None if no frame was stamped."""
         return merged(
             [
                 SinkLatency(
@@ -118,7 +118,7 @@ class Generator(WsdpPart):
         return answer
 
     def bins(self, seen: TrialFigures) -> tuple[DirectionBins, ...]:
-        """Frames of the last trial by when they were sent."""
+        """Return the frames of the last trial by their time of sending."""
         return tuple(
             DirectionBins(
                 direction.name,
@@ -131,7 +131,7 @@ class Generator(WsdpPart):
         )
 
     def latency_rows(self, clock: TrialClock) -> LatencyRows | None:
-        """Latency by when frames were sent, over all directions."""
+        """Return latency by time of sending, over all directions."""
         texts = [
             self.program.export(f"latency_rows,{direction.sink}") for direction in self._directions
         ]

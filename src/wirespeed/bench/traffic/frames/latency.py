@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do the sinks' histograms say together? One latency over all directions."""
+"""Merge the sinks' histograms into one latency over all directions."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class SinkLatency:
 
 
 def merged(sinks: Sequence[SinkLatency]) -> Latency | None:
-    """The latency over all sinks; None when no frame carried a time stamp.
+    """Return the latency over all sinks; None when no frame carried a time stamp.
 
-    Jitter is averaged by the number of frames.
+    Jitter is averaged, weighted by the number of frames.
     """
     files = [load_json(sink.histogram) for sink in sinks]
     for file in files:
@@ -41,7 +41,7 @@ def merged(sinks: Sequence[SinkLatency]) -> Latency | None:
         for value, times in file["counts"]:
             whole.record_value(value, times)
     jitter = sum(s.jitter_ns * f["count"] for s, f in zip(sinks, files, strict=True)) / count
-    # The package rounds the rank; this share gives it the nearest rank.
+    # The package rounds the rank; this share selects the nearest rank.
     shares = (100 * nearest_rank(per_mille, count) / count for per_mille in (500, 900, 990, 999))
     p50, p90, p99, p999 = (float(whole.get_value_at_percentile(share)) for share in shares)
     return Latency(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which tasks offer and receive a bench's traffic?
+"""Assign a bench's traffic to tasks.
 
-Pure. Each stream has one `gen` task for each queue of its port; each direction has one `sink` task,
-which reads all queues and tells the streams apart.
+Pure. Each stream has one `gen` task for each queue of its port. Each direction has one `sink` task,
+which reads all queues and separates the streams.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from wirespeed.model.spec import Traffic
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """The tasks of one direction. generators: of each stream those of its queues, in order.
-    feeds_sut: see Attachment."""
+    """Tasks of one direction."""
 
     name: str
     from_port: str
     to_port: str
     generators: tuple[str, ...]
+    """Generators of each stream's queues, in order."""
     sink: str
     feeds_sut: bool
+    """See Attachment."""
     queues: int = 1
 
 
 def directions(wiring: Wiring, attached: Mapping[End, Attachment]) -> tuple[Direction, ...]:
-    """The directions of a bench, in order."""
+    """Return the directions of a bench, in order."""
     found: list[Direction] = []
     for index, name in enumerate(wiring.directions):
         streams = [s for s in wiring.streams if s.direction == name]
@@ -55,10 +56,10 @@ def traffic_tasks(
     lcores: int,
     content: Content,
 ) -> Iterator[WsdpTask]:
-    """All gen and sink tasks. Senders and receivers share `lcores` lcores as evenly as it goes.
+    """Yield all gen and sink tasks; they share `lcores` lcores as evenly as possible.
 
-    The flows are shared out among a direction's streams. Each queue carries those of its stream
-    that a NIC with RSS would put there.
+    The flows are divided among a direction's streams. Each queue carries the flows that a NIC with
+    RSS would put there.
     """
     found = directions(wiring, attached)
     lcore_of = _lcores(2 * len(found), lcores)
@@ -90,7 +91,7 @@ def traffic_tasks(
 
 
 def _lcores(roles: int, lcores: int) -> list[int]:
-    """The lcore of each role; neighbours share when there are fewer lcores than roles."""
+    """Return the lcore of each role; neighbours share when there are fewer lcores than roles."""
     used = min(roles, lcores)
     return [1 + role * used // roles for role in range(roles)]
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What became of the frames sent in each window of a trial? From the bins of generators and sinks.
+"""Count the frames sent in each window of a trial, from the bins of generators and sinks.
 
-Both count by the time stamp that a frame carries, in bins on one grid of the TSC
-(docs/reference/wsdp.md). Windows are whole bins: of a millisecond, and longer until one holds
-enough frames to say something.
+Both count by a frame's time stamp, in bins on one grid of the TSC (docs/reference/wsdp.md). A
+window is a whole number of bins: 1 ms, or longer until it holds enough frames.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from wirespeed.model.observation import LatencyRows
 
 _BINS_FORMAT, _ROWS_FORMAT = "wirespeed-windows-1", "wirespeed-latency-rows-1"
 _WINDOW_NS, _WINDOW_FRAMES = 1e6, 500
-# How much was queued as a window began is told by the frames sent in its first half.
+# The first half of a window shows how much was queued when it began.
 _BEGINNING = 2
-# The generator hands over up to 64 frames at once, so a window may have as many more or less.
+# The generator sends bursts of up to 64 frames, by which windows may differ.
 _BURST = 64
 _OFF_SCHEDULE = 0.1
 
@@ -39,20 +38,22 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """Frames by bins of 2^shift cycles, the first of which begins at bin number `first` of the TSC.
-    latency_ns: means; only of a sink. unsent: only of a generator."""
+    """Frames by bins of 2^shift cycles."""
 
     shift: int
     tsc_hz: int
     first: int
+    """Number of the first bin, on the TSC."""
     frames: Counts
     unsent: Counts
+    """Only of a generator."""
     latency_ns: Counts
+    """Mean latency of each bin; only of a sink."""
     beyond: int
 
 
 def read_bins(text: str) -> Bins:
-    """What `/wirespeed/windows` wrote."""
+    """Parse what `/wirespeed/windows` wrote."""
     file = load_json(text)
     if file["format"] != _BINS_FORMAT:
         raise BenchError(f"wsdp writes windows as {file['format']}, not as {_BINS_FORMAT}")
@@ -66,34 +67,37 @@ def read_bins(text: str) -> Bins:
 
 @dataclass(frozen=True, slots=True)
 class DirectionBins:
-    """Of one direction: its generators' bins, and its sink's.
-
-    refused_by_nic: frames that a NIC at its line rate did not take; in which window is not known.
-    clock_behind: frames that arrived before they were sent, as the clocks of both ends disagree.
-    """
+    """Bins of one direction: its generators' and its sink's."""
 
     name: str
     generators: tuple[Bins, ...]
     sink: Bins
     refused_by_nic: int
+    """Frames that a NIC at line rate rejected; their window is unknown."""
     clock_behind: int = 0
+    """Frames that arrived before they were sent, as the clocks of both ends disagree."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A trial cut into windows: `windows`, when nothing arrived, and where the generator did not
-    offer what was due. unseen: what the bins do not hold."""
+    """A trial cut into windows."""
 
     windows: Windows | None
     arrivals: tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]
+    """Time of sending and latency of each bin, by direction."""
     late: tuple[Disturbance, ...]
+    """Windows in which the generator did not offer what was due."""
     unseen: tuple[str, ...]
+    """Notes on what the bins do not cover."""
 
 
 def cut(
     found: Sequence[DirectionBins], clock: TrialClock, duration_ns: int, load_fps: float
 ) -> Cut:
-    """load_fps: of one direction; 0 where nothing was intended (as fast as possible)."""
+    """Cut a trial into windows.
+
+    load_fps: load of one direction; 0 for as fast as possible.
+    """
     shift = found[0].sink.shift
     bins = [each for direction in found for each in (direction.sink, *direction.generators)]
     if any(each.shift != shift for each in bins):
@@ -130,7 +134,7 @@ class _Grid:
     count: int
 
     def of(self, first: int, values: Counts) -> Counts:
-        """The values of bins that begin with number `first`, a row a window."""
+        """Return the values of bins that begin with number `first`, a row a window."""
         whole = np.zeros(self.count * self.each, np.int64)
         skip = self.first - first
         kept = values[max(0, skip) :]
@@ -157,7 +161,7 @@ def _direction(direction: DirectionBins, grid: _Grid) -> DirectionWindows:
     latency = grid.of(direction.sink.first, direction.sink.latency_ns)
     head = max(1, grid.each // _BEGINNING)
     there = received[:, :head] > 0
-    # The least of them: stalls of some 10 us pass, what stays queued does not.
+    # The minimum ignores stalls of some 10 µs, but not a standing queue.
     least_ns = np.where(there, latency[:, :head], np.iinfo(np.int64).max).min(axis=1)
     queued_ns = np.where(there.any(axis=1) & (direction.clock_behind == 0), least_ns, -1)
     return DirectionWindows(
@@ -172,7 +176,7 @@ def _direction(direction: DirectionBins, grid: _Grid) -> DirectionWindows:
 def _arrivals(
     sink: Bins, clock: TrialClock, shift: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """When the frames of each bin were sent (its middle), and how long they took."""
+    """Return when the frames of each bin were sent (its middle), and their latency."""
     [there] = np.nonzero(sink.frames)
     sent = ((sink.first + there) * (1 << shift) + (1 << shift) // 2 - clock.started_tsc).astype(
         float
@@ -181,8 +185,10 @@ def _arrivals(
 
 
 def _late(windows: Windows, load_fps: float) -> tuple[Disturbance, ...]:
-    """Windows in which the generator gave frames up, or offered far from what was due: what it
-    catches up with is a burst that nobody intended."""
+    """Return windows in which the generator gave frames up, or was far from the due rate.
+
+    Catching up makes a burst that nobody intended.
+    """
     found = np.zeros(windows.count, bool)
     due = load_fps * windows.window_ns / 1e9
     for direction in windows.directions:
@@ -200,9 +206,9 @@ def _late(windows: Windows, load_fps: float) -> tuple[Disturbance, ...]:
 
 
 def read_latency_rows(texts: Sequence[str], clock: TrialClock) -> LatencyRows | None:
-    """What `/wirespeed/latency_rows` wrote for each sink, together; None: no frame was stamped.
+    """Parse what `/wirespeed/latency_rows` wrote for all sinks; None if no frame was stamped.
 
-    All sinks begin at one moment's rows on one grid, so rows of the same number are of one time.
+    Rows of all sinks lie on one grid and begin at one moment, so equal numbers are equal times.
     """
     files = [load_json(text) for text in texts]
     if any(file["format"] != _ROWS_FORMAT for file in files):

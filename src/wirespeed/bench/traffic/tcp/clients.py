@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How do all clients of a TCP bench test at the same time, while somebody looks at them?"""
+"""Run all clients of a TCP bench at the same time, and observe them meanwhile."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from wirespeed.bench.interface import Part
 from wirespeed.bench.traffic.tcp.ends.interface import End
 from wirespeed.remote.interface import HostUnreachable, Process, Runner
 
-# Beyond the test itself: connecting, and exchanging results over a slow wire.
+# Time beyond the test itself: connecting, and exchanging results over a slow wire.
 _GRACE_S = 60.0
 _TICKS_PER_S = 100  # USER_HZ
 _LOOK_S = 0.1
 
 
 class TcpServer(Part, Protocol):
-    """The serving end: a part of the bench that clients can test."""
+    """The server of a TCP test, as a component of the bench."""
 
     @property
     def processes(self) -> tuple[Process, ...]: ...
 
     def expects(self) -> str | None:
-        """What has to come before the next test may begin, or None."""
+        """Return what must happen before the next test may begin, or None."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One client process: at which end, what it runs there, where its output goes."""
+    """One client process: its endpoint, its command, and the file for its output."""
 
     end: End
     command: tuple[str, ...]
@@ -49,10 +49,10 @@ def run_clients(
     started: Callable[[Sequence[int]], None],
     look: Callable[[], None],
 ) -> tuple[str, ...]:
-    """Let all clients test at the same time; what each printed. Raises BenchError.
+    """Run all clients at the same time; return what each printed. Raises BenchError.
 
-    started: told once in which processes of the bench's host they run. look: called every 0.1 s
-    while any of them runs.
+    started: called once with the PIDs on the bench's host. look: called every 0.1 s while any
+    client runs.
     """
     await_true(
         lambda: server.expects() is None,
@@ -86,7 +86,7 @@ def run_clients(
 
 def _start(client: Client, stack: ExitStack) -> Process:
     place = client.end.place
-    # What an earlier run wrote there would be taken for this one's.
+    # Text of an earlier run would be taken for this run's.
     place.host.runner.write(client.log, "")
     command = [*place.words, *client.command]
     process = place.host.spawn(command, log=client.log, cpus=client.cpus)
@@ -95,7 +95,7 @@ def _start(client: Client, stack: ExitStack) -> Process:
 
 
 def _end(process: Process) -> None:
-    """A client that still runs when its bench is given up keeps the server from ending."""
+    """End a client that still runs when its bench is given up: it would block the server's end."""
     with suppress(HostUnreachable):  # it ended with its host
         if process.poll() is None:
             process.signal(signal.SIGKILL)
@@ -103,7 +103,7 @@ def _end(process: Process) -> None:
 
 
 def cpu_s(runner: Runner, processes: Sequence[Process]) -> float:
-    """CPU time that these processes have used so far, user and system (proc_stat(5))."""
+    """Return the CPU time of these processes so far, user and system, in s (proc_stat(5))."""
     ticks = 0
     for process in processes:
         fields = runner.read(f"/proc/{process.pid}/stat").rpartition(")")[2].split()

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was taken from the programs in each interval between two looks, and what was carried?
-
-Pure: looks in, evidence and octets out.
-"""
+"""Derive noise evidence and payload of a TCP test, for each interval between two looks. Pure."""
 
 from __future__ import annotations
 
@@ -16,15 +13,15 @@ from wirespeed.model.tcp import Tcp, TcpDirection, TcpProgram
 from wirespeed.model.tcp_evidence import ProgramIntervals, TcpEvidence
 
 EPOCH = "first look that saw traffic"
-# Beyond what clients and server tell each other before a test.
+# More than clients and server exchange before a test.
 _TRAFFIC_OCTETS = 65_536
 
 
 def spread_back(amounts_ns: Sequence[int], lengths_ns: Sequence[int]) -> tuple[int, ...]:
-    """Give what does not fit into an interval to those before it.
+    """Move what exceeds an interval to the intervals before it.
 
-    The kernel books a task's wait when that ends, and steal when the CPU is back: what is longer
-    than the interval it was booked in had begun earlier.
+    The kernel accounts a task's wait when it ends, and steal when the CPU is back. A time longer
+    than its interval began earlier.
     """
     spread, left_ns = [], 0
     for amount_ns, length_ns in zip(reversed(amounts_ns), reversed(lengths_ns), strict=True):
@@ -35,7 +32,7 @@ def spread_back(amounts_ns: Sequence[int], lengths_ns: Sequence[int]) -> tuple[i
 
 
 def taken(looks: Sequence[Look], programs: Sequence[Program]) -> tuple[TcpProgram, ...]:
-    """From each program over all looks."""
+    """Return the time taken from each program over all looks."""
     found = (_program(looks, program) for program in programs)
     return tuple(
         TcpProgram(each.name, each.cpus, sum(each.steal_ns) / 1e9, sum(each.waited_ns) / 1e9)
@@ -46,10 +43,10 @@ def taken(looks: Sequence[Look], programs: Sequence[Program]) -> tuple[TcpProgra
 def evidence(
     looks: Sequence[Look], programs: Sequence[Program], tcp: Tcp, competing_s: float
 ) -> TcpEvidence | None:
-    """What was taken interval by interval; None where no traffic was seen.
+    """Return the time taken in each interval; None where no traffic was seen.
 
-    competing_s: what competing processes used in all, those included that came and went between two
-    looks: what no look saw of it goes to the intervals in which tasks were new.
+    competing_s: total CPU time of competing processes, including processes that started and ended
+    between two looks. Time that no look saw goes to intervals with new tasks.
     """
     first = _first_traffic(looks)
     if first is None:
@@ -60,7 +57,7 @@ def evidence(
     made = sum(look.made for look in looks[1:])
     return TcpEvidence(
         at_ns,
-        # The test began between two looks: so much counts for certain.
+        # The test began between two looks: only this range certainly counts.
         tcp.omit_s * 1_000_000_000,
         (tcp.omit_s + tcp.seconds) * 1_000_000_000 + at_ns[first - 1],
         tuple(_program(looks, program) for program in programs),
@@ -72,7 +69,7 @@ def evidence(
 
 
 def payload(looks: Sequence[Look], directions: Sequence[TcpDirection]) -> tuple[Series, ...]:
-    """Octets of each interval, by direction; none where no traffic was seen."""
+    """Return octets of each interval, by direction; empty where no traffic was seen."""
     first = _first_traffic(looks)
     if first is None:
         return ()
@@ -87,7 +84,7 @@ def payload(looks: Sequence[Look], directions: Sequence[TcpDirection]) -> tuple[
 
 
 def _first_traffic(looks: Sequence[Look]) -> int | None:
-    """The first look that saw any; never the very first."""
+    """Return the first look that saw traffic; never the very first."""
     none = sum(looks[0].payload.values()) + _TRAFFIC_OCTETS
     seen = (number for number, look in enumerate(looks) if sum(look.payload.values()) > none)
     return next(seen, None)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stock iperf3 as both ends of a TCP test: a server process for each client process.
+"""Run stock iperf3 as both ends of a TCP test: one server process for each client process.
 
-iperf3 serves one client at a time and, before 3.16, from one thread; so S0 started one process on
-each virtual CPU, each with a port of its own (table 5).
+iperf3 serves one client at a time and, before 3.16, from one thread. So S0 started one process on
+each virtual CPU, each with its own port (table 5).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _DIRECTION = {
 
 
 class Iperf3Servers(UnpolledPart):
-    """A part of the bench: `count` servers on ports of their own, each pinned to one CPU."""
+    """Servers as a component of the bench, each with its own port and pinned to one CPU."""
 
     name = "iperf3 servers"
 
@@ -47,7 +47,7 @@ class Iperf3Servers(UnpolledPart):
         return self.expects()
 
     def expects(self) -> str | None:
-        """The last that every server said is that it listens, not that it ends a test."""
+        """Return what is missing until the last line of every server reports that it listens."""
         busy = [
             FIRST_PORT + number
             for number, daemon in enumerate(self._daemons)
@@ -63,7 +63,7 @@ class Iperf3Servers(UnpolledPart):
         return tuple(process for daemon in self._daemons for process in daemon.processes)
 
     def begin(self) -> None:
-        """Its counts are those of single tests."""
+        """Do nothing: counts are those of single tests."""
 
     def read(self) -> tuple[HopCount, ...]:
         return ()
@@ -85,7 +85,7 @@ def _listens(log: str) -> bool:
 
 
 def client_words(server: str, number: int, tcp: Tcp) -> list[str]:
-    """The command line of the client process with that number."""
+    """Return the command line of the client process with that number."""
     words = [PROGRAM, "--client", server, "--port", str(FIRST_PORT + number), "--json"]
     words += _DIRECTION[tcp.direction]
     values = {
@@ -115,7 +115,10 @@ class _Cpu(BaseModel):
 
 
 class _End(BaseModel):
-    """sum_...: from client to server, or the only direction; bidir: from server to client."""
+    """Summary of a test.
+
+    sum_...: from client to server, or the only direction; bidir: from server to client.
+    """
 
     sum_sent: _Sum
     sum_received: _Sum
@@ -130,7 +133,7 @@ class _Output(BaseModel):
 
 
 def read_output(text: str, direction: TcpDirection) -> tuple[tuple[TcpDirectionResult, ...], float]:
-    """The directions of one process's test, and the share of a core that it used.
+    """Return the directions of one process's test, and its CPU use as a share of a core.
 
     Raises BenchError when the test failed, or the text is not what iperf3 prints.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does `wirespeed-speedtest client --json` say of one test?"""
+"""Parse the output of `wirespeed-speedtest client --json`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Verdict(BaseModel):
 
 
 class _Metrics(BaseModel):
-    """RFC 6349."""
+    """Metrics of RFC 6349."""
 
     transfer_time_ratio: float | None
     tcp_efficiency_percent: float
@@ -59,9 +59,9 @@ class _Output(BaseModel):
 
 
 def read_output(text: str) -> tuple[tuple[TcpDirectionResult, ...], float]:
-    """The directions of the test, and the share of a core that the client used.
+    """Return the directions of the test, and the client's CPU use as a share of a core.
 
-    Raises BenchError when the test failed, or the text is not what our client prints.
+    Raises BenchError when the test failed, or the text is not what the client prints.
     """
     try:
         [test] = _Output.model_validate_json(text).results

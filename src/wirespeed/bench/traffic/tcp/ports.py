@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many octets of payload have reached the receiving hosts so far?
+"""Count the octets of payload that have reached the receiving hosts.
 
-From the ports' counters, seen at the far end of the hosts' cables: one file, read in the same
-moment as what disturbed the programs, so that no two clocks have to be compared. Where no interface
-of the bench's host sees all of the traffic, the file is one of the server's own machine. An IPv4
-segment with TCP time stamps has 66 octets of headers, and so has a large one that offloads pass on
-whole.
+The counters are those at the far end of the hosts' cables. One file holds them all and is read
+together with the noise counters, so that no clocks must be compared. Where no interface of the
+bench's host sees all traffic, the file is on the server's machine. An IPv4 segment with TCP time
+stamps has 66 octets of headers; so has a large one that offloads keep whole.
 """
 
 from __future__ import annotations
@@ -24,29 +23,31 @@ _RX, _TX = (0, 1), (8, 9)
 
 @dataclass(frozen=True, slots=True)
 class PortCounters:
-    """path: /proc/PID/net/dev of the process whose namespace has the ports; elsewhere: on which
-    machine, if not on the bench's host. down, up: the ports that send towards the clients, and
-    towards the server; or that receive what goes there."""
+    """Where the ports' counters are read."""
 
     path: str
+    """/proc/PID/net/dev of the process whose namespace has the ports."""
     down: tuple[str, ...]
+    """Ports that carry traffic towards the clients."""
     up: tuple[str, ...]
+    """Ports that carry traffic towards the server."""
     up_columns: tuple[int, int]
     elsewhere: Runner | None = None
+    """Machine of the file; None for the bench's host."""
 
     @property
     def here(self) -> tuple[str, ...]:
-        """What has to be read on the bench's host for `text`."""
+        """Files to read on the bench's host for `text`."""
         return (self.path,) if self.elsewhere is None else ()
 
     def text(self, found: Mapping[str, str | OSError]) -> str | OSError:
-        """The content of `path`. found: what was read on the bench's host."""
+        """Return the content of `path`. found: files that were read on the bench's host."""
         if self.elsewhere is None:
             return found[self.path]
         return self.elsewhere.read_many((self.path,))[self.path]
 
     def payload(self, text: str) -> dict[TcpDirection, int]:
-        """Octets by direction, from the content of `path`."""
+        """Return octets by direction, from the content of `path`."""
         rows = {
             name.strip(): [int(field) for field in fields.split()]
             for name, _, fields in (line.partition(":") for line in text.splitlines()[2:])
@@ -63,18 +64,18 @@ def _payload(rows: dict[str, list[int]], ports: tuple[str, ...], columns: tuple[
 
 
 def server_ports(ports: Sequence[Port], pid: int, elsewhere: Runner | None = None) -> PortCounters:
-    """The server's ports, as a process beside it sees them."""
+    """Return the counters of the server's ports, read from its namespace."""
     names = tuple(port.name for port in ports)
     return PortCounters(f"/proc/{pid}/net/dev", names, names, _RX, elsewhere)
 
 
 def switch_ports(cables: Sequence[TcpCable], switch_pid: int) -> PortCounters:
-    """Cables into a vSwitch, the server's first: the vSwitch's ports."""
+    """Return the counters of the vSwitch's ports. cables: into the vSwitch, the server's first."""
     server, *clients = (cable.b.name for cable in cables)
     return PortCounters(f"/proc/{switch_pid}/net/dev", tuple(clients), (server,), _TX)
 
 
 def clients_ports(cables: Sequence[TcpCable], switch_pid: int) -> PortCounters:
-    """The same where the server's cable is no interface of the kernel: the clients' alone."""
+    """Return the counters of clients' ports, where the server's cable is no kernel interface."""
     names = tuple(cable.b.name for cable in cables[1:])
     return PortCounters(f"/proc/{switch_pid}/net/dev", names, names, _RX)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed-speedtest as both ends of a TCP test: its server is a part of the bench."""
+"""Run wirespeed-speedtest as both ends of a TCP test."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DIRECTION = {
 
 
 class SpeedtestServer(UnpolledPart):
-    """The server at its end: a part of the bench."""
+    """The speed-test server as a component of the bench."""
 
     name = "speed-test server"
 
@@ -54,7 +54,7 @@ class SpeedtestServer(UnpolledPart):
         return self._daemon.ended()
 
     def expects(self) -> str | None:
-        """Always ready for the next test: it serves many at once."""
+        """Return None: it serves many clients at once and is always ready."""
         return None
 
     @property
@@ -66,7 +66,7 @@ class SpeedtestServer(UnpolledPart):
         return self._daemon.processes
 
     def begin(self) -> None:
-        """Its counts are those of single tests."""
+        """Do nothing: counts are those of single tests."""
 
     def read(self) -> tuple[HopCount, ...]:
         return ()
@@ -82,7 +82,7 @@ class SpeedtestServer(UnpolledPart):
 
 
 def client_words(server: str, tcp: Tcp) -> list[str]:
-    """The client's command line, after the program."""
+    """Return the client's arguments, after the program."""
     words = ["client", f"{server}:{PORT}", "--json", *_DIRECTION[tcp.direction]]
     values = {
         "time": tcp.seconds,

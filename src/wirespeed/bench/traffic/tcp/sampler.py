@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a bench look at a TCP run while it goes on, and what does each look read?
+"""Sample the counters of a TCP run while it goes on.
 
-Everything of a look is read within some ms: octets, steal, run-queue waits, CPU time of competing
-processes. One costs about 2.5 ms of CPU time on a small host with 100 tasks, mostly for these.
+Each look reads octets, steal, run-queue waits and CPU time of competing processes within some ms.
+It costs about 2.5 ms of CPU time on a small host with 100 tasks, mostly for the processes.
 """
 
 from __future__ import annotations
@@ -22,30 +22,31 @@ _STAT = "/proc/stat"
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One end of the test, or the vSwitch. pids: its processes that run before and after it."""
+    """A program of the test, or the vSwitch."""
 
     name: str
     cpus: frozenset[int]
     pids: tuple[int, ...] = ()
+    """Processes that run before and after the test."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """payload, steal_ns: so far, by direction and by CPU. The rest since the look before.
-
-    made: how many tasks are new.
-    """
+    """Counters at one moment; waits, competing time and new tasks are since the previous look."""
 
     at_ns: int
     payload: Mapping[TcpDirection, int]
+    """Octets so far, by direction."""
     steal_ns: Mapping[int, int]
+    """Steal so far, by CPU."""
     waits: tuple[Wait, ...]
     competing_ns: int
     made: int
+    """Number of new tasks."""
 
 
 class Sampler:
-    """Looks at a run again and again. The first look is before any client has started."""
+    """Looks at a run repeatedly, first before any client has started."""
 
     def __init__(self, runner: Runner, programs: Sequence[Program], ports: PortCounters) -> None:
         self._runner, self._ports = runner, ports
@@ -56,13 +57,13 @@ class Sampler:
         self.look()
 
     def started(self, program: str, pids: Sequence[int]) -> None:
-        """Processes of the program that live only as long as the run."""
+        """Add processes of the program that live only as long as the run."""
         self._tasks.own(dict.fromkeys(pids, program))
 
     def look(self) -> None:
-        """Read all counters once. Nothing is noted where the ports' namespace is gone."""
+        """Read all counters once. Record nothing if the ports' namespace is gone."""
         made = self._tasks.refresh()
-        # Octets and steal first, in the same moment; the tasks take longer.
+        # Octets and steal first, at the same moment; reading the tasks takes longer.
         at_ns = time.monotonic_ns()
         found = self._runner.read_many((*self._ports.here, _STAT, *self._tasks.paths))
         ports, stat = self._ports.text(found), found[_STAT]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which programs are the two ends of a TCP test, on which CPUs, and what do they say?"""
+"""Choose the programs of a TCP test and their CPUs, and parse their output."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from wirespeed.model.tcp import Tcp, TcpDirectionResult, TcpTool
 
 
 def make_server(tcp: Tcp, end: End) -> TcpServer:
-    """The part that serves all clients of the point."""
+    """Return the component that serves all clients of the point."""
     if tcp.tool is TcpTool.IPERF3:
         return iperf3.Iperf3Servers(end.place, tcp.clients * tcp.processes)
     return programs.SpeedtestServer(end.place)
 
 
 def make_clients(tcp: Tcp, hosts: Sequence[tuple[End, str]]) -> tuple[Client, ...]:
-    """The client processes. hosts: each client's end, and the server's address for it.
+    """Return the client processes.
 
-    Ours use all the clients' CPUs; of iperf3's, each has one, in turn.
+    hosts: each client's end, and the server's address for it. A wirespeed client uses all CPUs of
+    the clients; each iperf3 client uses one, in turn.
     """
     if tcp.tool is TcpTool.WIRESPEED:
         return tuple(_ours(tcp, end, address) for end, address in hosts)
@@ -43,7 +44,7 @@ def _ours(tcp: Tcp, end: End, address: str) -> Client:
 
 
 def read_output(text: str, tcp: Tcp) -> tuple[tuple[TcpDirectionResult, ...], float]:
-    """What one client process said: its directions, and the share of a core that it used."""
+    """Return the directions in one client's output, and its CPU use as a share of a core."""
     if tcp.tool is TcpTool.IPERF3:
         return iperf3.read_output(text, tcp.direction)
     return output.read_output(text)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A QEMU guest as an end of a TCP test.
+"""Use a QEMU guest as a host of a TCP test.
 
-Its programs run in the guest and are touched by the guest's own runner; what disturbs them is seen
-on the bench's host, where its vCPUs are threads of QEMU.
+Its programs run in the guest and are controlled by the guest's own runner. Their noise is observed
+on the bench's host, where the vCPUs are threads of QEMU.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from wirespeed.remote.interface import Process
 
 
 class GuestEnd:
-    """An End. What its NIC is plugged into is in the setup."""
+    """An End. The setup has its NIC's attachment."""
 
     def __init__(self, tcp: Tcp, host: Host, dirs: Directories, setup: GuestSetup) -> None:
         self.name, self._tcp, self._setup = setup.plan.name, tcp, setup
@@ -42,7 +42,7 @@ class GuestEnd:
         return self._place
 
     def plug_in(self, cable: TcpCable) -> None:
-        """A tap is made here; a vhost-user socket is QEMU's to make, and the switch connects."""
+        """Make a tap; a vhost-user socket is made by QEMU, and the switch connects."""
         if isinstance(self._setup.ports[cable.a.mac], Tap):
             namespace = self._network.namespace(cable.b.host)
             self._network.tap(namespace, cable.b.name, self._tcp.mtu, self._tcp.queues)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How is a guest's NIC found, and made the port that a point asks for?"""
+"""Find a guest's NIC, and configure it as the port that a point asks for."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from wirespeed.remote.interface import Runner
 
 
 def set_up_port(guest: Runner, port: Port, neighbours: Sequence[Port], tcp: Tcp) -> None:
-    """Raises BenchError where the NIC is missing, or lacks a queue or an offload."""
+    """Configure the NIC. Raises BenchError where it is absent, or lacks a queue or an offload."""
     _rename(guest, port)
     set_up_nic(Where(f"guest {guest.name}", guest), port, neighbours, tcp)
 
 
 def _rename(guest: Runner, port: Port) -> None:
-    """The guest's kernel names NICs in the order in which it finds them."""
+    """Rename the NIC: the guest's kernel names NICs in the order of discovery."""
     found = guest.read_many(guest.glob("/sys/class/net/*/address"))
     names = {
         mac.strip(): PurePosixPath(path).parent.name

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is one end of a TCP test: a host with ports, whose programs are the server or a client?
+"""Define a host of a TCP test, whose programs are the server or a client.
 
-To add a kind: a file here that makes an End, and its line in `make_ends` (make.py).
+To add a type: a file here that makes an End, and its line in `make_ends` (make.py).
 """
 
 from __future__ import annotations
@@ -19,37 +19,38 @@ from wirespeed.remote.interface import Process
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an end's programs are started. words: what comes before a command that shall run there.
-    cpus: of that host, for the programs."""
+    """Where the programs of a host of the test start."""
 
     host: Host
     dirs: Directories
     words: tuple[str, ...]
+    """Prefix of commands that run there."""
     cpus: tuple[int, ...]
+    """CPUs of that host for the programs."""
 
 
 class End(Protocol):
-    """name: of the host, as the topology calls it."""
+    """A host of a TCP test. name: as in the topology."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def part(self) -> Part | None:
-        """What of it is brought up with the switch; None where it is there already."""
+        """Return its component that starts with the switch; None where it exists already."""
         ...
 
     @property
     def place(self) -> Place:
-        """Not before its part is up."""
+        """Return where its programs start; available once its component is up."""
         ...
 
     def plug_in(self, cable: TcpCable) -> None:
-        """Lay the cable of one of its ports, before the switch at its other end is there."""
+        """Attach the cable of one of its ports, before the switch at the other end exists."""
         ...
 
     def set_up(self, port: Port, neighbours: Sequence[Port]) -> None:
-        """Make the port what the point asks for, once its cable leads somewhere.
+        """Configure the port as the point asks, once its cable is connected.
 
         Raises BenchError where it lacks an offload or a queue.
         """
@@ -57,10 +58,9 @@ class End(Protocol):
 
     @property
     def watched_cpus(self) -> frozenset[int]:
-        """The CPUs of the bench's host that it may use."""
+        """Return the CPUs of the bench's host that it may use."""
         ...
 
     def watched(self, programs: Sequence[Process]) -> tuple[int, ...]:
-        """The numbers of the bench's host's processes in which these programs of its place run, or
-        are going to run."""
+        """Return the PIDs on the bench's host in which these programs run, or will run."""
         ...

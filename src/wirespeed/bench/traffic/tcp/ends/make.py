@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which kind of end is each host of a TCP test?"""
+"""Make the hosts of a TCP test, each of the type that the point asks for."""
 
 from __future__ import annotations
 
@@ -23,15 +23,17 @@ from wirespeed.bench.traffic.tcp.ends.virtual_function import VfEnd
 from wirespeed.model.plan import HostPlan
 from wirespeed.model.spec import TcpStreams
 
-# What the plan calls the CPUs that all clients share which are no virtual machines.
+# Name in the plan of the CPUs that clients outside virtual machines share.
 CLIENTS = "clients"
 
 
 def make_ends(
     streams: TcpStreams, host: Host, dirs: Directories, plan: HostPlan, guests: Guests | None
 ) -> Mapping[str, End]:
-    """Every host of the point, by name; no guest is started. Raises BenchError, and BadInput for a
-    NIC that cannot be had."""
+    """Return every host of the point, by name, without starting a guest.
+
+    Raises BenchError, and BadInput for a NIC that is unavailable.
+    """
     tcp = streams.tcp
     vfs = _virtual_functions(streams, host)
     planned = {guest.name: guest for guest in plan.guests}
@@ -55,7 +57,7 @@ def make_ends(
 
 
 def _virtual_functions(streams: TcpStreams, host: Host) -> Mapping[str, str]:
-    """The interface of each host's virtual function; made here, where the path has such."""
+    """Return the interface of each host's virtual function, made here where the path has some."""
     if not topology.PATHS[streams.tcp.path].on_vfs:
         return {}
     wanted, [pf] = topology.virtual_functions(streams), streams.ports
@@ -64,7 +66,7 @@ def _virtual_functions(streams: TcpStreams, host: Host) -> Mapping[str, str]:
 
 
 def _sockets(streams: TcpStreams, dirs: Directories, plan: HostPlan) -> Mapping[str, str]:
-    """The vhost-user socket of each port of the switch that has one."""
+    """Return the vhost-user socket of each port of the switch that has one."""
     path = topology.PATHS[streams.tcp.path]
     if path.switch is None or plan.vswitch is None:
         return {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A network namespace of the bench's host as an end of a TCP test."""
+"""Use a network namespace of the bench's host as a host of a TCP test."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OFFLOADS = ("tso", "gso", "gro")
 
 
 class NamespaceEnd:
-    """An End. Its programs are the bench's host's own."""
+    """An End. Its programs run on the bench's host itself."""
 
     part = None
 
@@ -37,7 +37,8 @@ class NamespaceEnd:
         end = self._veth(port)
         self._network.introduce(end, [self._veth(other) for other in neighbours])
         if PATHS[self._tcp.path].switch and not self._tcp.offloads:
-            # Without its TSO, Open vSwitch passes on what the kernel left for a NIC to sum up.
+            # Without TSO of its own, Open vSwitch forwards packets whose checksum the kernel left
+            # to a NIC.
             self._network.set_offloads(end, "tx", on=False)
         if self._tcp.wire_bps is not None:
             self._network.limit(end, self._tcp.wire_bps)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a NIC become a port with address, queues and offloads as a point asks for them?
+"""Configure a NIC as a port with the addresses, queues and offloads that a point asks for.
 
-With ip(8) and ethtool(8) of the machine or in the network namespace that has it. What a NIC has not
-is an error: a rate without the offload that a point names would be another point's.
+Uses ip(8) and ethtool(8) on the machine, or in the network namespace, of the NIC. A missing offload
+is an error: a rate measured without it would belong to another point.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from wirespeed.bench.topology.tcp import Port
 from wirespeed.model.tcp import Tcp
 from wirespeed.remote.interface import Completed, Runner
 
-# ethtool's short names, in the order in which one needs the other, and its long ones.
+# ethtool's short names, ordered by dependency, with its long ones.
 _OFFLOADS = {
     "tx": "tx-checksumming",
     "sg": "scatter-gather",
@@ -31,18 +31,20 @@ _COMBINED = re.compile(r"^Combined:\s+(\d+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """What has the NIC. name: for people. words: before a command that shall run there."""
+    """Location of a NIC."""
 
     name: str
+    """Name for messages."""
     runner: Runner
     words: tuple[str, ...] = ()
+    """Prefix of commands that run there."""
 
     def run(self, *command: str, check: bool = True) -> Completed:
         return self.runner.run([*self.words, *command], check=check)
 
 
 def set_up_nic(where: Where, port: Port, neighbours: Sequence[Port], tcp: Tcp) -> None:
-    """Raises BenchError where the NIC lacks a queue or an offload."""
+    """Configure the NIC. Raises BenchError where it lacks a queue or an offload."""
     _set_queues(where, port.name, tcp.queues)
     _set_offloads(where, port.name, on=tcp.offloads)
     where.run("ip", "link", "set", port.name, "mtu", str(tcp.mtu), "up")
@@ -55,7 +57,7 @@ def set_up_nic(where: Where, port: Port, neighbours: Sequence[Port], tcp: Tcp) -
 
 
 def _set_queues(where: Where, name: str, queues: int) -> None:
-    # A driver of a NIC with one queue may not know the question.
+    # The driver of a single-queue NIC may not support the query.
     said = where.run("ethtool", "-l", name, check=False).stdout
     most, now = [int(number) for number in _COMBINED.findall(said)[:2]] or (1, 1)
     if queues > most:
@@ -70,9 +72,9 @@ def _set_queues(where: Where, name: str, queues: int) -> None:
 
 def _set_offloads(where: Where, name: str, *, on: bool) -> None:
     word = "on" if on else "off"
-    # Scatter-gather costs a copy where it is off, and segments nothing.
+    # Without scatter-gather each packet is copied; it segments nothing itself.
     wanted = {short: long for short, long in _OFFLOADS.items() if on or short != "sg"}
-    # Its exit status tells of what was asked for in vain only if nothing changed.
+    # The exit status reports a failed request only if nothing changed.
     where.run("ethtool", "-K", name, *(w for short in wanted for w in (short, word)), check=False)
     said = where.run("ethtool", "-k", name).stdout
     features = {m[1]: (m[2], m[3]) for m in _FEATURE.finditer(said)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guest that runs no network function of its own: programs are started in it when it is up."""
+"""Run a guest without a network function; programs start in it once it is up."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ class NoFunction(UnstartedPart):
     name = "no function"
 
     def up(self) -> None:
-        """There is nothing to start."""
+        """Do nothing: there is nothing to start."""
 
     def begin(self) -> None:
-        """It counts nothing."""
+        """Do nothing: it counts nothing."""
 
     def read(self) -> tuple[HopCount, ...]:
         return ()
 
     def down(self) -> None:
-        """There is nothing to stop."""
+        """Do nothing: there is nothing to stop."""
 
     def describe(self) -> Mapping[str, object]:
         return {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A network namespace as an end of a TCP test whose port is a virtual function (VF) of a NIC."""
+"""Use a network namespace with a NIC's virtual function (VF) as a host of a TCP test."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from wirespeed.bench.traffic.tcp.ends.nic_port import Where, set_up_nic
 from wirespeed.model.bounded import load_json
 from wirespeed.model.tcp import Tcp
 
-# A VF has a link some time after it was brought up, if its physical function has one.
+# Time from bringing a VF up to its link, if its physical function has one.
 _LINK_S = 20.0
 
 
 class VfEnd(NamespaceEnd):
-    """An End. interface: the VF, as an interface of the host's, which has its address already."""
+    """An End. interface: the VF as an interface of the host, with its address."""
 
     def __init__(
         self, name: str, tcp: Tcp, host: Host, dirs: Directories, cpus: Sequence[int],
