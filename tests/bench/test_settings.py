@@ -4,15 +4,29 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from types import SimpleNamespace
 from typing import cast
 
-from wirespeed.bench.interface import Part, Poller
-from wirespeed.bench.noise.settings import SettingsWatch
-from wirespeed.bench.switch.ovs_dpdk.settings import counted_rules, ports, queues, rules
+import pytest
+
+from tests.bench.fake_host import FakeHost
+from wirespeed.bench.interface import BenchError, Part, Poller
+from wirespeed.bench.noise import cgroups
+from wirespeed.bench.noise.settings import Look, SettingsWatch, watched
+from wirespeed.bench.switch.ovs_dpdk import rpc
+from wirespeed.bench.switch.ovs_dpdk.control import Control
+from wirespeed.bench.switch.ovs_dpdk.settings import (
+    counted_rules,
+    ports,
+    queues,
+    rules,
+    settings,
+)
 from wirespeed.model.change import ABSENT, Change
 from wirespeed.remote.local import LocalRunner
 
@@ -22,15 +36,24 @@ CPUS = frozenset({1, 2})
 class Switch:
     """A component with one polling thread and settings that a test sets."""
 
-    def __init__(self, tid: int) -> None:
+    name = "Open vSwitch"
+
+    def __init__(self, tid: int, programs: tuple[int, ...] = ()) -> None:
         self.told: dict[str, str] = {"Open vSwitch: rule in_port=1": "output:2"}
-        self.tid = tid
+        self.tid, self.programs = tid, programs
+        self.refuses = False
 
     def pollers(self) -> tuple[Poller, ...]:
         return (Poller(self.tid, "pmd-c01", "sut", timed=False),)
 
     def settings(self) -> Mapping[str, str]:
+        if self.refuses:
+            raise BenchError("the database refused to show the table Bridge")
         return dict(self.told)
+
+
+def look(watch: SettingsWatch) -> Look:
+    return watch.look(cgroups.read(watch.runner, watched(watch.parts)))
 
 
 def own(changes: tuple[Change, ...]) -> list[Change]:
@@ -43,11 +66,11 @@ def test_settings_watch_real_thread_reniced_and_repinned_is_told() -> None:
         part = Switch(idle.pid)
         watch = SettingsWatch(LocalRunner(), [cast(Part, part)], CPUS)
         watch.remember()
-        assert own(watch.changes()) == []
+        assert own(look(watch).changes) == []
         os.setpriority(os.PRIO_PROCESS, idle.pid, os.getpriority(os.PRIO_PROCESS, idle.pid) + 3)
         os.sched_setaffinity(idle.pid, {min(os.sched_getaffinity(0))})
-        found = {change.what for change in own(watch.changes())}
-        assert own(watch.changes()) == []
+        found = {change.what for change in own(look(watch).changes)}
+        assert own(look(watch).changes) == []
         idle.communicate(b"\n")
     one_cpu = len(os.sched_getaffinity(0)) == 1
     assert found == {"pmd-c01: nice"} | (set() if one_cpu else {"pmd-c01: CPUs"})
@@ -58,12 +81,12 @@ def test_settings_watch_rules_changed_added_and_removed_are_told() -> None:
     watch = SettingsWatch(LocalRunner(), [cast(Part, part)], CPUS)
     watch.remember()
     part.told = {"Open vSwitch: rule in_port=1": "drop", "Open vSwitch: rule in_port=2": "drop"}
-    assert own(watch.changes()) == [
+    assert own(look(watch).changes) == [
         Change("Open vSwitch: rule in_port=1", "output:2", "drop"),
         Change("Open vSwitch: rule in_port=2", ABSENT, "drop"),
     ]
     del part.told["Open vSwitch: rule in_port=2"]
-    assert own(watch.changes()) == [Change("Open vSwitch: rule in_port=2", "drop", ABSENT)]
+    assert own(look(watch).changes) == [Change("Open vSwitch: rule in_port=2", "drop", ABSENT)]
 
 
 def test_settings_watch_thread_of_a_restarted_program_is_no_change() -> None:
@@ -71,14 +94,94 @@ def test_settings_watch_thread_of_a_restarted_program_is_no_change() -> None:
     watch = SettingsWatch(LocalRunner(), [cast(Part, part)], CPUS)
     watch.remember()
     part.tid = 0
-    assert own(watch.changes()) == []
+    assert own(look(watch).changes) == []
 
 
 def test_settings_watch_part_without_settings_is_passed_over() -> None:
-    part = cast(Part, SimpleNamespace(pollers=tuple))
+    part = cast(Part, SimpleNamespace(name="bridge", pollers=tuple, programs=()))
     watch = SettingsWatch(LocalRunner(), [part], CPUS)
     watch.remember()
-    assert own(watch.changes()) == []
+    assert own(look(watch).changes) == []
+
+
+def test_settings_watch_part_that_refuses_is_not_known_and_no_change() -> None:
+    part = Switch(os.getpid())
+    watch = SettingsWatch(LocalRunner(), [cast(Part, part)], CPUS)
+    watch.remember()
+    part.refuses, part.told = True, {}
+    found = look(watch)
+    assert own(found.changes) == []
+    assert found.unknown == (
+        "settings of Open vSwitch are not known: the database refused to show the table Bridge",
+    )
+    part.refuses = False
+    [change] = own(look(watch).changes)
+    assert (change.before, change.after) == ("output:2", ABSENT)
+
+
+IDLE = [sys.executable, "-c", "input()"]
+
+
+def test_settings_watch_real_program_stopped_and_started_with_other_options_is_told() -> None:
+    part = Switch(0)
+    watch = SettingsWatch(LocalRunner(), [cast(Part, part)], CPUS)
+    with subprocess.Popen([*IDLE, "--rxq=1"], stdin=subprocess.PIPE) as idle:
+        part.programs = (idle.pid,)
+        watch.remember()
+        idle.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, idle.pid, os.WSTOPPED)
+        [stopped] = own(look(watch).changes)
+        idle.send_signal(signal.SIGCONT)
+        idle.communicate(b"\n")
+    assert (stopped.what.endswith(": state"), stopped.after) == (True, "stopped")
+    with subprocess.Popen([*IDLE, "--rxq=4"], stdin=subprocess.PIPE) as idle:
+        part.programs = (idle.pid,)
+        found = {each.what.rpartition(": ")[2]: each for each in own(look(watch).changes)}
+        idle.communicate(b"\n")
+    assert (found["--rxq"].before, found["--rxq"].after) == ("1", "4")
+
+
+def test_settings_watch_real_thread_that_does_not_poll_is_watched_too() -> None:
+    part = Switch(0)
+    watch = SettingsWatch(LocalRunner(), [cast(Part, part)], CPUS)
+    with subprocess.Popen(IDLE, stdin=subprocess.PIPE) as idle:
+        part.programs = (idle.pid,)
+        watch.remember()
+        os.setpriority(os.PRIO_PROCESS, idle.pid, os.getpriority(os.PRIO_PROCESS, idle.pid) + 3)
+        [change] = own(look(watch).changes)
+        idle.communicate(b"\n")
+    assert change.what.startswith("Open vSwitch/")
+    assert change.what.endswith(": nice")
+
+
+POOL = "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"
+STAT = "7 (wsdp) S " + " ".join(["0"] * 49)
+
+
+@pytest.mark.parametrize(("mapped", "splits"), [(2048, False), (1024, True)])
+def test_settings_watch_page_pool_splits_where_pages_of_the_bench_changed(
+    mapped: int, splits: bool
+) -> None:
+    files = {
+        POOL: "8\n", "/proc/mounts": "", "/proc/7/stat": STAT, "/proc/7/cmdline": "wsdp\0",
+        "/proc/7/status": "HugetlbPages:\t    2048 kB\n",
+    }  # fmt: skip
+    watch = SettingsWatch(FakeHost(files), [cast(Part, Switch(0, (7,)))], CPUS)
+    watch.remember()
+    files[POOL] = "4\n"
+    files["/proc/7/status"] = f"HugetlbPages:\t    {mapped} kB\n"
+    [change] = look(watch).changes
+    assert (change.what, change.splits) == (POOL, splits)
+
+
+def test_settings_of_a_database_that_answers_an_error_raise_a_bench_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    refused = {"error": "unknown column", "details": "No column stp_enable in table Bridge."}
+    monkeypatch.setattr(rpc, "request", lambda *_: [{"rows": []}, refused, None, None, None, None])
+    control = Control(LocalRunner(), PurePosixPath("/nowhere"), "ws")
+    with pytest.raises(BenchError, match=r"table Bridge: .*unknown column"):
+        settings(control, (), "Open vSwitch")
 
 
 SHOWN = (
@@ -139,7 +242,7 @@ def test_settings_watch_interrupt_moved_among_other_cpus_is_not_told() -> None:
     watch = SettingsWatch(host, [], CPUS)
     watch.remember()
     host.may_come_to = "1-2,9"
-    assert watch.changes() == ()
+    assert look(watch).changes == ()
     host.may_come_to = "0,3"
-    [change] = watch.changes()
+    [change] = look(watch).changes
     assert (change.before, change.after) == ("1-2", "no polling CPU")

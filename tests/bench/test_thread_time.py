@@ -14,7 +14,7 @@ import pytest
 
 from tests.bench.fake_host import FakeHost
 from wirespeed.bench.interface import Poller
-from wirespeed.bench.noise.cgroups import cpu_limits
+from wirespeed.bench.noise import cgroups
 from wirespeed.bench.noise.interrupts import disturbances, interrupts, since
 from wirespeed.bench.noise.scheduler import Snapshot, Treatment, snapshot, time_between
 from wirespeed.bench.threads import HostThreads
@@ -95,13 +95,52 @@ V2 = {
 
 
 @pytest.mark.parametrize("files", [V1, V2], ids=["v1", "v2"])
-def test_cpu_limits_of_an_ancestor_that_was_reached_is_named(files: dict[str, str]) -> None:
-    before = cpu_limits(FakeHost(files), [7])
+def test_throttled_since_of_an_ancestor_that_was_reached_is_named(files: dict[str, str]) -> None:
+    before = cgroups.read(FakeHost(files), [7])
     stat = next(path for path in files if path.endswith("/a/cpu.stat"))
     later = files[stat].replace("throttled 5", "throttled 8").replace("350000", "650000")
-    after = cpu_limits(FakeHost({**files, stat: later}), [7])
-    assert after.since(before, 7) == Throttle("/a", 30_000, 100_000, 3, 300 * MS)
-    assert before.since(before, 7) is None
+    after = cgroups.read(FakeHost({**files, stat: later}), [7])
+    assert after.throttled_since(before, 7) == Throttle("/a", 30_000, 100_000, 3, 300 * MS)
+    assert before.throttled_since(before, 7) is None
+
+
+def frozen_files(state: str) -> dict[str, str]:
+    return {
+        "/proc/mounts": "cgroup /sys/fs/cgroup/freezer cgroup rw,freezer 0 0\n"
+        "cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n",
+        "/proc/7/task/7/cgroup": "6:freezer:/a\n0::/b/c\n",
+        "/sys/fs/cgroup/freezer/a/freezer.state": "FROZEN" if state == "v1" else "THAWED",
+        "/sys/fs/cgroup/unified/b/cgroup.events": f"populated 1\nfrozen {int(state == 'v2')}\n",
+        "/sys/fs/cgroup/unified/b/cgroup.stat.local":
+        f"frozen_usec {900 if state == 'thawed' else 0}\n",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("state", "cgroup"), [("none", ""), ("v1", "/a"), ("v2", "/b"), ("thawed", "/b")]
+)
+def test_frozen_since_freezer_of_a_thread_is_named(state: str, cgroup: str) -> None:
+    before = cgroups.read(FakeHost(frozen_files("none")), [7])
+    after = cgroups.read(FakeHost(frozen_files(state)), [7])
+    assert after.frozen_since(before, 7) == cgroup
+
+
+@pytest.mark.parametrize(
+    ("time", "named"),
+    [
+        (ThreadTime(S, 0, 0, S, 1, "t (tracing stop)", "gdb, PID 9"), "gdb, PID 9, traced it"),
+        (ThreadTime(S, 0, 0, S, 1, "S (sleeping)", frozen="/a"), "its cgroup /a was frozen"),
+        (ThreadTime(S, 0, 0, S, 1, "T (stopped)"), "SIGSTOP"),
+        (ThreadTime(S, 0, 0, S, 1, "D (disk sleep)"), "waited in the kernel"),
+    ],
+)
+def test_stopped_by_is_as_exact_as_the_kernel_tells(time: ThreadTime, named: str) -> None:
+    assert named in time.stopped_by
+    assert time.stopped_ns == S
+
+
+def test_stopped_by_of_a_thread_that_runs_again_is_not_known() -> None:
+    assert ThreadTime(S, 0, 0, S, 1, RUNNING).stopped_by == ""
 
 
 HARD = """           CPU0       CPU1
@@ -138,7 +177,7 @@ def test_tracer_that_has_ended_is_named_by_its_pid() -> None:
         f"{task}/schedstat": "5 0 1",
         f"{task}/stat": "7 (pmd) R " + " ".join(["0"] * 49),
     }  # fmt: skip
-    part = Mock(pollers=lambda: (Poller(7, "pmd", "sut", timed=False),), processes=(), busy=dict)
+    part = Mock(pollers=lambda: (Poller(7, "pmd", "sut", timed=False),), programs=(), busy=dict)
     threads = HostThreads("", FakeHost(files), (part,), frozenset({0}))
     threads.before_traffic()
     threads.after_traffic()

@@ -159,6 +159,11 @@ class Part(Protocol):
         """Return its programs; a trial watches them."""
         ...
 
+    @property
+    def programs(self) -> tuple[int, ...]:
+        """Return the numbers of its programs on its own host; those in a guest have none there."""
+        ...
+
     def begin(self) -> None:
         """Prepare for a trial: reset gaps and other records that are not cumulative."""
         ...
@@ -256,4 +261,8 @@ class UnstartedPart(UnpolledPart):
 
     @property
     def processes(self) -> tuple[Process, ...]:
+        return ()
+
+    @property
+    def programs(self) -> tuple[int, ...]:
         return ()

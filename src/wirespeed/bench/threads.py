@@ -11,10 +11,11 @@ from functools import partial
 
 from wirespeed.bench.assembly.parts import first_ended
 from wirespeed.bench.interface import BenchError, Busy, Part, Poller
-from wirespeed.bench.noise import interrupts
-from wirespeed.bench.noise.cgroups import CpuLimits, cpu_limits
+from wirespeed.bench.noise import cgroups, interrupts
+from wirespeed.bench.noise.cgroups import Cgroups
 from wirespeed.bench.noise.competing import booted_at, by_cpu, look, look_at_tasks
 from wirespeed.bench.noise.scheduler import Snapshot, snapshot, time_between
+from wirespeed.bench.noise.settings import watched
 from wirespeed.model.evidence import Disturbance
 from wirespeed.model.observation import Competitor, PollingThread
 from wirespeed.model.thread_time import CpuInterrupts, ThreadTime
@@ -35,7 +36,9 @@ class HostThreads:
         self._usage = (time.monotonic(), look(runner))
         self._tasks = look_at_tasks(runner, self._ours)
         self._competitors: tuple[Competitor, ...] = ()
-        self._limits = (cpu_limits(runner, self._tids), CpuLimits({}))
+        self._groups = cgroups.read(runner, watched(parts))
+        self.groups = Cgroups({})
+        """Of the threads and programs, as the traffic ended."""
         self._interrupts = interrupts.interrupts(runner, cpus)
         self.interrupts: tuple[CpuInterrupts, ...] = ()
 
@@ -50,7 +53,7 @@ class HostThreads:
         self.interrupts = interrupts.since(
             self._interrupts, interrupted, time.monotonic() - at_s, self._host
         )
-        self._limits = (self._limits[0], cpu_limits(self._runner, self._tids))
+        self.groups = cgroups.read(self._runner, watched(self._parts))
         now, elapsed_s = look(self._runner), time.monotonic() - at_s
         tasks = look_at_tasks(self._runner, self._ours)
         beside = {process.cpu for process in now.values()} - self._cpus
@@ -112,8 +115,11 @@ class HostThreads:
     def _time(self, tid: int) -> ThreadTime:
         tracer = self._after.threads[tid].tracer
         named = self._named(tracer) if tracer else ""
-        before, after = self._limits
-        return time_between(self._before, self._after, tid, named, after.since(before, tid))
+        return replace(
+            time_between(self._before, self._after, tid, named),
+            throttle=self.groups.throttled_since(self._groups, tid),
+            frozen=self.groups.frozen_since(self._groups, tid),
+        )
 
     def _named(self, pid: int) -> str:
         """A program with its PID; the PID alone of one that has ended since."""
@@ -123,7 +129,7 @@ class HostThreads:
 
     @property
     def _ours(self) -> set[int]:
-        return {process.pid for part in self._parts for process in part.processes}
+        return {pid for part in self._parts for pid in part.programs}
 
     @property
     def _tids(self) -> list[int]:

@@ -151,6 +151,8 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
     offered_s = figures.elapsed_ns() / 1e9
     offered = sum(d.offered for d in directions)
     evidence += Evidence(tuple(d for seen in threads for d in seen.interrupted(duration_s)))
+    looks = [h.settings.look(s.groups) for h, s in zip(setup.hosts, threads, strict=True)]
+    evidence += Evidence(unseen=tuple(what for look in looks for what in look.unknown))
     return Observation(
         intended_load_fps=offered / offered_s if math.isinf(load_fps) else load_fps,
         duration_s=duration_s,
@@ -175,7 +177,7 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
         residual_wait_s=residual_s,
         pause_s=pause_s,
         interrupts=tuple(each for seen in threads for each in seen.interrupts),
-        changes=tuple(change for host in setup.hosts for change in host.settings.changes()),
+        changes=tuple(change for look in looks for change in look.changes),
     )
 
 

@@ -18,6 +18,8 @@ class Change:
     before: str
     after: str
     host: str = ""
+    splits: bool = True
+    """Whether trials before and after it are of two configurations."""
 
     def __str__(self) -> str:
         if self.before == ABSENT:

@@ -55,6 +55,8 @@ class ThreadTime:
     """Program that traced the thread then, with its PID; empty where none did."""
     throttle: Throttle | None = None
     """Tightest limit of the thread's cgroups; None where none was reached."""
+    frozen: str = ""
+    """Path of a cgroup of the thread that a freezer stopped; empty where none did."""
 
     @property
     def not_running_ns(self) -> int:
@@ -64,7 +66,7 @@ class ThreadTime:
     def asleep_ns(self) -> int:
         """Time away in stretches that a poller may sleep between polls."""
         sleeps = self.left_cpu and self.away_ns / self.left_cpu <= LONGEST_SLEEP_NS
-        return self.away_ns if sleeps and not self.stopped_state else 0
+        return self.away_ns if sleeps and not self.stopped_state and not self.frozen else 0
 
     @property
     def stopped_ns(self) -> int:
@@ -75,6 +77,22 @@ class ThreadTime:
     def stopped_state(self) -> bool:
         """The thread was still stopped when the traffic ended."""
         return self.state[:1] in ("T", "t", "D")
+
+    @property
+    def stopped_by(self) -> str:
+        """Return what stopped the thread, as exactly as the kernel tells; empty: it does not."""
+        if self.tracer:
+            return f"{self.tracer}, traced it (ptrace)"
+        if self.frozen:
+            return f"its cgroup {self.frozen} was frozen"
+        return _STOPS.get(self.state[:1], "")
+
+
+_STOPS = {
+    "T": "a signal had stopped it as the traffic ended (SIGSTOP; state T)",
+    "t": "a tracer had stopped it as the traffic ended (ptrace; state t)",
+    "D": "it waited in the kernel for a lock or a device as the traffic ended (state D)",
+}
 
 
 @dataclass(frozen=True, slots=True)

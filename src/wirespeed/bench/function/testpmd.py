@@ -119,6 +119,10 @@ class TestpmdFunction:
     def processes(self) -> tuple[Process, ...]:
         return self._daemon.processes
 
+    @property
+    def programs(self) -> tuple[int, ...]:
+        return tuple(process.pid for process in self.processes)
+
     def begin(self) -> None:
         """Do nothing: all of testpmd's counters are cumulative."""
 

@@ -179,6 +179,13 @@ class Guest:
         within = () if self._inner is None else self._inner.processes
         return (*self._process.processes, *within)
 
+    @property
+    def programs(self) -> tuple[int, ...]:
+        """QEMU, of which nothing here is the parent, and what started and watches it."""
+        pid = self._process.pid()
+        own = tuple(process.pid for process in self._process.processes)
+        return own if pid is None else (pid, *own)
+
     def begin(self) -> None:
         self._asked(lambda inner: inner.begin())
 

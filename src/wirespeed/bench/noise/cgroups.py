@@ -1,105 +1,153 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read which cgroups limit the CPU time of threads, and how often each limit was reached.
+"""Read the cgroups of threads: limits of CPU time, how often each was reached, and freezers.
 
-cgroup v1 (cpu.cfs_quota_us, throttled_time in ns) and v2 (cpu.max, throttled_usec); a limit of any
-ancestor holds for a thread as well (Documentation/admin-guide/cgroup-v2.rst).
+cgroup v1 (cpu.cfs_quota_us, throttled_time in ns, freezer.state) and v2 (cpu.max, throttled_usec,
+cgroup.events); what an ancestor has holds for a thread as well
+(Documentation/admin-guide/cgroup-v2.rst).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from wirespeed.model.thread_time import Throttle
 from wirespeed.remote.interface import Runner
 
-_FILES = ("cpu.stat", "cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us")
+# What somebody sets, v1 and v2.
+_SETTINGS = (
+    "cpu.max", "cpu.cfs_quota_us", "cpu.weight", "cpu.shares", "cpuset.cpus", "cpu.idle",
+    "freezer.state", "cgroup.freeze",
+)  # fmt: skip
+_FILES = (*_SETTINGS, "cpu.stat", "cpu.cfs_period_us", "cgroup.events", "cgroup.stat.local")
+_CONTROLLERS = frozenset({"cpu", "cpuset", "freezer"})
 _MOUNT = re.compile(r"^\S+ (?P<at>/\S+) (?P<kind>cgroup2?) (?P<options>\S+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class CpuLimits:
-    """Limits of some threads at one moment: by thread, the counters of each cgroup with a quota."""
+class Cgroup:
+    """One cgroup with what its files said. path: within its hierarchy, e.g. "/system.slice"."""
 
-    by_thread: Mapping[int, Mapping[str, Throttle]]
+    directory: str
+    path: str
+    files: Mapping[str, str] = field(default_factory=dict)
 
-    def since(self, before: CpuLimits, tid: int) -> Throttle | None:
-        """The limit that stopped the thread's cgroup longest between two readings.
+    def settings(self) -> Iterator[tuple[str, str]]:
+        """Yield what somebody may set, by path of the file."""
+        for name in _SETTINGS:
+            if name in self.files:
+                yield f"{self.directory}/{name}", self.files[name]
+
+    @property
+    def throttle(self) -> Throttle | None:
+        """Its quota with the counters since it was made; None where it has none."""
+        if "cpu.stat" not in self.files:
+            return None
+        quota, period = self._quota()
+        if quota in ("max", "-1"):
+            return None
+        counted = self._counters("cpu.stat")
+        throttled_ns = counted.get("throttled_time", 1000 * counted.get("throttled_usec", 0))
+        times = counted.get("nr_throttled", 0)
+        return Throttle(self.path, int(quota), int(period), times, throttled_ns)
+
+    def _quota(self) -> tuple[str, str]:
+        second = self.files.get("cpu.max", "").split()
+        if len(second) == 2:
+            return second[0], second[1]
+        return self.files.get("cpu.cfs_quota_us", "max"), self.files.get("cpu.cfs_period_us", "0")
+
+    @property
+    def frozen(self) -> bool:
+        """Return whether its threads are stopped by a freezer now."""
+        first = self.files.get("freezer.state", "").startswith("FR")  # FREEZING or FROZEN
+        return first or bool(self._counters("cgroup.events").get("frozen", 0))
+
+    @property
+    def frozen_us(self) -> int:
+        """Time that it has been frozen so far, in µs; 0 before Linux 6.18, which does not tell."""
+        return self._counters("cgroup.stat.local").get("frozen_usec", 0)
+
+    def _counters(self, name: str) -> Mapping[str, int]:
+        words = self.files.get(name, "").split()
+        return dict(zip(words[::2], map(int, words[1::2]), strict=False))
+
+
+@dataclass(frozen=True, slots=True)
+class Cgroups:
+    """The cgroups of some threads at one moment, innermost first; not the roots."""
+
+    by_thread: Mapping[int, tuple[Cgroup, ...]]
+
+    def throttled_since(self, before: Cgroups, tid: int) -> Throttle | None:
+        """Return the limit that stopped the thread's cgroup longest between two readings.
 
         None where no limit was reached.
         """
+        then = {each.directory: each.throttle for each in before.by_thread.get(tid, ())}
         reached = [
-            _difference(now, before.by_thread.get(tid, {}).get(path))
-            for path, now in self.by_thread.get(tid, {}).items()
+            _difference(now, then.get(each.directory))
+            for each in self.by_thread.get(tid, ())
+            if (now := each.throttle) is not None
         ]
         return max((t for t in reached if t.times), key=lambda t: t.throttled_ns, default=None)
 
+    def frozen_since(self, before: Cgroups, tid: int) -> str:
+        """Return the path of a cgroup of the thread that is frozen now or was since; "" if none.
 
-def cpu_limits(runner: Runner, tids: Collection[int]) -> CpuLimits:
-    """Read the limits of these threads; a thread that has ended has none."""
-    mounts = list(_mounts(runner))
-    groups = {tid: tuple(_directories(text, mounts)) for tid, text in _groups(runner, tids).items()}
-    wanted = {directory for found in groups.values() for directory, _ in found}
+        Of one that was thawed meanwhile only Linux 6.18 and later tell.
+        """
+        then = {each.directory: each.frozen_us for each in before.by_thread.get(tid, ())}
+        for each in self.by_thread.get(tid, ()):
+            if each.frozen or each.frozen_us > then.get(each.directory, 0):
+                return each.path
+        return ""
+
+
+def read(runner: Runner, tids: Collection[int]) -> Cgroups:
+    """Read the cgroups of these threads; a thread that has ended has none."""
+    paths = {f"/proc/{tid}/task/{tid}/cgroup": tid for tid in tids}
+    texts = runner.read_many((*paths, "/proc/mounts"))
+    mounts = list(_mounts(texts.pop("/proc/mounts")))
+    bare = {
+        paths[path]: tuple(_of(text, mounts))
+        for path, text in texts.items()
+        if isinstance(text, str)
+    }
+    wanted = dict.fromkeys(each.directory for found in bare.values() for each in found)
     files = runner.read_many([f"{directory}/{name}" for directory in wanted for name in _FILES])
-    return CpuLimits({
-        tid: {path: t for directory, path in found if (t := _throttle(files, directory, path))}
-        for tid, found in groups.items()
+    return Cgroups({
+        tid: tuple(Cgroup(e.directory, e.path, _files_of(files, e.directory)) for e in found)
+        for tid, found in bare.items()
     })  # fmt: skip
 
 
-def groups_of(runner: Runner, tids: Collection[int]) -> Mapping[int, tuple[str, ...]]:
-    """Directories of the cgroups that may limit the CPU time of each thread, innermost first."""
-    mounts = list(_mounts(runner))
-    return {
-        tid: tuple(directory for directory, _ in _directories(text, mounts))
-        for tid, text in _groups(runner, tids).items()
-    }
+def _files_of(files: Mapping[str, str | OSError], directory: str) -> Mapping[str, str]:
+    found = {name: files[f"{directory}/{name}"] for name in _FILES}
+    return {name: text.strip() for name, text in found.items() if isinstance(text, str)}
 
 
-def _groups(runner: Runner, tids: Collection[int]) -> Mapping[int, str]:
-    paths = {f"/proc/{tid}/task/{tid}/cgroup": tid for tid in tids}
-    found = runner.read_many(tuple(paths))
-    return {paths[path]: text for path, text in found.items() if isinstance(text, str)}
-
-
-def _mounts(runner: Runner) -> Iterator[tuple[str, bool]]:
-    """Yield where cgroups with a cpu controller may be mounted, and whether as version 2."""
-    for found in _MOUNT.finditer(runner.read("/proc/mounts")):
+def _mounts(text: str | OSError) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield where cgroups are mounted, and the controllers there; none: version 2."""
+    for found in _MOUNT.finditer(text if isinstance(text, str) else ""):
         second = found["kind"] == "cgroup2"
-        if second or "cpu" in found["options"].split(","):
-            yield found["at"], second
+        controllers = _CONTROLLERS.intersection(found["options"].split(","))
+        if second or controllers:
+            yield found["at"], frozenset() if second else controllers
 
 
-def _directories(text: str, mounts: Collection[tuple[str, bool]]) -> Iterator[tuple[str, str]]:
-    """The directory and the path of each cgroup of a thread and its ancestors; not of the root."""
+def _of(text: str, mounts: Collection[tuple[str, frozenset[str]]]) -> Iterator[Cgroup]:
+    """Yield each cgroup of a thread and its ancestors, from proc_pid_cgroup(5)."""
     for line in text.splitlines():
-        number, controllers, path = line.split(":", 2)
-        second = number == "0"
-        if not second and "cpu" not in controllers.split(","):
-            continue
-        within = PurePosixPath(path)
-        for at, is_second in mounts:
-            if is_second is second:
+        number, names, path = line.split(":", 2)
+        controllers = _CONTROLLERS.intersection(names.split(","))
+        for at, mounted in mounts:
+            if mounted == controllers and (controllers or number == "0"):
+                within = PurePosixPath(path)
                 ancestors = (within, *within.parents)
-                yield from ((f"{at}{each}", str(each)) for each in ancestors if str(each) != "/")
-
-
-def _throttle(files: Mapping[str, str | OSError], directory: str, path: str) -> Throttle | None:
-    """The counters of a cgroup; None where it has no quota."""
-    read = {name: files.get(f"{directory}/{name}") for name in _FILES}
-    words = {name: text.split() for name, text in read.items() if isinstance(text, str)}
-    quota, period = words.get("cpu.max") or [
-        *words.get("cpu.cfs_quota_us", ["-1"]), *words.get("cpu.cfs_period_us", ["100000"]),
-    ]  # fmt: skip
-    if quota in ("max", "-1"):
-        return None
-    counts = words.get("cpu.stat", [])
-    counted = dict(zip(counts[::2], map(int, counts[1::2]), strict=False))
-    throttled_ns = counted.get("throttled_time", 1000 * counted.get("throttled_usec", 0))
-    times = counted.get("nr_throttled", 0)
-    return Throttle(path, int(quota), int(period), times, throttled_ns)
+                yield from (Cgroup(f"{at}{e}", str(e)) for e in ancestors if str(e) != "/")
 
 
 def _difference(now: Throttle, before: Throttle | None) -> Throttle:

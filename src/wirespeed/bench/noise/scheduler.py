@@ -8,7 +8,7 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from wirespeed.model.thread_time import ThreadTime, Throttle
+from wirespeed.model.thread_time import ThreadTime
 from wirespeed.remote.interface import Runner
 
 # The names of polling threads: Open vSwitch's, and DPDK's workers before, in and since 22.11.
@@ -115,9 +115,7 @@ def _treatment(status: str, schedstat: str, stat: str) -> Treatment:
     )
 
 
-def time_between(
-    before: Snapshot, after: Snapshot, tid: int, tracer: str = "", throttle: Throttle | None = None
-) -> ThreadTime:
+def time_between(before: Snapshot, after: Snapshot, tid: int, tracer: str = "") -> ThreadTime:
     """Account for a thread's time between two snapshots that both have it.
 
     The kernel adds a wait when it ends. A thread that has not left its CPU by itself, and is ready
@@ -131,9 +129,7 @@ def time_between(
     left_cpu = now.voluntary_switches - was.voluntary_switches
     if not left_cpu and now.state.startswith("R"):
         waiting_ns, missing_ns = waiting_ns + missing_ns, 0
-    return ThreadTime(
-        elapsed_ns, on_cpu_ns, waiting_ns, missing_ns, left_cpu, now.state, tracer, throttle
-    )
+    return ThreadTime(elapsed_ns, on_cpu_ns, waiting_ns, missing_ns, left_cpu, now.state, tracer)
 
 
 def steal_by_cpu(stat: str) -> dict[int, int]:

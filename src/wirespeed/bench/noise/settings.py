@@ -6,19 +6,28 @@ Settings are read as the bench opens and after each trial, and never written.
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
-from wirespeed.bench.interface import Part, Poller
-from wirespeed.bench.noise.cgroups import groups_of
+from wirespeed.bench.interface import Part
+from wirespeed.bench.noise import cgroups
+from wirespeed.bench.noise.cgroups import Cgroups
+from wirespeed.bench.noise.program_settings import (
+    ThreadSettings,
+    huge_pages_kib,
+    program_settings,
+    thread_names,
+    thread_settings,
+)
 from wirespeed.model.change import ABSENT, Change
 from wirespeed.model.cpuset import format_list, parse_list
+from wirespeed.model.errors import WirespeedError
 from wirespeed.remote.interface import Runner
 
 Settings = Mapping[str, str]
+K = TypeVar("K", bound=Hashable)
 
 # Of the host: what its audit looks at and a trial's speed or loss may depend on.
 _HOST_FILES = (
@@ -36,15 +45,8 @@ _HOST_FILES = (
     "/proc/irq/[0-9]*/smp_affinity_list",
 )  # fmt: skip
 _INTERRUPT = re.compile(r"/proc/irq/\d+/smp_affinity_list")
-# Of each cgroup that may limit a thread, v1 and v2.
-_CGROUP_FILES = (
-    "cpu.max", "cpu.cfs_quota_us", "cpu.weight", "cpu.shares", "cpuset.cpus", "cpu.idle",
-)  # fmt: skip
-_POLICIES = {
-    os.SCHED_OTHER: "other", os.SCHED_FIFO: "fifo", os.SCHED_RR: "rr",
-    os.SCHED_BATCH: "batch", os.SCHED_IDLE: "idle", 6: "deadline",
-}  # fmt: skip
-_ALLOWED = re.compile(r"^Cpus_allowed_list:\s*(\S+)", re.MULTILINE)
+# Other programs take and give back pages of the pool; those that are mapped stay.
+_PAGE_POOL = re.compile(r"/sys/kernel/mm/hugepages/[^/]+/nr_hugepages")
 
 
 @runtime_checkable
@@ -52,8 +54,26 @@ class Configured(Protocol):
     """A part with settings of its own that others may change while it runs."""
 
     def settings(self) -> Settings:
-        """By names for people, without counters."""
+        """Return them by names for people, without counters. Raises WirespeedError or OSError."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look at the settings found. unknown: what could not be read, a sentence each."""
+
+    changes: tuple[Change, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Known:
+    """Settings as read last, by who has them. pages_kib: huge pages that the bench's programs have
+    mapped."""
+
+    owned: dict[str, Settings] = field(default_factory=dict)
+    threads: ThreadSettings = field(default_factory=dict)
+    pages_kib: int = 0
 
 
 @dataclass(slots=True)
@@ -66,37 +86,62 @@ class SettingsWatch:
     cpus: Collection[int]
     host: str = ""
     _paths: tuple[str, ...] = ()
-    _lasting: Settings = field(default_factory=dict)
-    _threads: Settings = field(default_factory=dict)
+    _known: _Known = field(default_factory=_Known)
 
     def remember(self) -> None:
         """Take the settings as they are now for those that the point asked for."""
         self._paths = self.runner.glob(*_HOST_FILES)
-        self._lasting, self._threads = self._read()
+        self._known, _ = self._read(cgroups.read(self.runner, watched(self.parts)))
 
-    def changes(self) -> tuple[Change, ...]:
-        """Settings that differ from the last reading, which this one replaces."""
-        lasting, threads = self._read()
-        both = self._threads.keys() & threads.keys()  # A program that was restarted has new ones.
-        found = (
-            *_differences(self._lasting, lasting, {**self._lasting, **lasting}),
-            *_differences(self._threads, threads, both),
+    def look(self, groups: Cgroups) -> Look:
+        """Compare with the last reading, which this one replaces. groups: of the threads watched,
+        as the traffic ended.
+
+        What cannot be read is taken for what it was last.
+        """
+        before, (now, unknown) = self._known, self._read(groups)
+        self._known = now
+        found: list[tuple[str, str, str]] = []
+        for owner, are in now.owned.items():
+            were = before.owned.get(owner, are)
+            found += _differences(were, are, {**were, **are})
+        both = before.threads.keys() & now.threads.keys()
+        differing = _differences(before.threads, now.threads, both)
+        found += [(name, was, is_now) for (_, name), was, is_now in differing]
+        own_pages = before.pages_kib != now.pages_kib
+        changes = tuple(
+            Change(*each, self.host, own_pages or not _PAGE_POOL.fullmatch(each[0]))
+            for each in found
         )
-        self._lasting, self._threads = lasting, threads
-        return tuple(Change(*each, host=self.host) for each in found)
+        return Look(changes, unknown)
 
-    def _read(self) -> tuple[dict[str, str], dict[str, str]]:
-        lasting = _host_settings(self.runner, self._paths, self.cpus)
+    def _read(self, groups: Cgroups) -> tuple[_Known, tuple[str, ...]]:
+        owned, unknown = dict(self._known.owned), []
         for part in self.parts:
             if isinstance(part, Configured):
-                lasting.update(part.settings())
-        pollers = [poller for part in self.parts for poller in part.pollers()]
-        return lasting, dict(_thread_settings(self.runner, pollers))
+                try:
+                    owned[part.name] = part.settings()
+                except (WirespeedError, OSError) as error:
+                    unknown.append(f"settings of {part.name} are not known: {error}")
+        owned["host"] = _host_settings(self.runner, self._paths, self.cpus)
+        owned["programs"] = program_settings(self.runner, self.parts)
+        known = _Known(
+            owned,
+            thread_settings(self.runner, thread_names(self.runner, self.parts), groups),
+            huge_pages_kib(self.runner, self.parts),
+        )
+        return known, tuple(unknown)
+
+
+def watched(parts: Sequence[Part]) -> list[int]:
+    """Return whose cgroups tell: polling threads and the programs themselves, by id."""
+    pollers = (poller.tid for part in parts for poller in part.pollers())
+    return list(dict.fromkeys((*pollers, *(pid for part in parts for pid in part.programs))))
 
 
 def _differences(
-    before: Settings, after: Settings, names: Collection[str]
-) -> Iterator[tuple[str, str, str]]:
+    before: Mapping[K, str], after: Mapping[K, str], names: Collection[K]
+) -> Iterator[tuple[K, str, str]]:
     for name in names:
         was, now = before.get(name, ABSENT), after.get(name, ABSENT)
         if was != now:
@@ -110,30 +155,3 @@ def _host_settings(runner: Runner, paths: Sequence[str], cpus: Collection[int]) 
         if _INTERRUPT.fullmatch(path):
             found[path] = format_list(set(parse_list(text)).intersection(cpus)) or "no polling CPU"
     return found
-
-
-def _thread_settings(runner: Runner, pollers: Sequence[Poller]) -> Iterator[tuple[str, str]]:
-    """CPUs, policy, nice value and cgroups of each polling thread, by its name."""
-    tids = {poller.tid: poller.name for poller in pollers}
-    base = {tid: f"/proc/{tid}/task/{tid}" for tid in tids}
-    groups = groups_of(runner, tids)
-    directories = {directory for found in groups.values() for directory in found}
-    found = runner.read_many([
-        *(f"{path}/{name}" for path in base.values() for name in ("status", "stat")),
-        *(f"{directory}/{name}" for directory in directories for name in _CGROUP_FILES),
-    ])  # fmt: skip
-    for tid, name in tids.items():
-        status, stat = found[f"{base[tid]}/status"], found[f"{base[tid]}/stat"]
-        if not isinstance(status, str) or not isinstance(stat, str):
-            continue
-        fields = stat.rpartition(")")[2].split()
-        allowed = _ALLOWED.search(status)
-        yield f"{name}: CPUs", allowed[1] if allowed else ""
-        yield f"{name}: policy", _POLICIES.get(int(fields[38]), fields[38])
-        yield f"{name}: nice", fields[16]
-        yield f"{name}: real-time priority", fields[37]
-        yield f"{name}: cgroups", " ".join(groups.get(tid, ())) or "none"
-        for directory in groups.get(tid, ()):
-            for file in _CGROUP_FILES:
-                if isinstance(text := found[f"{directory}/{file}"], str):
-                    yield f"{name}: {directory}/{file}", text.strip()

@@ -36,6 +36,10 @@ class WsdpPart:
     def processes(self) -> tuple[Process, ...]:
         return self.program.processes
 
+    @property
+    def programs(self) -> tuple[int, ...]:
+        return tuple(process.pid for process in self.processes)
+
     def begin(self) -> None:
         self.program.ask("reset")
 

@@ -100,6 +100,10 @@ class OvsDpdk:
     def processes(self) -> tuple[Process, ...]:
         return self._programs.processes
 
+    @property
+    def programs(self) -> tuple[int, ...]:
+        return tuple(process.pid for process in self.processes)
+
     def begin(self) -> None:
         """Do nothing: all counts are cumulative."""
 

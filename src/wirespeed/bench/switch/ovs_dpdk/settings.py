@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
+from wirespeed.bench.interface import BenchError
 from wirespeed.bench.switch.ovs_dpdk import rpc
 from wirespeed.bench.switch.ovs_dpdk.control import Control
 
@@ -91,7 +93,10 @@ def _rows(control: Control) -> Iterator[tuple[str, str]]:
         control.runner, control.database.removeprefix("unix:"), "transact",
         ["Open_vSwitch", *operations],
     )  # fmt: skip
-    for table, answer in zip(_COLUMNS, answers, strict=True):
+    # An operation that fails ends the transaction: its answer is an error, and none follows.
+    for table, answer in zip_longest(_COLUMNS, answers):
+        if not isinstance(answer, dict) or "rows" not in answer:
+            raise BenchError(f"the database refused to show the table {table}: {answer}")
         for number, row in enumerate(answer["rows"]):
             name = row.pop("name", number if len(answer["rows"]) > 1 else "")
             for column, value in row.items():

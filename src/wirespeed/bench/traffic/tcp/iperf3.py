@@ -62,6 +62,10 @@ class Iperf3Servers(UnpolledPart):
     def processes(self) -> tuple[Process, ...]:
         return tuple(process for daemon in self._daemons for process in daemon.processes)
 
+    @property
+    def programs(self) -> tuple[int, ...]:
+        return tuple(process.pid for process in self.processes)
+
     def begin(self) -> None:
         """Do nothing: counts are those of single tests."""
 

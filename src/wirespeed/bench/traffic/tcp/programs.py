@@ -65,6 +65,10 @@ class SpeedtestServer(UnpolledPart):
     def processes(self) -> tuple[Process, ...]:
         return self._daemon.processes
 
+    @property
+    def programs(self) -> tuple[int, ...]:
+        return tuple(process.pid for process in self.processes)
+
     def begin(self) -> None:
         """Do nothing: counts are those of single tests."""
 
