@@ -13,7 +13,7 @@ from wirespeed.model.words import counted, share
 
 _NAMED = 3
 _GENERATOR = "tg"
-_HOPS = {"Open vSwitch: ": "switch", "pmd-": "switch", "generator/": _GENERATOR}
+_HOPS = {"Open vSwitch": "switch", "Linux ": "switch", "pmd-": "switch", "generator/": _GENERATOR}
 # Of the frames: noise alone makes trials differ by less.
 _PLAIN = 0.01
 

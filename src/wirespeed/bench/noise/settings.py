@@ -54,7 +54,10 @@ class Configured(Protocol):
     """A part with settings of its own that others may change while it runs."""
 
     def settings(self) -> Settings:
-        """Return them by names for people, without counters. Raises WirespeedError or OSError."""
+        """Return them by names for people, without counters.
+
+        Raises WirespeedError, OSError or ValueError where the part does not answer as it should.
+        """
         ...
 
 
@@ -121,7 +124,7 @@ class SettingsWatch:
             if isinstance(part, Configured):
                 try:
                     owned[part.name] = part.settings()
-                except (WirespeedError, OSError) as error:
+                except (WirespeedError, OSError, ValueError) as error:
                     unknown.append(f"settings of {part.name} are not known: {error}")
         owned["host"] = _host_settings(self.runner, self._paths, self.cpus)
         owned["programs"] = program_settings(self.runner, self.parts)

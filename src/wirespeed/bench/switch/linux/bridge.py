@@ -25,6 +25,7 @@ class LinuxBridge(KernelForwarding):
     """
 
     name = "Linux bridge"
+    bridged = True
 
     def __init__(
         self,

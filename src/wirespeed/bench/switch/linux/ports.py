@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from wirespeed.bench.interface import Poller, UnstartedPart
 from wirespeed.bench.noise.scheduler import kernel_threads
 from wirespeed.bench.switch.interface import SwitchSetup
+from wirespeed.bench.switch.linux.settings import settings
 from wirespeed.bench.switch.veth.cables import make_cables
 from wirespeed.bench.switch.veth.counters import InterfaceCount, read_links
 from wirespeed.model.cpuset import format_mask
@@ -19,6 +20,10 @@ from wirespeed.model.cpuset import format_mask
 
 class KernelForwarding(UnstartedPart):
     """Base of bridge and router, which add up, read and describe."""
+
+    name = ""
+    bridged = False
+    """Whether its bridges forward by address."""
 
     unwatched = "the kernel forwards in softirqs: what stops or slows these is not seen"
 
@@ -62,6 +67,11 @@ class KernelForwarding(UnstartedPart):
     def links(self) -> Mapping[str, InterfaceCount]:
         """Return the counters of the namespace's interfaces."""
         return read_links(self._setup.host.runner, self._namespace)
+
+    def settings(self) -> Mapping[str, str]:
+        """See noise.settings.Configured."""
+        found = settings(self._setup.host.runner, self._namespace, bridged=self.bridged)
+        return {f"{self.name}: {what}": value for what, value in found.items()}
 
     def down(self) -> None:
         """Remove the namespace, and with it everything else."""
