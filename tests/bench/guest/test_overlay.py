@@ -26,7 +26,8 @@ PORTS: dict[str, GuestPort] = {
 VFS: dict[str, GuestPort] = {
     mac: Vf(f"0000:3b:10.{number}", 0x0F + number) for number, mac in enumerate(PORTS, 1)
 }
-OFFER = Offer("no KVM here", tuple(range(16)), BOOT, PORTS, "/run/x/control", "/log/console")
+OFFER = Offer("no KVM here", tuple(range(16)), BOOT, PORTS, "/run/x/control", "/run/x/monitor",
+              "/log/console")  # fmt: skip
 # Where each change may appear: a path of elements, and nothing below or next to it.
 PLACES = {
     "domain type": {"/domain@type"},
@@ -44,6 +45,7 @@ PLACES = {
     "interface 02:01:00:00:00:00": {"/domain/devices/interface", "/domain/devices/hostdev"},
     "interface 02:01:01:00:00:00": {"/domain/devices/interface", "/domain/devices/hostdev"},
     "channel wirespeed.control": {"/domain/devices/channel"},
+    "monitor": {"/domain/{http://libvirt.org/schemas/domain/qemu/1.0}commandline"},
     "serial": {"/domain/devices/serial@type", "/domain/devices/serial/source"},
     "console": {"/domain/devices/console"},
     "on_reboot": {"/domain/on_reboot"},

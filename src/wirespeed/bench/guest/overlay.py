@@ -17,6 +17,10 @@ from wirespeed.model.cpuset import format_list, parse_list
 
 Element = Xml.Element
 
+# libvirt's name of words that go to QEMU as they are.
+_QEMU = "http://libvirt.org/schemas/domain/qemu/1.0"
+Xml.register_namespace("qemu", _QEMU)
+
 
 @dataclass(frozen=True, slots=True)
 class Boot:
@@ -70,6 +74,8 @@ class Offer:
     """Attachment of each NIC, by MAC address."""
     control: str
     """Path of the control port's socket."""
+    monitor: str
+    """Path of the socket of a monitor that is the bench's own."""
     console: str
     """Path of the first serial port's log."""
 
@@ -98,7 +104,7 @@ def overlaid(rendered: str, offer: Offer) -> tuple[str, tuple[DomainChange, ...]
     )
     domain = Xml.fromstring(rendered, with_comments)  # noqa: S314  rendered by us
     steps: tuple[Callable[[Element, Offer], Iterator[DomainChange]], ...] = (
-        _accelerator, _pins, _boot, _given, _disk, _ports, _control, _console, _end,
+        _accelerator, _pins, _boot, _given, _disk, _ports, _control, _console, _end, _monitor,
     )  # fmt: skip
     changes = tuple(change for step in steps for change in step(domain, offer))
     Xml.indent(domain)
@@ -241,6 +247,14 @@ def _end(domain: Element, _offer: Offer) -> Iterator[DomainChange]:
     reboot.text = "destroy"
     domain.insert(after + 1, reboot)
     yield DomainChange("on_reboot", "", "destroy", "a guest that panics is to end, not to go on")
+
+
+def _monitor(domain: Element, offer: Offer) -> Iterator[DomainChange]:
+    """A second one: libvirt keeps its own to itself."""
+    words = Xml.SubElement(domain, f"{{{_QEMU}}}commandline")
+    for word in ("-qmp", f"unix:{offer.monitor},server=on,wait=off"):
+        Xml.SubElement(words, f"{{{_QEMU}}}arg", value=word)
+    yield DomainChange("monitor", "", offer.monitor, "what changes of the guest is noticed")
 
 
 def _child(parent: Element, path: str) -> Element:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from wirespeed.bench.guest import inside, pins
+from wirespeed.bench.guest import inside, monitor, pins
 from wirespeed.bench.guest.interface import Guests
 from wirespeed.bench.guest.overlay import Boot, DomainChange, GuestPort, Offer, overlaid
 from wirespeed.bench.guest.process import GuestProcess
@@ -109,7 +109,7 @@ class Guest:
         image = guests.image
         boot = Boot(image.kernel, image.initrd, image.root, KERNEL_ARGUMENTS, ROOT_SERIAL, given)
         offer = Offer(guests.no_kvm, _cpus(self._host), boot, self._setup.ports, str(socket),
-                      self._process.console)  # fmt: skip
+                      self._monitor, self._process.console)  # fmt: skip
         self._domain, self._changes = overlaid(guests.domains[self.name], offer)
         self._runner = SshRunner(access.target, name=self.name, patience=_PATIENCE[self.emulated])
         self._within.callback(self._runner.close)
@@ -215,6 +215,15 @@ class Guest:
     def busy(self) -> Mapping[int, Busy]:
         """Return nothing: a polling guest keeps its vCPU threads busy with or without frames."""
         return {}
+
+    @property
+    def _monitor(self) -> str:
+        return str(self._dirs.run / f"{self.name}.monitor")
+
+    def settings(self) -> Mapping[str, str]:
+        """See noise.settings.Configured."""
+        found = monitor.settings(self._host.runner, self._monitor)
+        return {f"{self.name}/QEMU: {what}": value for what, value in found.items()}
 
     def down(self) -> None:
         with suppress(WirespeedError, OSError):
