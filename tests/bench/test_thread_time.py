@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from unittest.mock import Mock
 
 import pytest
@@ -15,8 +16,19 @@ import pytest
 from tests.bench.fake_host import FakeHost
 from wirespeed.bench.interface import Poller
 from wirespeed.bench.noise import cgroups
-from wirespeed.bench.noise.interrupts import disturbances, interrupts, since
-from wirespeed.bench.noise.scheduler import Snapshot, Treatment, snapshot, time_between
+from wirespeed.bench.noise.interrupts import (
+    disturbances,
+    interrupts,
+    since,
+    with_softirq_time,
+)
+from wirespeed.bench.noise.scheduler import (
+    Snapshot,
+    Treatment,
+    snapshot,
+    softirq_by_cpu,
+    time_between,
+)
 from wirespeed.bench.threads import HostThreads
 from wirespeed.model.evidence import DisturbanceKind
 from wirespeed.model.thread_time import CpuInterrupts, ThreadTime, Throttle
@@ -169,16 +181,74 @@ def test_interrupts_by_cpu_are_named_by_their_source() -> None:
     assert disturbances([found], {0: "generator"}, S) == ()
 
 
-def test_tracer_that_has_ended_is_named_by_its_pid() -> None:
-    task = "/proc/7/task/7"
-    files = {
-        "/proc/stat": "", "/proc/mounts": "",
-        f"{task}/status": "State:\tR (running)\nTracerPid:\t99\n",
-        f"{task}/schedstat": "5 0 1",
-        f"{task}/stat": "7 (pmd) R " + " ".join(["0"] * 49),
+def stat(softirq: int, tick: int = 0) -> str:
+    return f"cpu  0 0 0 0 0 0 0 0\ncpu1 {tick} 0 0 0 0 0 {softirq} 0\nbtime 5\n"
+
+
+@pytest.mark.parametrize(("ticks", "share"), [(12, 0.12), (4, 0.0)])
+def test_with_softirq_time_is_of_the_most_frequent_kind(ticks: int, share: float) -> None:
+    counts = {"Local timer interrupts": 900, "softirq NET_RX": 70, "softirq RCU": 9}
+    seen = [CpuInterrupts(1, source, count, count) for source, count in counts.items()]
+    before = Snapshot({}, 0, 0, softirq_by_cpu(stat(100)))
+    after = Snapshot({}, 0, S, softirq_by_cpu(stat(100 + ticks)))
+    found = {each.source: each.time_share for each in with_softirq_time(seen, before, after)}
+    assert found == {
+        "Local timer interrupts": 0.0, "softirq NET_RX": pytest.approx(share), "softirq RCU": 0.0,
     }  # fmt: skip
-    part = Mock(pollers=lambda: (Poller(7, "pmd", "sut", timed=False),), programs=(), busy=dict)
-    threads = HostThreads("", FakeHost(files), (part,), frozenset({0}))
+
+
+def test_disturbances_of_softirqs_that_take_much_time_are_told() -> None:
+    much = CpuInterrupts(1, "softirq NET_RX", 70, 70.0, time_share=0.12)
+    assert [made.cpu for made in disturbances([much], {1: "sut"}, S)] == [1]
+    assert disturbances([replace(much, time_share=0.01)], {1: "sut"}, S) == ()
+
+
+TASK = "/proc/7/task/7"
+
+
+def task(ran: int = 0, cpu: int = 0, name: str = "pmd") -> str:
+    """The content of a thread's stat: ticks that it ran, and its CPU (proc_pid_stat(5))."""
+    fields = ["0"] * 50
+    fields[10], fields[35] = str(ran), str(cpu)
+    return f"7 ({name}) R " + " ".join(fields)
+
+
+def host_threads(files: dict[str, str], **more: bool) -> HostThreads:
+    files.update({
+        "/proc/stat": stat(0), "/proc/mounts": "", "/proc/loadavg": "0 0 0 1/1 9",
+        f"{TASK}/status": "State:\tR (running)\nTracerPid:\t99\n",
+        f"{TASK}/schedstat": "5 0 1", f"{TASK}/stat": task(),
+    })  # fmt: skip
+    part = Mock(pollers=lambda: (Poller(7, "pmd", "sut", timed=False),), programs=(7,), busy=dict)
+    return HostThreads("", FakeHost(files), (part,), frozenset({0, 1}), **more)
+
+
+@pytest.mark.parametrize("kernel_carries", [False, True])
+def test_softirqs_of_a_path_that_the_kernel_carries_are_no_interruption(
+    kernel_carries: bool,
+) -> None:
+    files = {"/proc/interrupts": HARD, "/proc/softirqs": SOFT}
+    threads = host_threads(files, kernel_carries=kernel_carries)
+    threads.before_traffic()
+    files["/proc/softirqs"] = SOFT.replace(" 9", " 90009")
+    threads.after_traffic()
+    found = [each.source for each in threads.interrupts]
+    assert found == ([] if kernel_carries else ["softirq NET_RX"])
+
+
+def test_competitors_thread_of_a_program_restarted_meanwhile_is_none() -> None:
+    """Its polling threads are new, and nobody knows them yet."""
+    files = {"/proc/7/task/8/stat": task(ran=10, name="telemetry")}
+    threads = host_threads(files)
+    threads.before_traffic()
+    files["/proc/7/task/8/stat"] = task(ran=60, name="telemetry")
+    files["/proc/7/task/9/stat"] = task(ran=60, name="rte-worker-1")
+    threads.after_traffic()
+    assert {each.name for each in threads.competitors() if each.own} == {"telemetry"}
+
+
+def test_tracer_that_has_ended_is_named_by_its_pid() -> None:
+    threads = host_threads({})
     threads.before_traffic()
     threads.after_traffic()
     (found,) = threads.threads(1.0)

@@ -67,6 +67,16 @@ def threads(**times: ThreadTime) -> tuple[PollingThread, ...]:
             ("gdb, PID 7, traced it",),
         ),
         (
+            observed(AT_ENTRANCE, threads=threads(pmd=time(away=500, left=90, frozen="/ovs"))),
+            ("poller_stopped", "switch"),
+            ("its cgroup /ovs was frozen",),
+        ),
+        (
+            observed(AT_ENTRANCE, threads=threads(pmd=time(away=500, left=1, state="T (stopped)"))),
+            ("poller_stopped", "switch"),
+            ("SIGSTOP",),
+        ),
+        (
             observed(AT_ENTRANCE, threads=threads(pmd=time(away=500, left=500))),
             ("poller_asleep", "switch"),
             ("slept between polls for 50%",),
@@ -89,8 +99,27 @@ def threads(**times: ThreadTime) -> tuple[PollingThread, ...]:
             ("interrupts", "switch"),
             ("Local timer interrupts interrupted CPU 1", "20,000 times a second"),
         ),
+        (
+            observed(
+                AT_ENTRANCE,
+                interrupts=(CpuInterrupts(1, "softirq NET_RX", 900, 900.0, time_share=0.2),),
+            ),
+            ("interrupts", "switch"),
+            ("softirq NET_RX interrupted CPU 1", "softirqs took 20% of its time"),
+        ),
     ],
-    ids=["quota", "stop", "tracer", "sleep", "generator sleeps", "two pollers", "interrupts"],
+    ids=[
+        "quota",
+        "stop",
+        "tracer",
+        "frozen",
+        "signal",
+        "sleep",
+        "generator sleeps",
+        "two pollers",
+        "interrupts",
+        "softirqs",
+    ],
 )
 def test_time_that_a_thread_did_not_run_is_named(
     seen: Observation, named: tuple[str, str], words: tuple[str, ...]

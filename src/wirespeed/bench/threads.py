@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -13,7 +13,7 @@ from wirespeed.bench.assembly.parts import first_ended
 from wirespeed.bench.interface import BenchError, Busy, Part, Poller
 from wirespeed.bench.noise import cgroups, interrupts
 from wirespeed.bench.noise.cgroups import Cgroups
-from wirespeed.bench.noise.competing import booted_at, by_cpu, look, look_at_tasks
+from wirespeed.bench.noise.competing import Usage, booted_at, by_cpu, look, look_at_tasks
 from wirespeed.bench.noise.scheduler import Snapshot, snapshot, time_between
 from wirespeed.bench.noise.settings import watched
 from wirespeed.model.evidence import Disturbance
@@ -23,18 +23,23 @@ from wirespeed.remote.interface import Runner
 
 
 class HostThreads:
-    """Looked at before and after the time of the traffic. `host`: see PollingThread."""
+    """Looked at before and after the time of the traffic. `host`: see PollingThread.
+
+    kernel_carries: whether the kernel carries frames there, in softirqs.
+    """
 
     def __init__(
-        self, host: str, runner: Runner, parts: Sequence[Part], cpus: frozenset[int]
-    ) -> None:
+        self, host: str, runner: Runner, parts: Sequence[Part], cpus: frozenset[int],
+        *, kernel_carries: bool = False,
+    ) -> None:  # fmt: skip
         self.pollers = tuple(poller for part in parts for poller in part.pollers())
         self._host, self._runner, self._parts, self._cpus = host, runner, parts, cpus
+        self._kernel_carries = kernel_carries
         self._asked = self._then = _busy(parts)
         self._before = self._after = Snapshot({}, 0)
         self._nodes = _nodes(runner, cpus)
         self._usage = (time.monotonic(), look(runner))
-        self._tasks = look_at_tasks(runner, self._ours)
+        self._tasks: Mapping[int, Usage] = {}
         self._competitors: tuple[Competitor, ...] = ()
         self._groups = cgroups.read(runner, watched(parts))
         self.groups = Cgroups({})
@@ -45,17 +50,20 @@ class HostThreads:
     def before_traffic(self) -> None:
         """Raises BenchError when a thread has ended."""
         self._before = self._snapshot()
+        self._tasks = look_at_tasks(self._runner, self._ours)
 
     def after_traffic(self) -> None:
         self._after = self._snapshot()
         at_s, usage = self._usage
         interrupted = interrupts.interrupts(self._runner, self._cpus)
-        self.interrupts = interrupts.since(
-            self._interrupts, interrupted, time.monotonic() - at_s, self._host
+        seen = interrupts.since(self._interrupts, interrupted, time.monotonic() - at_s, self._host)
+        self.interrupts = (
+            interrupts.without_softirqs(seen)
+            if self._kernel_carries
+            else interrupts.with_softirq_time(seen, self._before, self._after)
         )
         self.groups = cgroups.read(self._runner, watched(self._parts))
         now, elapsed_s = look(self._runner), time.monotonic() - at_s
-        tasks = look_at_tasks(self._runner, self._ours)
         beside = {process.cpu for process in now.values()} - self._cpus
         told = partial(
             by_cpu, elapsed_s=elapsed_s, host=self._host, booted_s=booted_at(self._runner)
@@ -64,11 +72,21 @@ class HostThreads:
             told(usage, now, bench=self._ours, us=os.getpid(), cpus=cpus)
             for cpus in (self._cpus, beside)
         ]
-        own = told(self._tasks, tasks, bench=set(self._tids), us=0, cpus=self._cpus)
-        self._competitors = (
-            *(other for others in foreign for other in others),
-            *(replace(other, own=True) for other in own),
-        )
+        self._competitors = (*(other for others in foreign for other in others), *self._own())
+
+    def _own(self) -> Iterator[Competitor]:
+        """Yield threads of the bench's programs that do not poll, and used a CPU that polls.
+
+        A program that was restarted meanwhile has threads that nobody knows yet: they may poll.
+        """
+        now = look_at_tasks(self._runner, self._ours)
+        lasting = {tid: usage for tid, usage in now.items() if tid in self._tasks}
+        elapsed_s = (self._after.at_ns - self._before.at_ns) / 1e9
+        found = by_cpu(
+            self._tasks, lasting, bench=set(self._tids), us=0, cpus=self._cpus,
+            elapsed_s=elapsed_s, host=self._host, booted_s=booted_at(self._runner),
+        )  # fmt: skip
+        return (replace(other, own=True) for other in found)
 
     def at_rest(self) -> None:
         """All frames are handled."""

@@ -65,6 +65,8 @@ class TrialHost:
     """Settings that may change meanwhile."""
     clock: ClockElsewhere | None = None
     """Relation of its TSC to the generator's, on another host than the generator's."""
+    kernel_carries: bool = False
+    """Whether the kernel carries frames there, in softirqs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,10 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
     for part in setup.parts:
         part.begin()
     hops = _read(setup.parts)
-    threads = [HostThreads(h.name, h.runner, h.parts, h.cpus) for h in setup.hosts]
+    threads = [
+        HostThreads(h.name, h.runner, h.parts, h.cpus, kernel_carries=h.kernel_carries)
+        for h in setup.hosts
+    ]
     for host in setup.hosts:
         if host.clock is not None:
             host.clock.align()

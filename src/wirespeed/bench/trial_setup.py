@@ -33,8 +33,18 @@ def setup_on_one_host(frames: Frames, on: OpenHost, assembly: Assembly) -> Trial
     watch = _watch(probe, generator.program, assembly)
     watch.placement = PlacementProbe.of(cpus, generator.program.placement)
     settings = SettingsWatch(on.host.runner, assembly.parts, cpus)
-    host = TrialHost("", on.host.runner, assembly.parts, watch, cpus, settings)
+    host = TrialHost(
+        "", on.host.runner, assembly.parts, watch, cpus, settings,
+        kernel_carries=_kernel_carries(frames, assembly),
+    )  # fmt: skip
     return _setup(frames, assembly, (host,), _limited_by(plan))
+
+
+def _kernel_carries(frames: Frames, assembly: Assembly) -> bool:
+    """Whether the kernel forwards, or a program reads frames from its sockets."""
+    switch = switch_of(frames)
+    forwards = switch is not None and not switch.needs(frames.sut.vswitch).polls
+    return forwards or bool(assembly.unread)
 
 
 def _limited_by(plan: HostPlan) -> str | None:
@@ -60,15 +70,17 @@ def setup_between(
     near, far = _watch(near_probe, program, assembly), _watch(far_probe, there, assembly)
     near.placement = PlacementProbe.of(own, program.placement, generator.host.name)
     far.placement = PlacementProbe.of(cpus, there.placement, sut.host.name)
+    kernel = _kernel_carries(frames, assembly)
     hosts = (
         TrialHost(
             sut.host.name, sut.host.runner, (*assembly.sut, watcher), far, cpus,
             SettingsWatch(sut.host.runner, assembly.sut, cpus, sut.host.name),
-            ClockElsewhere(program, there),
+            ClockElsewhere(program, there), kernel_carries=kernel,
         ),
         TrialHost(
             generator.host.name, generator.host.runner, (assembly.generator,), near, own,
             SettingsWatch(generator.host.runner, (assembly.generator,), own, generator.host.name),
+            kernel_carries=kernel,
         ),
     )  # fmt: skip
     return _setup(frames, assembly, hosts, None)

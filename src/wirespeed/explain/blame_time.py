@@ -13,7 +13,7 @@ from wirespeed.explain.seen import PMD, RINGS_OF_SUT, Seen, Spent
 from wirespeed.explain.suspect import MUCH, PLAINLY, STRAY, Suspect, figure
 from wirespeed.model.explanation import EvidenceFigure, Explanation, Proposal
 from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.thread_time import MANY_INTERRUPTS_PER_S
+from wirespeed.model.thread_time import MANY_INTERRUPTS_PER_S, MUCH_SOFTIRQ_TIME
 from wirespeed.model.words import counted, share
 
 _SWITCH, _GENERATOR = "switch", "tg"
@@ -67,20 +67,19 @@ def _throttled(name: str, spent: Spent) -> Explanation | None:
 
 
 def _stopped(name: str, spent: Spent) -> Explanation | None:
-    if spent.stopped_ns < MUCH * spent.elapsed_ns or spent.last is None:
+    if spent.stopped_ns < MUCH * spent.elapsed_ns:
         return None
-    how, last = "its process was stopped (SIGSTOP), frozen, or waited for a lock", spent.last
-    if last.tracer:
-        how = f"{last.tracer}, traced it"
-    elif last.stopped_state:
-        how = f"its state was {last.state} as the traffic ended"
+    how = spent.stopped_by or (
+        "a signal, a freezer, a tracer or a lock; it ran again as the traffic ended, and the "
+        "kernel keeps no record of which"
+    )  # fmt: skip
     return Explanation(
         "poller_stopped" if _hop(name, spent) in (_SWITCH, _GENERATOR) else "vnf_stopped",
         f"{name} was stopped for {spent.stopped_ns / 1e6:,.0f} ms "
         f"({share(spent.stopped_ns / spent.elapsed_ns)} of the time) in "
         f"{counted(max(1, spent.stops), 'piece')}, although no other thread took its CPU: {how}.",
         _account(name, spent),
-        Proposal(f"Find out what stops {name}: a signal, a debugger, a freezer cgroup, a lock."),
+        Proposal(f"Find out what stops {name}."),
         hop=_hop(name, spent),
     )
 
@@ -163,20 +162,24 @@ def _listed(cpus: AbstractSet[int]) -> str:
 
 
 def interrupts(found: Seen) -> Iterator[Suspect]:
-    """Interrupts of one source that came too often on a CPU that forwards or generates."""
+    """Interrupts of one source that came too often, or took too long, on a CPU that forwards or
+    generates."""
     if not found.time_ns:
         return
-    for (cpu, source), count in found.interrupts.most_common(1):
+    for (cpu, source), count in found.interrupts.most_common():
         per_s = count / found.time_ns * 1e9
-        if per_s < MANY_INTERRUPTS_PER_S:
+        taken = found.softirq_ns[cpu, source] / found.time_ns
+        if per_s < MANY_INTERRUPTS_PER_S and taken < MUCH_SOFTIRQ_TIME:
             continue
         forwards = cpu in found.forwarding
         lost = found.dropped(RINGS_OF_SUT) + (0 if forwards else found.unsent)
+        time = f"; softirqs took {share(taken)} of its time" if taken else ""
         yield Suspect(lost, Explanation(
             "interrupts",
             f"{source} interrupted CPU {cpu}, which {'forwards' if forwards else 'generates'}, "
-            f"{per_s:,.0f} times a second.",
-            (figure(f"{source} on CPU {cpu}", per_s, "1/s"), figure("lost", lost, "frames")),
+            f"{per_s:,.0f} times a second{time}.",
+            (figure(f"{source} on CPU {cpu}", per_s, "1/s"),
+             figure(f"softirqs on CPU {cpu}", taken, "ratio"), figure("lost", lost, "frames")),
             Proposal("Move the source of these interrupts to another CPU.",
                      "/proc/irq/N/smp_affinity_list for a device"),
             hop=_SWITCH if forwards else _GENERATOR,

@@ -19,7 +19,7 @@ from wirespeed.model.hop_counts import Counted, DropCause
 from wirespeed.model.observation import Competitor, Observation, PollingThread
 from wirespeed.model.plan import Plan
 from wirespeed.model.result import SearchResult
-from wirespeed.model.thread_time import ThreadTime, Throttle
+from wirespeed.model.thread_time import Throttle
 from wirespeed.model.trial import Stage, Trial
 
 # How Open vSwitch names its polling threads.
@@ -44,7 +44,7 @@ class Spent:
     stopped_ns: int = 0
     stops: int = 0
     sleeps: bool = False
-    last: ThreadTime | None = None
+    stopped_by: str = ""
     throttle: Throttle | None = None
     throttled: int = 0
 
@@ -80,7 +80,8 @@ class Seen:
     role, how long that was after a ring had filled, each time. waits: by
     name of a thread, how long it waited for its CPU. shares: of competitors by name and CPU, of all
     the time; beside: the last of each. spent: of polling threads by name. planned: CPUs that the
-    plan gives each of these. interrupts: by CPU and source. load_fps: the mean. pmd_nodes,
+    plan gives each of these. interrupts: by CPU and source; softirq_ns: time that they took, by the
+    same. load_fps: the mean. pmd_nodes,
     other_nodes: the NUMA nodes that the switch's threads, and all others, poll on.
     """
 
@@ -103,6 +104,7 @@ class Seen:
     other_nodes: set[int] = field(default_factory=set)
     spent: dict[str, Spent] = field(default_factory=dict)
     interrupts: Counter[tuple[int, str]] = field(default_factory=Counter)
+    softirq_ns: Counter[tuple[int, str]] = field(default_factory=Counter)
     beside: dict[tuple[str, int], Competitor] = field(default_factory=dict)
     changed: list[Changed] = field(default_factory=list)
     planned: Mapping[str, AbstractSet[int]] = field(default_factory=dict)
@@ -268,7 +270,9 @@ def _add(found: Seen, trial: Trial) -> None:
         found.shares[other.name, other.cpu] += round(other.share * length_ns)
         found.beside[other.name, other.cpu] = other
     for source in observation.interrupts:
-        found.interrupts[source.cpu, source.source] += round(source.per_s * trial.duration_s)
+        key_of = source.cpu, source.source
+        found.interrupts[key_of] += round(source.per_s * trial.duration_s)
+        found.softirq_ns[key_of] += round(source.time_share * length_ns)
 
 
 def _add_time(found: Seen, thread: PollingThread) -> None:
@@ -284,8 +288,8 @@ def _add_time(found: Seen, thread: PollingThread) -> None:
     spent.stopped_ns += time.stopped_ns
     spent.stops += time.left_cpu if time.stopped_ns else 0
     spent.sleeps = spent.sleeps or thread.sleeps
-    if spent.last is None or time.not_running_ns >= spent.last.not_running_ns:
-        spent.last = time
+    if time.stopped_ns:
+        spent.stopped_by = time.stopped_by or spent.stopped_by
     if time.throttle is not None:
         spent.throttle = time.throttle
         spent.throttled += time.throttle.times

@@ -12,6 +12,8 @@ LONGEST_SLEEP_NS = 20_000_000
 
 # Per source and CPU: at some µs each they take a few percent of its time.
 MANY_INTERRUPTS_PER_S = 10_000
+# Of a CPU's time in softirqs, where polling threads carry the frames.
+MUCH_SOFTIRQ_TIME = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +107,11 @@ class CpuInterrupts:
     count: int
     per_s: float
     host: str = ""
+    time_share: float = 0.0
+    """Share of the trial's time that they took, where the kernel tells: of all softirqs together
+    (proc_stat(5)), with the kind that was most frequent as their source."""
+
+    @property
+    def many(self) -> bool:
+        """Return whether they can cost frames."""
+        return self.per_s >= MANY_INTERRUPTS_PER_S or self.time_share >= MUCH_SOFTIRQ_TIME

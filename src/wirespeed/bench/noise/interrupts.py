@@ -7,12 +7,17 @@ From /proc/interrupts and /proc/softirqs (proc(5)). Their columns are the online
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 
+from wirespeed.bench.noise.scheduler import TICK_NS, Snapshot
 from wirespeed.model.evidence import Disturbance, DisturbanceKind, Source
-from wirespeed.model.thread_time import MANY_INTERRUPTS_PER_S, CpuInterrupts
+from wirespeed.model.thread_time import CpuInterrupts
 from wirespeed.remote.interface import Runner
 
 _HARD, _SOFT = "/proc/interrupts", "/proc/softirqs"
+_SOFTIRQ = "softirq "
+# The kernel samples time in ticks: fewer are chance.
+_TICKS = 5
 Counts = Mapping[tuple[int, str], int]
 
 
@@ -20,7 +25,7 @@ def interrupts(runner: Runner, cpus: Collection[int]) -> Counts:
     """Interrupts since boot by CPU and source; nothing where the kernel does not say."""
     files = runner.read_many((_HARD, _SOFT))
     found: dict[tuple[int, str], int] = {}
-    for path, prefix in ((_HARD, ""), (_SOFT, "softirq ")):
+    for path, prefix in ((_HARD, ""), (_SOFT, _SOFTIRQ)):
         if isinstance(text := files[path], str):
             for cpu, source, count in _rows(text):
                 if cpu in cpus:
@@ -51,8 +56,28 @@ def disturbances(
             roles[each.cpu],
         )
         for each in seen
-        if each.per_s >= MANY_INTERRUPTS_PER_S and each.cpu in roles
+        if each.many and each.cpu in roles
     )  # fmt: skip
+
+
+def with_softirq_time(
+    seen: Iterable[CpuInterrupts], before: Snapshot, after: Snapshot
+) -> tuple[CpuInterrupts, ...]:
+    """Add the share of time that softirqs took to the most frequent kind of each CPU."""
+    found = list(seen)
+    elapsed_ns = after.at_ns - before.at_ns
+    for cpu, ns in after.softirq_ns.items():
+        taken_ns = ns - before.softirq_ns.get(cpu, 0)
+        of_it = [i for i, e in enumerate(found) if e.cpu == cpu and e.source.startswith(_SOFTIRQ)]
+        if of_it and taken_ns >= _TICKS * TICK_NS:
+            most = max(of_it, key=lambda i: found[i].count)
+            found[most] = replace(found[most], time_share=min(1.0, taken_ns / elapsed_ns))
+    return tuple(found)
+
+
+def without_softirqs(seen: Iterable[CpuInterrupts]) -> tuple[CpuInterrupts, ...]:
+    """Leave out softirqs, which are the bench's own work where the kernel carries its frames."""
+    return tuple(each for each in seen if not each.source.startswith(_SOFTIRQ))
 
 
 def _rows(text: str) -> Iterator[tuple[int, str, int]]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from wirespeed.model.thread_time import ThreadTime
 from wirespeed.remote.interface import Runner
@@ -16,7 +16,7 @@ _POLLERS = re.compile(r"^(pmd-|(lcore|rte|dpdk)-worker)")
 
 _FILES = ("status", "schedstat", "stat")
 _STAT = "/proc/stat"
-_TICK_NS = 10_000_000  # USER_HZ is 100 on every Linux that DPDK runs on
+TICK_NS = 10_000_000  # USER_HZ is 100 on every Linux that DPDK runs on
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +72,13 @@ def on_cpu_ns(runner: Runner, tid: int) -> int:
 class Snapshot:
     """What the kernel has counted so far: by thread, and the time that the hypervisor took.
 
-    at_ns: when it was read, on our monotonic clock.
+    at_ns: when it was read, on our monotonic clock. softirq_ns: time in softirqs, by CPU.
     """
 
     threads: Mapping[int, Treatment]
     steal_ns: int
     at_ns: int = 0
+    softirq_ns: Mapping[int, int] = field(default_factory=dict)
 
 
 def snapshot(runner: Runner, tids: Collection[int], cpus: Collection[int]) -> Snapshot:
@@ -94,7 +95,8 @@ def snapshot(runner: Runner, tids: Collection[int], cpus: Collection[int]) -> Sn
         tid: _treatment(*(found[f"/proc/{tid}/task/{tid}/{name}"] for name in _FILES))
         for tid in tids
     }
-    return Snapshot(threads, sum(stolen.get(cpu, 0) for cpu in cpus), at_ns)
+    steal_ns = sum(stolen.get(cpu, 0) for cpu in cpus)
+    return Snapshot(threads, steal_ns, at_ns, softirq_by_cpu(found[_STAT]))
 
 
 _STATUS = re.compile(r"^(\w+):\s*(.*?)\s*$", re.MULTILINE)
@@ -135,5 +137,14 @@ def time_between(before: Snapshot, after: Snapshot, tid: int, tracer: str = "") 
 def steal_by_cpu(stat: str) -> dict[int, int]:
     """Time that the hypervisor took from each CPU since boot, in ns, from the content of /proc/stat
     (proc_stat(5), 8th column)."""
+    return _time_by_cpu(stat, 7)
+
+
+def softirq_by_cpu(stat: str) -> dict[int, int]:
+    """Time that each CPU spent in softirqs since boot, in ns (proc_stat(5), 7th column)."""
+    return _time_by_cpu(stat, 6)
+
+
+def _time_by_cpu(stat: str, column: int) -> dict[int, int]:
     lines = (re.match(r"cpu(\d+)((?:\s+\d+){8})", line) for line in stat.splitlines())
-    return {int(found[1]): int(found[2].split()[7]) * _TICK_NS for found in lines if found}
+    return {int(found[1]): int(found[2].split()[column]) * TICK_NS for found in lines if found}
