@@ -7,7 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import PurePosixPath
 from types import SimpleNamespace
 from typing import cast
@@ -61,8 +62,23 @@ def own(changes: tuple[Change, ...]) -> list[Change]:
     return [change for change in changes if not change.what.startswith("/")]
 
 
+@contextmanager
+def idling(*words: str) -> Iterator[subprocess.Popen[str]]:
+    """Run a program that waits, with these words on its command line."""
+    command = [sys.executable, "-c", "print('waits', flush=True); input()", *words]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as idle:
+        try:
+            assert idle.stdout is not None
+            assert idle.stdout.readline() == "waits\n"
+            yield idle
+        finally:
+            idle.kill()
+
+
 def test_settings_watch_real_thread_reniced_and_repinned_is_told() -> None:
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as idle:
+    with idling() as idle:
         part = Switch(idle.pid)
         watch = SettingsWatch(LocalRunner(), [cast(Part, part)], CPUS)
         watch.remember()
@@ -71,7 +87,6 @@ def test_settings_watch_real_thread_reniced_and_repinned_is_told() -> None:
         os.sched_setaffinity(idle.pid, {min(os.sched_getaffinity(0))})
         found = {change.what for change in own(look(watch).changes)}
         assert own(look(watch).changes) == []
-        idle.communicate(b"\n")
     one_cpu = len(os.sched_getaffinity(0)) == 1
     assert found == {"pmd-c01: nice"} | (set() if one_cpu else {"pmd-c01: CPUs"})
 
@@ -119,37 +134,30 @@ def test_settings_watch_part_that_refuses_is_not_known_and_no_change() -> None:
     assert (change.before, change.after) == ("output:2", ABSENT)
 
 
-IDLE = [sys.executable, "-c", "input()"]
-
-
 def test_settings_watch_real_program_stopped_and_started_with_other_options_is_told() -> None:
     part = Switch(0)
     watch = SettingsWatch(LocalRunner(), [cast(Part, part)], CPUS)
-    with subprocess.Popen([*IDLE, "--rxq=1"], stdin=subprocess.PIPE) as idle:
+    with idling("--rxq=1") as idle:
         part.programs = (idle.pid,)
         watch.remember()
         idle.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, idle.pid, os.WSTOPPED)
         [stopped] = own(look(watch).changes)
-        idle.send_signal(signal.SIGCONT)
-        idle.communicate(b"\n")
     assert (stopped.what.endswith(": state"), stopped.after) == (True, "stopped")
-    with subprocess.Popen([*IDLE, "--rxq=4"], stdin=subprocess.PIPE) as idle:
+    with idling("--rxq=4") as idle:
         part.programs = (idle.pid,)
         found = {each.what.rpartition(": ")[2]: each for each in own(look(watch).changes)}
-        idle.communicate(b"\n")
     assert (found["--rxq"].before, found["--rxq"].after) == ("1", "4")
 
 
 def test_settings_watch_real_thread_that_does_not_poll_is_watched_too() -> None:
     part = Switch(0)
     watch = SettingsWatch(LocalRunner(), [cast(Part, part)], CPUS)
-    with subprocess.Popen(IDLE, stdin=subprocess.PIPE) as idle:
+    with idling() as idle:
         part.programs = (idle.pid,)
         watch.remember()
         os.setpriority(os.PRIO_PROCESS, idle.pid, os.getpriority(os.PRIO_PROCESS, idle.pid) + 3)
         [change] = own(look(watch).changes)
-        idle.communicate(b"\n")
     assert change.what.startswith("Open vSwitch/")
     assert change.what.endswith(": nice")
 
