@@ -73,7 +73,16 @@ Place = tuple[Any, ...]
 
 @dataclass
 class Subject:
+<<<<<<< HEAD
     """A document and its reader."""
+=======
+    """A document and its reader. rendered: the files that follow from what was read.
+
+    prose: the keys whose texts may have lines; None where no type refuses any text. texts: what the
+    short form plants: in each leaf every `turn`-th of them, the next leaf's begin one later. skipped:
+    places where nothing is planted.
+    """
+>>>>>>> c86ba93f (bench: wait once for frames that no rule counts)
 
     kind: str
     name: str
@@ -84,7 +93,11 @@ class Subject:
     prose: tuple[str, ...] | None = ("description",)
     """Keys whose texts may have lines; None where no type rejects any text."""
     texts: tuple[str, ...] = NASTIEST
+<<<<<<< HEAD
     """Texts that the short form tries."""
+=======
+    turn: int = 1
+>>>>>>> c86ba93f (bench: wait once for frames that no rule counts)
     skipped: Callable[[Place], bool] = lambda _: False
     """True if a place gets no text."""
 
@@ -106,9 +119,10 @@ class Fuzz:
         judge = Judge(self.folder / f"{subject.kind}-{subject.name}")
         attempt = _Attempt(subject, judge, subject.rendered(subject.read(subject.original)), counts)
         with mock.patch.object(errors, "_FAULTS_SHOWN", 1_000_000):
-            for group in self._groups(subject):
+            for number, group in enumerate(self._groups(subject)):
                 counts["leaves"] += len(group)
-                for text in PAYLOADS if self.exhaustive else subject.texts:
+                turn = subject.texts[number % subject.turn :: subject.turn]
+                for text in PAYLOADS if self.exhaustive else turn:
                     counts["tried"] += len(group)
                     attempt.plant(group, text)
         counts["executions"] += judge.runs
@@ -204,7 +218,7 @@ def subjects(folder: Path) -> Iterator[Subject]:
         yield from (_host(name), _workload(name), plan_file(name), templates(name))
     for path in sorted((ROOT / "studies").glob("*.toml")):
         original = load_toml(path.read_text(encoding="utf-8"))
-        yield Subject("study", path.stem, original, _of_file(folder / "s.toml", _study))
+        yield Subject("study", path.stem, original, _of_file(folder / "s.toml", _study), turn=3)
     yield Subject("lab", "two-hosts", LAB, _of_file(folder / "l.toml", load_lab))
     (folder / "lab.toml").write_text(toml(LAB), encoding="utf-8")
     yield Subject("pairs", "one", PAIRS, _of_file(folder / "p.toml", read_pairs), prose=("lab",))
@@ -233,11 +247,15 @@ def _snapshot(value: Any) -> Any:
 
 
 def plan_file(example: str) -> Subject:
+<<<<<<< HEAD
     """Return a plan file; the short form tries every text on it."""
+=======
+    """A plan's file, with all texts in the short form, too, by turns."""
+>>>>>>> c86ba93f (bench: wait once for frames that no rule counts)
     text = (ROOT / "examples" / example / "plan.json").read_text(encoding="utf-8")
     return Subject(
         "plan", example, json.loads(text), lambda v: PLAN_FILE.parse(json.dumps(v), "p.json"),
-        rendered, texts=PAYLOADS,
+        rendered, texts=PAYLOADS, turn=4,
     )  # fmt: skip
 
 
@@ -248,7 +266,7 @@ def templates(example: str) -> Subject:
     """
     return Subject(
         "templates", example, example_plan(example), lambda plan: plan,
-        lambda plan: rendered(plan, DANGLING), prose=None, texts=PAYLOADS,
+        lambda plan: rendered(plan, DANGLING), prose=None, texts=PAYLOADS, turn=4,
         skipped=lambda place: place[0] == "hosts" and place[-1] in ("host", "name"),
     )  # fmt: skip
 
