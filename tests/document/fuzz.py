@@ -73,16 +73,7 @@ Place = tuple[Any, ...]
 
 @dataclass
 class Subject:
-<<<<<<< HEAD
     """A document and its reader."""
-=======
-    """A document and its reader. rendered: the files that follow from what was read.
-
-    prose: the keys whose texts may have lines; None where no type refuses any text. texts: what the
-    short form plants: in each leaf every `turn`-th of them, the next leaf's begin one later. skipped:
-    places where nothing is planted.
-    """
->>>>>>> c86ba93f (bench: wait once for frames that no rule counts)
 
     kind: str
     name: str
@@ -93,11 +84,9 @@ class Subject:
     prose: tuple[str, ...] | None = ("description",)
     """Keys whose texts may have lines; None where no type rejects any text."""
     texts: tuple[str, ...] = NASTIEST
-<<<<<<< HEAD
     """Texts that the short form tries."""
-=======
     turn: int = 1
->>>>>>> c86ba93f (bench: wait once for frames that no rule counts)
+    """The short form tries every `turn`-th text in a leaf, and begins one later in the next."""
     skipped: Callable[[Place], bool] = lambda _: False
     """True if a place gets no text."""
 
@@ -247,11 +236,7 @@ def _snapshot(value: Any) -> Any:
 
 
 def plan_file(example: str) -> Subject:
-<<<<<<< HEAD
-    """Return a plan file; the short form tries every text on it."""
-=======
-    """A plan's file, with all texts in the short form, too, by turns."""
->>>>>>> c86ba93f (bench: wait once for frames that no rule counts)
+    """Return a plan file; the short form tries every text on it, by turns."""
     text = (ROOT / "examples" / example / "plan.json").read_text(encoding="utf-8")
     return Subject(
         "plan", example, json.loads(text), lambda v: PLAN_FILE.parse(json.dumps(v), "p.json"),
