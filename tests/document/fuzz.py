@@ -278,7 +278,7 @@ def _host(example: str) -> Subject:
     return Subject(
         "host", example, original,
         lambda v: HOST_FILE.parse(json.dumps(v), "h.json"),
-        lambda facts: planned(lambda: plan_workload(workload, [facts])),
+        lambda facts: planned(lambda: plan_workload(workload, [facts])), turn=3,
     )  # fmt: skip
 
 
