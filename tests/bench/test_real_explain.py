@@ -42,7 +42,7 @@ def wirespeed(store: Path, *arguments: str) -> str:
 def test_a_measured_switch_is_explained_and_its_change_tried(tmp_path: Path) -> None:
     store = tmp_path / "runs.sqlite"
     wirespeed(store, "run", *STUDY)
-    document = json.loads(wirespeed(store, "explain", "latest", "--try", "--pairs", "2", "--json"))
+    document = json.loads(wirespeed(store, "explain", "latest", "--try", "--pairs", "1", "--json"))
     assert problems(document) == []
     [point] = document["points"]
     assert_resources(point)
@@ -77,14 +77,16 @@ def assert_path(point: dict[str, Any], report: dict[str, Any]) -> None:
 
 
 def assert_tried(document: dict[str, Any], report: dict[str, Any]) -> None:
-    """Check that the run has both points of each pair, and that only the proposed keys differ."""
+    """Check that the run has both points of the pair, and that only the proposed keys differ.
+
+    tests/cli/test_explain.py checks the order of several pairs.
+    """
     tried = document["tried"]
     assert tried["run"] == report["run"]["id"] == "try-quickstart-1"
-    assert [point["label"] for point in report["points"]] == [
-        "as it was, pair 1", "changed, pair 1", "changed, pair 2", "as it was, pair 2",
-    ]  # fmt: skip
+    labels = [point["label"] for point in report["points"]]
+    assert labels == ["as it was, pair 1", "changed, pair 1"]
     assert report["run"]["complete"]
-    assert tried["pairs_measured"] == 2
+    assert tried["pairs_measured"] == 1
     for change in tried["keys"]:
         *tables, key = change["key"].split(".")
         was, now = (point["parameters"] for point in report["points"][:2])
@@ -93,4 +95,4 @@ def assert_tried(document: dict[str, Any], report: dict[str, Any]) -> None:
         assert now[key] == change["value"] != was[key]
     # A pair within which the hypervisor moved the CPUs does not count.
     gain = tried["gain"]
-    assert gain is None or gain["confidence"] == {1: 0.0, 2: 0.5}[gain["pairs"]]
+    assert gain is None or (gain["pairs"], gain["confidence"]) == (1, 0.0)

@@ -85,6 +85,8 @@ class Subject:
     """Keys whose texts may have lines; None where no type rejects any text."""
     texts: tuple[str, ...] = NASTIEST
     """Texts that the short form tries."""
+    turn: int = 1
+    """The short form tries every `turn`-th text in a leaf, and begins one later in the next."""
     skipped: Callable[[Place], bool] = lambda _: False
     """True if a place gets no text."""
 
@@ -106,9 +108,10 @@ class Fuzz:
         judge = Judge(self.folder / f"{subject.kind}-{subject.name}")
         attempt = _Attempt(subject, judge, subject.rendered(subject.read(subject.original)), counts)
         with mock.patch.object(errors, "_FAULTS_SHOWN", 1_000_000):
-            for group in self._groups(subject):
+            for number, group in enumerate(self._groups(subject)):
                 counts["leaves"] += len(group)
-                for text in PAYLOADS if self.exhaustive else subject.texts:
+                turn = subject.texts[number % subject.turn :: subject.turn]
+                for text in PAYLOADS if self.exhaustive else turn:
                     counts["tried"] += len(group)
                     attempt.plant(group, text)
         counts["executions"] += judge.runs
@@ -204,7 +207,7 @@ def subjects(folder: Path) -> Iterator[Subject]:
         yield from (_host(name), _workload(name), plan_file(name), templates(name))
     for path in sorted((ROOT / "studies").glob("*.toml")):
         original = load_toml(path.read_text(encoding="utf-8"))
-        yield Subject("study", path.stem, original, _of_file(folder / "s.toml", _study))
+        yield Subject("study", path.stem, original, _of_file(folder / "s.toml", _study), turn=3)
     yield Subject("lab", "two-hosts", LAB, _of_file(folder / "l.toml", load_lab))
     (folder / "lab.toml").write_text(toml(LAB), encoding="utf-8")
     yield Subject("pairs", "one", PAIRS, _of_file(folder / "p.toml", read_pairs), prose=("lab",))
@@ -233,11 +236,11 @@ def _snapshot(value: Any) -> Any:
 
 
 def plan_file(example: str) -> Subject:
-    """Return a plan file; the short form tries every text on it."""
+    """Return a plan file; the short form tries every text on it, by turns."""
     text = (ROOT / "examples" / example / "plan.json").read_text(encoding="utf-8")
     return Subject(
         "plan", example, json.loads(text), lambda v: PLAN_FILE.parse(json.dumps(v), "p.json"),
-        rendered, texts=PAYLOADS,
+        rendered, texts=PAYLOADS, turn=4,
     )  # fmt: skip
 
 
@@ -248,7 +251,7 @@ def templates(example: str) -> Subject:
     """
     return Subject(
         "templates", example, example_plan(example), lambda plan: plan,
-        lambda plan: rendered(plan, DANGLING), prose=None, texts=PAYLOADS,
+        lambda plan: rendered(plan, DANGLING), prose=None, texts=PAYLOADS, turn=4,
         skipped=lambda place: place[0] == "hosts" and place[-1] in ("host", "name"),
     )  # fmt: skip
 
@@ -275,7 +278,7 @@ def _host(example: str) -> Subject:
     return Subject(
         "host", example, original,
         lambda v: HOST_FILE.parse(json.dumps(v), "h.json"),
-        lambda facts: planned(lambda: plan_workload(workload, [facts])),
+        lambda facts: planned(lambda: plan_workload(workload, [facts])), turn=3,
     )  # fmt: skip
 
 

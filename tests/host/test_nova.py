@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from tests.hosts.fake_runner import FakeRunner
-from wirespeed.host.nova import parse_oslo, read_nova
+from wirespeed.host.nova import Options, parse_oslo, read_nova
 from wirespeed.host.reader import Reader
 from wirespeed.model.guest_facts import NovaFacts
 
@@ -62,4 +64,18 @@ def test_no_nova_conf_is_absent() -> None:
 
 
 def test_an_indented_first_line_continues_nothing() -> None:
-    assert parse_oslo("  [compute]\n a = 1\n") == {("compute", "a"): ["1"]}
+    options: Options = defaultdict(list)
+    assert parse_oslo("  [compute]\n a = 1\n", options) == []
+    assert options == {("compute", "a"): ["1"]}
+
+
+def test_parse_oslo_line_that_is_no_option_is_returned() -> None:
+    options: Options = defaultdict(list)
+    assert parse_oslo("[compute]\na: 1\n$(x)\nb = c:d\n", options) == ["$(x)"]
+    assert options == {("compute", "a"): ["1"], ("compute", "b"): ["c:d"]}
+
+
+def test_drop_in_begins_in_no_section_of_the_main_file() -> None:
+    facts = nova({MAIN: "[compute]\n", DROP_IN: "reserved_host_memory_mb = 5\n"})
+    assert facts
+    assert facts.reserved_memory_mib == 5

@@ -92,6 +92,8 @@ def _allowed(reader: Reader) -> tuple[int, ...]:
     status = reader.text("/proc/self/status", "allowed") or ""
     found = re.search(r"^Cpus_allowed_list:\s*(\S+)", status, re.MULTILINE)
     path = "/proc/self/status Cpus_allowed_list"
+    if status and not found:
+        reader.lacks("allowed", "/proc/self/status has no line Cpus_allowed_list")
     return reader.cpus({path: found[1]}, path) if found else ()
 
 

@@ -12,6 +12,7 @@ import re
 
 from wirespeed.host.reader import Reader
 from wirespeed.model.facts import Dimm, Firmware
+from wirespeed.model.fault import show
 
 DMI = "/sys/class/dmi/id"
 _NAMES = ("sys_vendor", "product_name", "bios_version", "bios_date")
@@ -19,6 +20,8 @@ NO_TURBO = "/sys/devices/system/cpu/intel_pstate/no_turbo"
 BOOST = "/sys/devices/system/cpu/cpufreq/boost"
 MICROCODE = "/sys/devices/system/cpu/cpu0/microcode/version"
 MODULES = ["dmidecode", "--type", "17"]
+_SIZE = re.compile("([0-9]{1,9}) ([kMGT]B)|No Module Installed|Unknown")
+_SPEED = re.compile("([0-9]{1,9}) (?:MT/s|MHz)|Unknown")
 _UNITS = {"kB": 1 / 1024, "MB": 1, "GB": 1024, "TB": 1024 * 1024}
 
 
@@ -51,11 +54,16 @@ def read_dimms(reader: Reader) -> tuple[Dimm, ...]:
         said = (printed.stderr or printed.stdout).strip().splitlines()
         reader.lacks("dimms", f"dmidecode: {said[-1] if said else printed.exit_code}")
         return ()
-    return tuple(
-        Dimm(_slot(keys), _mib(keys.get("Size", "")), _speed(keys))
-        for keys in map(_keys, printed.stdout.split("\n\n"))
-        if "Locator" in keys
-    )
+    if not printed.stdout.startswith("# dmidecode"):
+        reader.lacks("dimms", f"dmidecode prints {show(printed.stdout)}")
+    modules = []
+    for block in printed.stdout.split("\n\n"):
+        keys = _keys(block)
+        if "Locator" in keys:
+            modules.append(Dimm(_slot(keys), _mib(reader, keys), _speed(reader, keys)))
+        elif "\nMemory Device\n" in block:
+            reader.lacks("dimms", f"dmidecode: no Locator in {show(block)}")
+    return tuple(modules)
 
 
 def _keys(block: str) -> dict[str, str]:
@@ -69,13 +77,13 @@ def _slot(keys: dict[str, str]) -> str:
     return keys["Locator"] if bank in ("", "Not Specified") else f"{bank} {keys['Locator']}"
 
 
-def _mib(text: str) -> int:
-    found = re.fullmatch(r"([0-9]{1,9}) ([kMGT]B)", text)
-    return round(int(found[1]) * _UNITS[found[2]]) if found else 0
+def _mib(reader: Reader, keys: dict[str, str]) -> int:
+    size = reader.matches("dimms", _slot(keys), keys.get("Size", ""), _SIZE, "a module's size")
+    return round(int(size[0][1]) * _UNITS[size[0][2]]) if size and size[0][1] else 0
 
 
-def _speed(keys: dict[str, str]) -> int | None:
+def _speed(reader: Reader, keys: dict[str, str]) -> int | None:
     """Return the configured speed in MT/s; dmidecode before 3.2 calls it the clock speed."""
     text = keys.get("Configured Memory Speed") or keys.get("Configured Clock Speed") or ""
-    found = re.fullmatch(r"([0-9]{1,9}) (?:MT/s|MHz)", text)
-    return int(found[1]) if found else None
+    speed = reader.matches("dimms", _slot(keys), text, _SPEED, "a module's speed")
+    return int(speed[0][1]) if speed and speed[0][1] else None

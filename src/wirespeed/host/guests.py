@@ -72,9 +72,11 @@ def _documents(reader: Reader) -> dict[str, str] | None:
     for name in listed.stdout.split("\n"):
         if name.strip():
             done = reader.command([*VIRSH, "dumpxml", "--domain", name.strip()], "guests")
-            # A domain that ended in between is no longer a guest of this host.
             if done is not None and done.exit_code == 0:
                 documents[f"virsh dumpxml {name.strip()}"] = done.stdout
+            elif done is not None and "Domain not found" not in done.stderr:
+                # A domain that ended in between is no longer a guest of this host.
+                reader.lacks("guests", f"virsh dumpxml {name.strip()}: {done.stderr.strip()}")
     return documents
 
 

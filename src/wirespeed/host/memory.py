@@ -19,6 +19,8 @@ SYS_NODE = "/sys/devices/system/node"
 SYS_MEMORY = "/sys/devices/system/memory"
 SYS_HUGEPAGES = "/sys/kernel/mm/hugepages"
 EDAC = "/sys/devices/system/edac/mc"
+# edac_layer_name in Linux's edac_mc.c has the words; a driver without channels has other layers.
+_LOCATION = re.compile(r"(?:(?:branch|channel|slot|csrow|memory) [0-9]{1,9} ?)+")
 
 
 def read_nodes(reader: Reader, online: tuple[int, ...]) -> tuple[NumaNode, ...]:
@@ -115,15 +117,15 @@ def _pools(reader: Reader, folder: str) -> dict[str, tuple[HugePagePool, ...]]:
     names = ("nr_hugepages", "free_hugepages")
     files = reader.many([f"{folder}/hugepages-*kB/{name}" for name in names], "huge_pages")
     found: dict[str, list[HugePagePool]] = {}
-    for path in sorted(p for p in files if p.endswith("/nr_hugepages")):
-        base, pool, _ = path.rsplit("/", 2)
+    for path in sorted(files):
+        base, pool, name = path.rsplit("/", 2)
         size_kib = whole(pool.removeprefix("hugepages-").removesuffix("kB"))
         if size_kib is None:
             reader.lacks("huge_pages", f"{path} is no path of a kernel")
-            continue
-        total = reader.number(files, path, 0)
-        free = reader.number(files, f"{base}/{pool}/free_hugepages", 0)
-        found.setdefault(base, []).append(HugePagePool(size_kib, total, free))
+        elif name == "nr_hugepages":
+            total = reader.number(files, path, 0)
+            free = reader.number(files, f"{base}/{pool}/free_hugepages", 0)
+            found.setdefault(base, []).append(HugePagePool(size_kib, total, free))
     return {base: tuple(sorted(p, key=lambda pool: pool.size_kib)) for base, p in found.items()}
 
 
@@ -140,10 +142,11 @@ def read_memory_channels(reader: Reader) -> int | None:
     channels = set()
     for path, text in files.items():
         base, name = path.rsplit("/", 1)
-        channel = re.search(r"channel ([0-9]{1,9})", text)
-        if name == "dimm_location" and channel and reader.number(files, f"{base}/size", 0):
+        if name != "dimm_location" or not reader.number(files, f"{base}/size", 0):
+            continue
+        for place in reader.matches("memory_channels", path, text, _LOCATION, "a DIMM's place"):
             controller = path.removeprefix(f"{EDAC}/").split("/")[0]
-            channels.add((controller, int(channel[1])))
+            channels |= {(controller, n) for n in re.findall(r"channel ([0-9]+)", place[0])}
     if not channels:
         reader.lacks("memory_channels", f"needs the platform's EDAC driver (nothing in {EDAC})")
         return None

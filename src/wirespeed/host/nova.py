@@ -7,10 +7,12 @@ lines by indentation, drop-ins after the main file. Source: Nova's configuration
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 
-from wirespeed.host.reader import Reader, whole
+from wirespeed.host.reader import Reader
 from wirespeed.model.cpuset import parse_list
+from wirespeed.model.fault import show
 from wirespeed.model.guest_facts import NovaFacts
 
 # TripleO's containers mount the first path; packages and DevStack use the others.
@@ -20,6 +22,7 @@ PATHS = (
     "/etc/nova/nova-cpu.conf",
 )
 DROP_INS = "/etc/nova/nova.conf.d/*.conf"
+_ASSIGNMENT = re.compile("([^=:]+)[=:](.*)")
 
 # Values by (section, key), in file order.
 Options = dict[tuple[str, str], list[str]]
@@ -44,14 +47,20 @@ def _read(reader: Reader) -> tuple[str, Options] | None:
         text = reader.text(path, "nova")
         if text is not None:
             extra = reader.many([DROP_INS], "nova") if path.startswith("/etc/nova/") else {}
-            return path, parse_oslo("\n".join([text, *extra.values()]))
+            options: Options = defaultdict(list)
+            for name, content in {path: text, **extra}.items():
+                for line in parse_oslo(content, options):
+                    reader.lacks("nova", f"{name}: {show(line)} is no option with a value")
+            return path, options
     return None
 
 
-def parse_oslo(text: str) -> Options:
-    """Return all values of an oslo.config file; comments and blank lines are skipped."""
-    options: Options = defaultdict(list)
-    section, last = "DEFAULT", ("", "")
+def parse_oslo(text: str, options: Options) -> list[str]:
+    """Add all values of an oslo.config file; comments and blank lines are skipped.
+
+    Returns the lines that oslo.config would refuse: neither a section nor an option with a value.
+    """
+    section, last, refused = "DEFAULT", ("", ""), []
     for line in text.split("\n"):
         stripped = line.strip()
         if not stripped or stripped[0] in "#;":
@@ -60,11 +69,12 @@ def parse_oslo(text: str) -> Options:
             options[last][-1] += " " + stripped
         elif stripped.startswith("[") and stripped.endswith("]"):
             section, last = stripped[1:-1].strip(), ("", "")
+        elif found := _ASSIGNMENT.fullmatch(stripped):
+            last = (section, found[1].strip())
+            options[last].append(found[2].strip())
         else:
-            key, _, value = stripped.partition("=")
-            last = (section, key.strip())
-            options[last].append(value.strip())
-    return options
+            refused.append(stripped)
+    return refused
 
 
 def _facts(reader: Reader, path: str, options: Options) -> NovaFacts:
@@ -101,7 +111,7 @@ def _facts(reader: Reader, path: str, options: Options) -> NovaFacts:
         cpu_mode=last(("libvirt", "cpu_mode")),
         cpu_models=_words(last(("libvirt", "cpu_models"), ("libvirt", "cpu_model")) or ""),
         cpu_extra_flags=_words(last(("libvirt", "cpu_model_extra_flags")) or ""),
-        reserved_memory_mib=whole(reserved),
+        reserved_memory_mib=reader.count("nova", f"{path} reserved_host_memory_mb", reserved),
     )
 
 

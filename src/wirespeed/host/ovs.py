@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from wirespeed.host.reader import Reader, whole
+from wirespeed.host.reader import Reader
 from wirespeed.model.bounded import load_json
+from wirespeed.model.fault import show
 from wirespeed.model.ovs_facts import Bridge, OvsFacts, OvsInterface, PmdThread, Rxq
 
 VSCTL = ["ovs-vsctl", "--timeout=5", "--format=json"]
@@ -25,8 +27,14 @@ _PMD = re.compile(r"^pmd thread numa_id ([0-9]{1,9}) core_id ([0-9]{1,9}):")
 _RXQ = re.compile(
     r"^\s+port: (\S+)\s+queue-id:\s*([0-9]{1,9})\s+(?:\((\w+)\))?\s*pmd usage:\s*([0-9]{1,9})?"
 )
-_PORT = re.compile(r"^\s+port \d+: (\S+) \((?:[\w-]+): (.*)\)$")
+# dpctl/show: the datapath, its counters, its ports with their types and options, their counters.
+_SHOWN = re.compile(
+    r"\S+@\S+:| +(?:lookups|flows|masks|caches?|RX|TX|collisions)\b.*"
+    r"| +port \d+: (?P<port>\S+) \([\w-]+(?:: (?P<options>.*))?\)"
+)
 
+# The fact whose note tells of parts that are left out.
+_PARTS = "ovs.interfaces"
 # A row of an OVSDB table: plain values, sets as lists, maps as dicts, references as their UUID.
 Row = Mapping[str, Any]
 
@@ -59,8 +67,8 @@ def _facts(reader: Reader, tables: Mapping[str, list[Row]]) -> OvsFacts:
         dpdk_initialized=root[0].get("dpdk_initialized") is True,
         other_config=_mapping(root[0].get("other_config", {})),
         dpdk_version=_text(root[0].get("dpdk_version")),
-        bridges=_bridges(tables),
-        interfaces=_interfaces(tables, _datapath_ports(shown or "")),
+        bridges=_bridges(reader, tables),
+        interfaces=_interfaces(reader, tables, _datapath_ports(reader, shown or "")),
         pmds=None if pmds is None else _pmds(reader, pmds),
     )
 
@@ -129,11 +137,6 @@ def _mapping(value: Any) -> Mapping[str, str]:
     return value
 
 
-def _many(value: Any) -> list[Any]:
-    """Return a set column as a list: OVSDB writes a set of one as the bare value."""
-    return value if isinstance(value, list) else [value]
-
-
 def _appctl(reader: Reader, *command: str) -> str | None:
     """Return the daemon's answer; None, noted as missing, where the control socket needs root."""
     done = reader.command([*APPCTL, *command], "ovs.pmds")
@@ -147,36 +150,50 @@ def _appctl(reader: Reader, *command: str) -> str | None:
     return done.stdout
 
 
-def _bridges(tables: Mapping[str, list[Row]]) -> tuple[Bridge, ...]:
-    ports = {row["_uuid"]: row["name"] for row in tables["Port"]}
+def _rows(reader: Reader, rows: Mapping[str, Row], uuids: Any, where: str) -> list[Row]:
+    """Return the rows that a column refers to; note a reference to none."""
+    wanted = uuids if isinstance(uuids, list) else [uuids]  # a set of one is the bare value
+    for uuid in wanted:
+        if uuid not in rows:
+            reader.lacks(_PARTS, f"{where}: no row {show(uuid)}")
+    return [rows[uuid] for uuid in wanted if uuid in rows]
+
+
+def _bridges(reader: Reader, tables: Mapping[str, list[Row]]) -> tuple[Bridge, ...]:
+    ports = {row["_uuid"]: row for row in tables["Port"]}
     return tuple(
         Bridge(
             name=_name(row),
             datapath_type=_text(row["datapath_type"]) or "system",
-            ports=tuple(sorted(ports[p] for p in _many(row["ports"]) if p in ports)),
+            ports=tuple(
+                sorted(port["name"] for port in _rows(reader, ports, row["ports"], _name(row)))
+            ),
         )
         for row in sorted(tables["Bridge"], key=lambda row: str(row["name"]))
     )
 
 
 def _interfaces(
-    tables: Mapping[str, list[Row]], datapath: Mapping[str, Mapping[str, str]]
+    reader: Reader, tables: Mapping[str, list[Row]], datapath: Mapping[str, Mapping[str, str]]
 ) -> tuple[OvsInterface, ...]:
     rows = {row["_uuid"]: row for row in tables["Interface"]}
     ports = {row["_uuid"]: row for row in tables["Port"]}
     found = []
     for bridge in tables["Bridge"]:
-        for port in (ports[uuid] for uuid in _many(bridge["ports"]) if uuid in ports):
-            members = [uuid for uuid in _many(port["interfaces"]) if uuid in rows]
+        for port in _rows(reader, ports, bridge["ports"], _name(bridge)):
+            members = _rows(reader, rows, port["interfaces"], _name(port))
             bond = port["name"] if len(members) > 1 else None
-            for row in (rows[uuid] for uuid in members):
+            for row in members:
                 shown = datapath.get(row["name"], {})
-                found.append(_interface(row, bridge["name"], bond, shown))
+                found.append(_interface(reader, row, bridge["name"], bond, shown))
     return tuple(sorted(found, key=lambda interface: (interface.bridge, interface.name)))
 
 
-def _interface(row: Row, bridge: str, bond: str | None, shown: Mapping[str, str]) -> OvsInterface:
+def _interface(
+    reader: Reader, row: Row, bridge: str, bond: str | None, shown: Mapping[str, str]
+) -> OvsInterface:
     status, options = _mapping(row["status"]), _mapping(row["options"])
+    whole = partial(reader.count, _PARTS, _name(row))
     return OvsInterface(
         name=_name(row),
         bridge=bridge,
@@ -204,14 +221,13 @@ def _pci(devargs: str) -> str | None:
     return f"{found[1] or '0000'}:{found[2]}".lower() if found else None
 
 
-def _datapath_ports(shown: str) -> dict[str, dict[str, str]]:
+def _datapath_ports(reader: Reader, shown: str) -> dict[str, dict[str, str]]:
     """Return the options that `dpctl/show` prints in parentheses after each port, by port name."""
     ports = {}
-    for line in shown.split("\n"):
-        found = _PORT.match(line)
-        if found:
-            pairs = (word.partition("=") for word in found[2].split(", "))
-            ports[found[1]] = {key: value for key, _, value in pairs}
+    for found in reader.matches(_PARTS, "dpctl/show", shown, _SHOWN, "a port or a counter"):
+        if found["options"]:
+            pairs = (word.partition("=") for word in found["options"].split(", "))
+            ports[found["port"]] = {key: value for key, _, value in pairs}
     return ports
 
 

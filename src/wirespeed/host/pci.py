@@ -8,9 +8,11 @@ gives the same facts. Source: ABI/testing/sysfs-bus-pci, sysfs-class-net.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 
 from wirespeed.host.reader import Files, Reader, whole
+from wirespeed.host.routes import DEFAULT_ROUTES, default_routes
 from wirespeed.model.facts import Interface, PciDevice
 from wirespeed.remote.pci import SYS_PCI
 
@@ -32,6 +34,12 @@ PLAIN_FILES = (
     "uevent",
     "physfn/uevent",
 )
+_UEVENT = re.compile(r"([A-Z0-9_]+)=(.*)")
+# RFC 2863's states, as Documentation/networking/operstates.rst spells them.
+_OPERSTATE = re.compile("unknown|notpresent|down|lowerlayerdown|testing|dormant|up")
+# PCI devices have addresses there, ACPI's and the platform's have names.
+_GROUP = re.compile(r"/sys/kernel/iommu_groups/([0-9]{1,9})/devices/([A-Za-z0-9_.:-]+)")
+_QUEUE = re.compile(r"/sys/class/net/([^/]+)/queues/([rt]x)-[0-9]{1,9}")
 
 
 def read_pci(reader: Reader) -> tuple[PciDevice, ...]:
@@ -62,7 +70,7 @@ def _device(
         device=files.get(f"{base}/device", "").removeprefix("0x"),
         class_code=reader.number(files, f"{base}/class", 0, base=16),
         node=node if node >= 0 else None,
-        driver=_uevent(files.get(f"{base}/uevent", ""), "DRIVER"),
+        driver=_uevent(reader, files, f"{base}/uevent", "pci").get("DRIVER"),
         interfaces=interfaces,
         link_width=_width(reader, files, f"{base}/current_link_width"),
         max_link_width=_width(reader, files, f"{base}/max_link_width"),
@@ -70,14 +78,17 @@ def _device(
         max_link_gts=_gts(reader, files, f"{base}/max_link_speed"),
         sriov_total=reader.number(files, f"{base}/sriov_totalvfs", 0),
         sriov_num=reader.number(files, f"{base}/sriov_numvfs", 0),
-        physical_function=_uevent(files.get(f"{base}/physfn/uevent", ""), "PCI_SLOT_NAME"),
+        physical_function=_uevent(reader, files, f"{base}/physfn/uevent", "pci").get(
+            "PCI_SLOT_NAME"
+        ),
         iommu_group=group,
     )
 
 
-def _uevent(text: str, key: str) -> str | None:
-    found = re.search(rf"^{key}=(.+)$", text, re.MULTILINE)
-    return found[1] if found else None
+def _uevent(reader: Reader, files: Files, path: str, fact: str) -> dict[str, str]:
+    """Return the values of a uevent file by their keys; none where there is no such file."""
+    lines = reader.matches(fact, path, files.get(path, ""), _UEVENT, "a line KEY=value")
+    return {key: value for key, value in (line.groups() for line in lines) if value}
 
 
 def _width(reader: Reader, files: Files, path: str) -> int | None:
@@ -98,11 +109,9 @@ def _gts(reader: Reader, files: Files, path: str) -> float | None:
 
 def _groups(reader: Reader) -> dict[str, int]:
     paths = reader.names("/sys/kernel/iommu_groups/*/devices/*", fact="pci")
-    return {
-        path.rsplit("/", 1)[1]: int(group)
-        for path in paths
-        if (group := path.split("/")[4]).isdecimal()
-    }
+    wanted = "the path of a device in a group"
+    found = (m for path in paths for m in reader.matches("pci", "IOMMU", path, _GROUP, wanted))
+    return {device: int(group) for group, device in (match.groups() for match in found)}
 
 
 def _interfaces_by_address(reader: Reader) -> dict[str, tuple[str, ...]]:
@@ -118,40 +127,44 @@ def read_interfaces(reader: Reader, devices: tuple[PciDevice, ...]) -> tuple[Int
     """Return every kernel network interface except loopback."""
     attributes = ("mtu", "operstate", "speed", "master/uevent")
     files = reader.many([f"{SYS_NET}/*/{name}" for name in attributes], "interfaces")
-    queues: dict[str, list[str]] = defaultdict(list)
-    for path in reader.names(f"{SYS_NET}/*/queues/*", fact="interfaces"):
-        queues[path.split("/")[4]].append(path.rsplit("/", 1)[1])
+    queues = Counter(
+        match.groups()
+        for path in reader.names(f"{SYS_NET}/*/queues/*", fact="interfaces")
+        for match in reader.matches("interfaces", "queues", path, _QUEUE, "the path of a queue")
+    )
     pci = {name: device.address for device in devices for name in device.interfaces}
     names = sorted({path.split("/")[4] for path in files} - {"lo"})
-    return tuple(_interface(reader, files, name, queues[name], pci.get(name)) for name in names)
+    return tuple(_interface(reader, files, name, queues, pci.get(name)) for name in names)
 
 
 def _interface(
-    reader: Reader, files: Files, name: str, queues: list[str], pci: str | None
+    reader: Reader, files: Files, name: str, queues: Mapping[tuple[str, ...], int], pci: str | None
 ) -> Interface:
     base = f"{SYS_NET}/{name}"
     # The driver writes -1 when it does not know the speed.
     speed = reader.number(files, f"{base}/speed", -1)
-    master = files.get(f"{base}/master/uevent", "")
+    master = _uevent(reader, files, f"{base}/master/uevent", "interfaces")
+    path = f"{base}/operstate"
+    states = reader.matches(
+        "interfaces", path, files.get(path, ""), _OPERSTATE, "an operational state"
+    )
     return Interface(
         name=name,
         mtu=reader.number(files, f"{base}/mtu", 0),
-        up=files.get(f"{base}/operstate") == "up",
+        up=[state[0] for state in states] == ["up"],
         speed_mbps=speed if speed > 0 else None,
         pci=pci,
-        master=_uevent(master, "INTERFACE"),
-        master_is_bond=_uevent(master, "DEVTYPE") == "bond",
-        rx_queues=sum(q.startswith("rx-") for q in queues),
-        tx_queues=sum(q.startswith("tx-") for q in queues),
+        master=master.get("INTERFACE"),
+        master_is_bond=master.get("DEVTYPE") == "bond",
+        rx_queues=queues.get((name, "rx"), 0),
+        tx_queues=queues.get((name, "tx"), 0),
     )
 
 
 def read_default_route_interface(reader: Reader) -> str | None:
     """Return the interface of the default route: IPv4 with the lowest metric, else IPv6."""
-    files = reader.files(["/proc/net/route", "/proc/net/ipv6_route"], "default_route_interface")
-    v4 = [line.split() for line in files.get("/proc/net/route", "").split("\n")[1:]]
-    v6 = [line.split() for line in files.get("/proc/net/ipv6_route", "").split("\n")]
-    routes = [(4, f[6].zfill(8), f[0]) for f in v4 if len(f) > 7 and f[1] == f[7] == "00000000"] + [
-        (6, f[5], f[9]) for f in v6 if len(f) == 10 and f[1] == "00" and f[9] != "lo"
-    ]
-    return min(routes)[2] if routes else None
+    files = reader.files(DEFAULT_ROUTES, "default_route_interface")
+    routes, odd = default_routes(files)
+    for line in odd:
+        reader.lacks("default_route_interface", line)
+    return min(routes).interface if routes else None

@@ -16,6 +16,7 @@ from wirespeed.model.bounded import MAX_INTEGER
 from wirespeed.model.cpuset import parse_list
 from wirespeed.model.errors import BadInput, faulty_file
 from wirespeed.model.facts import Missing
+from wirespeed.model.fault import show
 from wirespeed.model.text import printable
 from wirespeed.remote.interface import (
     Completed,
@@ -65,6 +66,25 @@ class Reader:
     def fault(self, where: str, what: str) -> None:
         """Note an invalid value."""
         self._faults.append(printable(f"{where}: {what}", _SHOWN))
+
+    def matches(
+        self, fact: str, where: str, text: str, form: re.Pattern[str], wanted: str
+    ) -> list[re.Match[str]]:
+        """Match each line of a text that is not empty; note a line that is not `wanted`."""
+        found = []
+        for line in filter(None, text.split("\n")):
+            if match := form.fullmatch(line):
+                found.append(match)
+            else:
+                self.lacks(fact, f"{where}: {show(line)} is not {wanted}")
+        return found
+
+    def count(self, fact: str, where: str, text: str | None) -> int | None:
+        """Read a whole number that a program wrote; note another text. None without a number."""
+        number = whole(text)
+        if text is not None and number is None:
+            self.lacks(fact, f"{where}: {show(text)} is not a whole number")
+        return number
 
     def raise_faults(self) -> None:
         """Raise HostUnreadable if any value read so far was invalid."""

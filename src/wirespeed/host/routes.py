@@ -1,27 +1,65 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the interfaces of a host's routes, and the lower interfaces below an interface."""
+"""Find the interfaces of a host's routes, and the lower interfaces below an interface.
+
+Source: fib_route_seq_show and rt6_info_route in Linux, which write the two files of routes.
+"""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from wirespeed.model.bounded import load_json
+from wirespeed.model.fault import show
 from wirespeed.remote.interface import Runner
+
+_V4, _V6 = DEFAULT_ROUTES = ("/proc/net/route", "/proc/net/ipv6_route")
+# The first line of IPv4's has titles.
+_FORMS = {
+    _V4: (4, re.compile(
+        r"Iface\s+Destination\s.*|(?P<interface>\S+)\t(?P<to>[0-9A-F]{8})\t[0-9A-F]{8}\t"
+        r"[0-9A-F]{4}\t\d+\t\d+\t(?P<metric>-?[0-9]{1,10})\t(?P<mask>[0-9A-F]{8})(?:\t.*)?"
+    ), 10),
+    _V6: (6, re.compile(
+        r"(?P<to>[0-9a-f]{32}) (?P<mask>[0-9a-f]{2}) [0-9a-f]{32} [0-9a-f]{2} [0-9a-f]{32} "
+        r"(?P<metric>[0-9a-f]{8}) [0-9a-f]{8} [0-9a-f]{8} [0-9a-f]{8} +(?P<interface>\S+)"
+    ), 16),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class DefaultRoute:
+    """A default route; the kernel takes the one of the lowest metric of its IP version."""
+
+    version: int
+    metric: int
+    interface: str
+
+
+def default_routes(files: Mapping[str, str]) -> tuple[list[DefaultRoute], list[str]]:
+    """Read the default routes of DEFAULT_ROUTES. Also returns what the kernel did not write.
+
+    files: the content of those of the files that the host has, by path.
+    """
+    routes, odd = [], []
+    for path, (version, form, base) in _FORMS.items():
+        for line in filter(None, files.get(path, "").split("\n")):
+            found = form.fullmatch(line)
+            if not found:
+                odd.append(f"{path}: {show(line)} is not a route")
+            elif found["to"] and not (found["to"] + found["mask"]).strip("0"):
+                routes.append(DefaultRoute(version, int(found["metric"], base), found["interface"]))
+    routes = [route for route in routes if route.interface != "lo"]
+    return routes, odd
 
 
 def default_route_interfaces(runner: Runner) -> set[str]:
     """Return the interfaces of default routes."""
-    found: set[str] = set()
-    files = runner.read_many(["/proc/net/route", "/proc/net/ipv6_route"])
-    v4, v6 = (text if isinstance(text, str) else "" for text in files.values())
-    for fields in map(str.split, v4.splitlines()[1:]):
-        if len(fields) > 7 and fields[1] == fields[7] == "00000000":
-            found.add(fields[0])
-    for fields in map(str.split, v6.splitlines()):
-        if len(fields) > 9 and (fields[0], fields[1]) == ("0" * 32, "00") and fields[9] != "lo":
-            found.add(fields[9])
-    return found
+    answers = runner.read_many(DEFAULT_ROUTES)
+    files = {path: text for path, text in answers.items() if isinstance(text, str)}
+    return {route.interface for route in default_routes(files)[0]}
 
 
 def interface_towards(runner: Runner, address: str) -> str | None:

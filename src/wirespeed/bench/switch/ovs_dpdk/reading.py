@@ -25,7 +25,8 @@ class CounterReader:
 
     veths: reads counters of ports that are kernel interfaces. Reading ports costs milliseconds. The
     counts of drop rules lag behind the datapath, so they are read only when the ports' counts show
-    that frames are missing.
+    that frames are missing. Frames that no rule has counted in _SETTLE_S are lost without a trace:
+    further readings do not wait for them.
     """
 
     def __init__(
@@ -41,13 +42,17 @@ class CounterReader:
         self._unmatched: Mapping[tuple[str, DropCause], int] = {}
         self._located: Mapping[tuple[str, DropCause], int] = {}
         self._own_rules: frozenset[str] | None = None
+        self._untraced = 0
 
     def read(self) -> HopCount:
         if self._own_rules is None:
             self._own_rules = frozenset(self._rules())
         seen = self._read()
         deadline = time.monotonic() + _SETTLE_S
-        while missing(seen) != 0 and time.monotonic() < deadline:
+        while missing(seen) not in (0, self._untraced):
+            if time.monotonic() > deadline:
+                self._untraced = missing(seen)
+                break
             self._control.ask("revalidator/wait")
             dump = self._dump("dump-flows")
             self._unmatched = flows.dropped_by_port(dump, self._ports)
