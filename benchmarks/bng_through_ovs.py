@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare the gateway with `io` on the same ports of Open vSwitch with DPDK: half its rate?
+"""Check that the gateway reaches half the rate of `io` on the same ports of OVS-DPDK.
 
 Each direction runs alone: frames of minimum size (64 octets from subscribers, 78 from the network),
 of 32,768 users in random order and 8,192 routes, through vhost-user to one lcore and back. The
