@@ -189,8 +189,8 @@ def _beyond_doubt(pieces: Sequence[Gated], limit: float) -> float | None:
 def _growth(runs: Sequence[CleanRun], width: float, limit: float) -> tuple[float, float, bool]:
     """Return growth per offered frame, half of its 95% interval, and whether a verdict is possible.
 
-    Growth is clipped once over all runs. Pieces of one run share their ends, so that their noise cancels in the sum. The error
-    treats them as independent, which is too large rather than too small. A queue may fill in some
+    Growth is clipped once over all runs. Pieces of one run share their ends, so that their noise
+    cancels in the sum. The error treats them as independent, which is too large rather than too small. A queue may fill in some
     runs and overflow in others. It then grows unevenly, while the sum of loss and growth is the
     same in all. In that case the error is that of the sum, which the PDR limits and which is more
     than the NDR allows.
