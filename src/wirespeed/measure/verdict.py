@@ -157,8 +157,9 @@ def _drains(pieces: Sequence[Gated]) -> tuple[list[CleanRun], float] | None:
 def _overflows(
     pieces: Sequence[Gated], width: float, limit: float
 ) -> tuple[list[CleanRun], float, float] | None:
-    """Return the steady runs, the growth in them and its error, if the load certainly misses the PDR's
-    limit in them; else None.
+    """Return the steady runs, the growth in them and its error; None unless the load fails.
+
+    It fails if loss and growth in all steady time certainly exceed the PDR's limit.
 
     Under an overload queues stay full whatever filled them first, and no window counts as drained.
     A SUT that forwards more than the load would empty them in the same time.
@@ -190,10 +191,10 @@ def _growth(runs: Sequence[CleanRun], width: float, limit: float) -> tuple[float
     """Return growth per offered frame, half of its 95% interval, and whether a verdict is possible.
 
     Growth is clipped once over all runs. Pieces of one run share their ends, so that their noise
-    cancels in the sum. The error treats them as independent, which is too large rather than too small. A queue may fill in some
-    runs and overflow in others. It then grows unevenly, while the sum of loss and growth is the
-    same in all. In that case the error is that of the sum, which the PDR limits and which is more
-    than the NDR allows.
+    cancels in the sum. The error treats them as independent, which is too large rather than too
+    small. A queue may fill in some runs and overflow in others. It then grows unevenly, while the
+    sum of loss and growth is the same in all. In that case the error is that of the sum, which the
+    PDR limits and which is more than the NDR allows.
     """
     if len(runs) < 2:
         return max(0.0, sum(r.growth_frames / r.offered for r in runs)), 1.0, False
