@@ -49,7 +49,11 @@ def points(loss: float, unmoved: int) -> bool:
                 within += abs(one.ndr.lower.load_fps / truth_fps - 1) <= SLACK * WIDTH
     name = f"placement_sim_{loss:.0%}"
     show(f"{name}_within_the_width", within / figures, f"of-{figures}-NDRs asked {WITHIN:g}")
-    show(f"{name}_merged", merged / both if both else 0.0, f"of-{both}-points-with-both-MRRs")
+    show(
+        f"{name}_merged",
+        merged / both if both else 0.0,
+        f"of-{both}-points-with-both-MRRs{'' if loss else f' asked {MERGED:g}'}",
+    )
     show(f"{name}_most_trials_of_a_placement", most / unmoved, f"x-of-{unmoved} asked {MOST:g}")
     fused = loss > 0 or not both or merged >= MERGED * both
     return within >= WITHIN * figures and fused and most <= MOST * unmoved

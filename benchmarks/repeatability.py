@@ -27,6 +27,7 @@ from benchmarks.point import point_of, searched
 
 from wirespeed.explain.time_spent import time_spent
 from wirespeed.measure.proof import noise_explains_loss
+from wirespeed.model.cpus import placement_words
 from wirespeed.model.result import Grade, SearchResult
 from wirespeed.model.trial import Stage
 
@@ -84,7 +85,7 @@ class Rates:
             ndr_fps = one.ndr.lower.load_fps if one.ndr and one.ndr.lower else None
             for kind, rate in (("ndr", ndr_fps), ("mrr", one.mrr_fps)):
                 if rate and graded:
-                    where = (one.placement or "placement not known").replace(" ", "_")
+                    where = placement_words(one.placement).replace(" ", "_")
                     self.found[name, kind][where].append(rate)
                 elif rate:
                     self.rough[f"{name}_{kind}_of_grade_{one.grade}"].append(rate)
@@ -123,7 +124,7 @@ def main() -> int:
         rates.add(name, result)
         grades[str(result.grade)] += 1
         places = ", ".join(
-            f"{one.placement or 'placement not known'}: grade {one.grade}, MRR "
+            f"{placement_words(one.placement)}: grade {one.grade}, MRR "
             f"{one.mrr_fps or math.nan:,.0f} fps"
             for one in result.answers
         )

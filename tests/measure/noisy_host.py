@@ -33,6 +33,7 @@ WINDOW_NS = 1_000_000
 STEP_NS = 250_000
 STEPS = WINDOW_NS // STEP_NS
 SAMPLE_NS = 4_000_000
+OWN_NS = 20_000_000
 BASE_NS = 8_000.0
 
 
@@ -54,6 +55,8 @@ class Noise:
     pause_ns: float = 500e3
     own_stalls_per_s: float = 0.0
     """Stalls of the SUT itself, which no evidence excuses."""
+    own_spread: float = 0.0
+    """Standard deviation of the SUT's own speed, which changes every OWN_NS."""
 
 
 QUIET = Noise()
@@ -88,7 +91,7 @@ class NoisyHost:
         stalls = _moments(rng, self.noise.own_stalls_per_s, self.noise.stop_ns, steps)
         pauses = _moments(rng, self.noise.pauses_per_s, self.noise.pause_ns, steps)
         speed, samples = self._shared_core(rng, steps)
-        running = speed * (1 - _covered(stops + stalls, steps))
+        running = speed * self._own_speed(steps) * (1 - _covered(stops + stalls, steps))
         offered = _paced(offered_fps / self.directions, self._most_fps, pauses, steps)
         directions = tuple(
             self._direction(f"d{i}", offered, running, rng) for i in range(self.directions)
@@ -134,6 +137,13 @@ class NoisyHost:
     @property
     def traffic_s(self) -> float:
         return sum(duration_s for _, duration_s in self.calls)
+
+    def _own_speed(self, steps: int) -> Floats:
+        """Return the SUT's own speed in each step: 1 on average."""
+        rng = np.random.default_rng((self.seed, len(self.calls), OWN_NS))
+        each = OWN_NS // STEP_NS
+        speeds = rng.normal(1.0, self.noise.own_spread, -(-steps // each))
+        return np.repeat(speeds, each)[:steps]
 
     def _shared_core(
         self, rng: np.random.Generator, steps: int

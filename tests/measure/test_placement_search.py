@@ -152,7 +152,7 @@ def test_search_that_waits_in_vain_gives_the_other_placement_after_its_time() ->
     assert result.placement is PlacementKind.ACROSS_CACHES
     assert result.grade is Grade.A
     [told] = [note for note in result.notes if "no figure with" in note]
-    assert "after a wait of 30 s: the figures are with polling CPUs across caches" in told
+    assert "after a wait of 30 s; the figures are of: polling CPUs across caches" in told
 
 
 def test_search_counts_the_wait_in_its_time_limit() -> None:

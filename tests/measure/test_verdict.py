@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import math
+import random
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.effort import effort
 from tests.measure.windows_sim import Noise, Sut, judge, simulate
 from wirespeed.measure.verdict import NDR_LOSS_LIMIT, verdict
 from wirespeed.model.result import lossy_runs_bound
@@ -232,3 +234,52 @@ def test_queues_do_not_go_down_under_an_overload(seed: int) -> None:
         pieces = [judge(simulate(DEEP, load_fps, 1.0, RESTLESS, seed=seed)).gated]
         found = verdict(pieces, WIDTH, 0.005)
         assert not (found.decided and found.ndr)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_verdict_overload_whose_queues_never_drain_fails(seed: int) -> None:
+    pieces = [judge(simulate(DEEP, 8.2e6, 1.0, RESTLESS, seed=10 * seed + i)).gated for i in (0, 1)]
+    found = verdict(pieces, WIDTH, 0.005)
+    assert found.decided
+    assert not found.pdr
+    assert found.overload == pytest.approx(0.2 / 8.2, rel=0.3)
+    assert not verdict([replace(piece, draining=()) for piece in pieces], WIDTH, 0.005).decided
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_verdict_load_below_the_capacity_never_fails_by_steady_windows(seed: int) -> None:
+    for load_fps in (7.6e6, 7.9e6, 7.97e6):
+        pieces = [judge(simulate(DEEP, load_fps, 1.0, RESTLESS, seed=seed)).gated]
+        found = verdict(pieces, WIDTH, 0.005)
+        assert found.ndr or not found.decided
+
+
+def restless(excess: float, spread: float) -> list[Gated]:
+    """Growth scatters around the excess: 40 runs, a standard error of spread / 6.2."""
+    return [piece(*[run(20, growth=excess + s) for s in (spread, -spread) * 20])]
+
+
+@pytest.mark.parametrize(
+    ("excess", "error", "decided"),
+    [
+        (0.0, 0.0018, True), (0.0, 0.003, False), (0.003, 0.0018, False),
+        (WIDTH, 0.0012, True), (WIDTH, 0.0014, False), (0.03, 0.003, True),
+    ],
+)  # fmt: skip
+def test_verdict_estimate_far_from_the_limits_needs_less(
+    excess: float, error: float, decided: bool
+) -> None:
+    found = verdict(restless(excess, error * math.sqrt(39)), WIDTH, 0.005)
+    assert found.decided is decided
+
+
+@pytest.mark.parametrize("true_excess", [0.0, 2 * WIDTH])
+def test_verdict_two_widths_away_is_hardly_ever_mistaken(true_excess: float) -> None:
+    """As many runs as decide, whatever their error: the wrong side in fewer than 1 of 1000."""
+    rng, wrong = random.Random(1), 0
+    for _ in range(effort(1000, 10_000)):
+        spread, number = rng.uniform(0.001, 0.02), rng.randint(10, 40)
+        runs = [run(20, growth=rng.gauss(true_excess, spread)) for _ in range(number)]
+        found = verdict([piece(*runs)], WIDTH, 0.005)
+        wrong += found.decided and found.ndr is not (true_excess == 0.0)
+    assert wrong <= effort(1, 10)

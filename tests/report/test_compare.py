@@ -67,7 +67,7 @@ def first(compared: Comparison) -> Difference:
 def test_a_run_is_no_worse_than_itself(run: RunRecord) -> None:
     compared = compare_runs(run, run, 0.05)
     verdicts = {d.verdict for d in compared.differences}
-    assert verdicts == {Judgement.SAME, Judgement.OVERLAP, Judgement.AS_IS}
+    assert verdicts == {Judgement.SAME, Judgement.CANNOT_TELL, Judgement.AS_IS}
     assert not compared.worse
     assert compared.grades == ()
 
@@ -126,7 +126,7 @@ def test_compare_lower_bound_is_a_range_without_an_error(run: RunRecord) -> None
     assert ndr is not None
     unreached = only(run, 0, ndr=replace(ndr, upper=None))
     difference = first(compare_runs(unreached, unreached, 0.05))
-    assert (difference.verdict, difference.error) == (Judgement.OVERLAP, None)
+    assert (difference.verdict, difference.error) == (Judgement.CANNOT_TELL, None)
     assert difference.a_bracket is not None
     assert difference.a_bracket.overloads_fps is None
 
@@ -137,12 +137,12 @@ def test_brackets_differ_only_when_they_are_disjoint(run: RunRecord) -> None:
         return first(compared).verdict
 
     there = Bracket(2e6, 4e6)
-    assert verdict(there, Bracket(3.9e6, 8e6)) is Judgement.OVERLAP
+    assert verdict(there, Bracket(3.9e6, 8e6)) is Judgement.CANNOT_TELL
     assert verdict(there, Bracket(5e6, None)) is Judgement.BETTER
     assert verdict(there, Bracket(4.1e6, None)) is Judgement.BETTER_WITHIN_TOLERANCE
     assert verdict(there, Bracket(None, 1.8e6)) is Judgement.WORSE
     assert verdict(there, Bracket(1e6, 1.95e6)) is Judgement.WITHIN_TOLERANCE
-    assert verdict(there, Bracket(None, None)) is Judgement.OVERLAP
+    assert verdict(there, Bracket(None, None)) is Judgement.CANNOT_TELL
 
 
 def test_a_bracket_is_compared_with_an_ndr_as_a_range(run: RunRecord) -> None:
@@ -156,7 +156,7 @@ def test_a_bracket_is_compared_with_an_ndr_as_a_range(run: RunRecord) -> None:
     a = replace(run, points=run.points[:1])
     difference = first(compare_runs(a, within, 0.05))
     assert (difference.verdict, difference.b_bracket) == (
-        Judgement.OVERLAP,
+        Judgement.CANNOT_TELL,
         Bracket(0.5 * fps, 1.2 * fps),
     )
     assert first(compare_runs(a, below, 0.05)).verdict is Judgement.WORSE

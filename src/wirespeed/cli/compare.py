@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 import json as json_text
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import groupby
 from typing import Annotated
 
 import typer
+from rich.cells import cell_len
 from rich.table import Table
 
 from wirespeed.cli.console import Text, plain_console, print_json
 from wirespeed.cli.options import JsonOption, StoreOption
-from wirespeed.model.cpus import PLACEMENT_WORDS, PlacementKind
+from wirespeed.model.cpus import PlacementKind, placement_words
 from wirespeed.model.errors import BadInput
 from wirespeed.model.result import Bracket
 from wirespeed.model.words import NONE, mpps, percent
@@ -100,15 +102,8 @@ def _as_json(a: str, b: str, tolerance: float, compared: Comparison) -> dict[str
 
 def _print(a: str, b: str, tolerance: float, compared: Comparison) -> None:
     console = plain_console()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("point")
-    table.add_column("figure")
-    for heading in (f"{a} Mpps", f"{b} Mpps", "change", "error"):
-        table.add_column(heading, justify="right")
-    table.add_column("verdict")
-    for difference in compared.differences:
-        table.add_row(*_row(difference))
-    console.print(table)
+    for line in _lines(a, b, compared.differences):
+        console.print(line)
     for name, labels in ((a, compared.only_a), (b, compared.only_b)):
         if labels:
             console.print(f"Only in {name}: {'; '.join(labels)}", soft_wrap=True)
@@ -149,19 +144,51 @@ def _remarks(a: str, b: str, tolerance: float, compared: Comparison) -> Iterator
 
 
 def _met(placements: tuple[PlacementKind, ...]) -> str:
-    return " and ".join(map(PLACEMENT_WORDS.__getitem__, placements)) or "CPU placement not known"
+    return " and ".join(map(placement_words, placements or (None,)))
+
+
+def _lines(a: str, b: str, differences: Sequence[Difference]) -> Iterator[str | Table]:
+    """Yield a heading, then each point on a line of its own above its figures, in Mpps."""
+    heading = ("Mpps", a, b, "change", "verdict")
+    rows = [_row(difference) for difference in differences]
+    widths = [
+        max(cell_len(str(cell)) for cell in column) for column in zip(heading, *rows, strict=True)
+    ]
+    yield _table([heading], widths)
+    for label, group in groupby(zip(differences, rows, strict=True), lambda pair: _label(pair[0])):
+        yield label
+        yield _table([row for _, row in group], widths)
+
+
+def _table(rows: Sequence[Sequence[str | Text]], widths: Sequence[int]) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    figure, *numbers, _ = widths
+    table.add_column(width=figure)
+    for width in numbers:
+        table.add_column(justify="right", width=width)
+    table.add_column()
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _label(d: Difference) -> str:
+    return d.label if d.placement is None else f"{d.label}, {placement_words(d.placement)}"
 
 
 def _row(d: Difference) -> tuple[str | Text, ...]:
     change = NONE if d.change is None else f"{100 * d.change:+.1f}%"
-    error = f"\N{PLUS-MINUS SIGN}{percent(d.error)}" if d.error else NONE
-    style = _STYLE.get(d.verdict, "")
-    label = d.label if d.placement is None else f"{d.label}, {PLACEMENT_WORDS[d.placement]}"
+    error = f" \N{PLUS-MINUS SIGN}{percent(d.error)}" if d.error else ""
     return (
-        label, d.figure, _value(d.a_fps, d.a_bracket), _value(d.b_fps, d.b_bracket), change,
-        error, Text(d.verdict, style=style),
+        f"  {d.figure}", _value(d.a_fps, d.a_bracket), _value(d.b_fps, d.b_bracket),
+        f"{change}{error}", Text(d.verdict, style=_STYLE.get(d.verdict, "")),
     )  # fmt: skip
 
 
 def _value(fps: float | None, bracket: Bracket | None) -> str:
-    return mpps(fps) if bracket is None else bracket_words(bracket)
+    """The rate, or a range: "2.107 to 4.213", "at least 2.107"."""
+    if bracket is None:
+        return mpps(fps)
+    if bracket.carried_fps is None or bracket.overloads_fps is None:
+        return bracket_words(bracket)
+    return f"{mpps(bracket.carried_fps)} to {mpps(bracket.overloads_fps)}"

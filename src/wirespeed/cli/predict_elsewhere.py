@@ -14,7 +14,7 @@ from wirespeed.cli.host_source import read_facts
 from wirespeed.cli.predict_input import observations_of
 from wirespeed.cli.predict_tables import print_predictions
 from wirespeed.cli.show import print_agreement
-from wirespeed.model.cpus import PLACEMENT_WORDS
+from wirespeed.model.cpus import placement_words
 from wirespeed.model.errors import BadInput
 from wirespeed.model.facts import HostFacts
 from wirespeed.model.prediction import RateKind
@@ -65,7 +65,7 @@ def fitted_here(store: str | None, clock_ghz: float | None) -> Parameters:
             "Measure first: `wirespeed run quickstart`.",
         )
     kind, most = max(split_by_placement(found).items(), key=lambda item: len(item[1]))
-    where = "" if kind is None else f", {PLACEMENT_WORDS[kind]}"
+    where = "" if kind is None else f", {placement_words(kind)}"
     return fit_bench(most, f"this host ({len(runs)} runs{where})", clock_ghz * 1e9)
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from wirespeed.cli.console import print_line
 from wirespeed.cli.predict_input import choice
-from wirespeed.model.cpus import PLACEMENT_WORDS, PlacementKind
+from wirespeed.model.cpus import PlacementKind, placement_words
 from wirespeed.model.errors import BadInput
 from wirespeed.model.words import percent
 from wirespeed.predict.check import FEWEST_CURVES, leave_curves_out, left_when_out
@@ -57,7 +57,7 @@ def fit_each(
     found: list[Fit] = []
     faults: list[BadInput] = []
     for kind, observations in split.items():
-        name = source if kind is None else f"{source}, {PLACEMENT_WORDS[kind]}"
+        name = source if kind is None else f"{source}, {placement_words(kind)}"
         try:
             parameters = fit(observations, name, known=known, clock_hz=clock_hz)
         except BadInput as error:

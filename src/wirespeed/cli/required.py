@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from wirespeed.model.cpus import PLACEMENT_WORDS, PlacementKind
+from wirespeed.model.cpus import PlacementKind, placement_words
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.result import Grade
 from wirespeed.model.spec import Frames, Workload
@@ -68,9 +68,7 @@ def _elsewhere(record: RunRecord) -> Iterator[str]:
     for point in record.points:
         wanted = _wanted(point.workload)
         if wanted is not None and point.result is not None and _placement(point) is not wanted:
-            found = _placement(point)
-            words = PLACEMENT_WORDS[found] if found is not None else "CPUs in unknown places"
-            yield f"{point.label} ({words})"
+            yield f"{point.label} ({placement_words(_placement(point))})"
 
 
 def _placement(point: PointRecord) -> PlacementKind | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from wirespeed.model.cpus import NEAREST, PLACEMENT_WORDS, PlacementKind
+from wirespeed.model.cpus import NEAREST, PlacementKind, placement_words
 from wirespeed.model.words import counted
 
 Value = TypeVar("Value")
@@ -70,7 +70,7 @@ class Matching(Generic[Value]):
         places = Counter(pair.placement for pair in self.pairs if pair.placement is not None)
         if places:
             each = (
-                f"{counted(places[kind], 'pair')} with {PLACEMENT_WORDS[kind]}"
+                f"{counted(places[kind], 'pair')} with {placement_words(kind)}"
                 for kind in NEAREST
                 if kind in places
             )

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import combinations
 from statistics import median
 
+from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.snapshot import Repeat
 
 # Fewer trials show no trend.
@@ -46,10 +48,10 @@ class BurnIn:
     """Number of trials that lost frames."""
     first_failure_s: float | None
     """Time from the first trial to the first with loss; None without loss."""
-    rate: Trend
-    """Trend of the rate."""
+    rate: Trend | None
+    """Trend within a CPU placement, over the trials during which the CPUs stayed; None, as below,
+    where fewer than 20 of these have the value."""
     p99: Trend | None
-    """None, as below, where fewer than 20 trials have the value."""
     temperature: Trend | None
     frequency: Trend | None
 
@@ -72,54 +74,67 @@ def burn_ins(repeats: Iterable[Repeat]) -> tuple[BurnIn, ...]:
 
 def _burn_in(trials: list[Repeat]) -> BurnIn:
     trials.sort(key=lambda one: one.ended_at)
-    seconds = [
-        (datetime.fromisoformat(one.ended_at) - datetime.fromisoformat(trials[0].ended_at))
-        .total_seconds()
-        for one in trials
-    ]  # fmt: skip
-    failed = [at for at, one in zip(seconds, trials, strict=True) if one.loss > LOSS_GOAL]
+    begin = datetime.fromisoformat(trials[0].ended_at)
+    at_s = [(datetime.fromisoformat(one.ended_at) - begin).total_seconds() for one in trials]
+    failed = [at for at, one in zip(at_s, trials, strict=True) if one.loss > LOSS_GOAL]
+    stayed = [(at, one) for at, one in zip(at_s, trials, strict=True) if not one.moved]
+
+    def trend_of(pick: Callable[[Repeat], float | None]) -> Trend | None:
+        samples = [
+            Sample(at, value, one.placement)
+            for at, one in stayed
+            if (value := pick(one)) is not None
+        ]
+        return trend(samples) if len(samples) >= FEWEST else None
+
     first = trials[0]
     return BurnIn(
-        first.host, first.study, first.point, tuple(trials), seconds[-1] / 3600,
+        first.host, first.study, first.point, tuple(trials), at_s[-1] / 3600,
         len(failed), failed[0] if failed else None,
-        trend(seconds, [one.rate_fps for one in trials]),
-        _optional(seconds, [one.p99_us for one in trials]),
-        _optional(seconds, [one.temperature_c for one in trials]),
-        _optional(seconds, [one.frequency_mhz for one in trials]),
+        trend_of(lambda one: one.rate_fps), trend_of(lambda one: one.p99_us),
+        trend_of(lambda one: one.temperature_c), trend_of(lambda one: one.frequency_mhz),
     )  # fmt: skip
 
 
-def _optional(seconds: Sequence[float], values: Sequence[float | None]) -> Trend | None:
-    told = [(at, value) for at, value in zip(seconds, values, strict=True) if value is not None]
-    if len(told) < FEWEST:
-        return None
-    return trend([at for at, _ in told], [value for _, value in told])
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A value at a time in seconds, and where the polling CPUs were; None: not known."""
+
+    at_s: float
+    value: float
+    placement: PlacementKind | None = None
 
 
-def trend(seconds: Sequence[float], values: Sequence[float]) -> Trend:
-    """Return the median slope of all pairs (Sen, 1968), and its significance (Kendall, 1975)."""
-    step = max(1, math.ceil(len(values) / _MOST_TRIALS))
-    at, of = seconds[::step], values[::step]
+def trend(samples: Sequence[Sample]) -> Trend:
+    """Return the median slope of all pairs (Sen, 1968), and whether it is certain (Kendall, 1975).
+
+    Only samples of one placement are a pair, and slopes are relative to its median: the seasonal
+    Kendall test (Hirsch, 1982), with placements as seasons. samples: in the order of time.
+    """
+    step = max(1, math.ceil(len(samples) / _MOST_TRIALS))
     slopes: list[float] = []
-    score = 0
-    for late in range(1, len(of)):
-        for early in range(late):
-            score += (of[late] > of[early]) - (of[late] < of[early])
-            if at[late] > at[early]:
-                slopes.append((of[late] - of[early]) / (at[late] - at[early]))
-    middle = median(of)
-    slope = median(slopes) if slopes else 0.0
-    relative = slope * 3600 / middle if middle else 0.0
-    return Trend(relative, abs(_kendall_z(score, of)) > _SIGNIFICANT_Z)
+    score, variance = 0, 0.0
+    for placement in dict.fromkeys(sample.placement for sample in samples):
+        of = [sample for sample in samples if sample.placement is placement][::step]
+        middle = median(sample.value for sample in of)
+        for early, late in combinations(of, 2):
+            score += (late.value > early.value) - (late.value < early.value)
+            if late.at_s > early.at_s and middle:
+                slopes.append((late.value - early.value) / (late.at_s - early.at_s) / middle)
+        variance += _kendall_variance([sample.value for sample in of])
+    per_hour = median(slopes) * 3600 if slopes else 0.0
+    return Trend(per_hour, abs(_kendall_z(score, variance)) > _SIGNIFICANT_Z)
 
 
-def _kendall_z(score: int, values: Sequence[float]) -> float:
-    """Standardise the score, with the corrections for ties and for continuity."""
+def _kendall_variance(values: Sequence[float]) -> float:
+    """Return the variance of the score without a trend, corrected for ties."""
     n = len(values)
-    ties: dict[float, int] = defaultdict(int)
-    for value in values:
-        ties[value] += 1
-    variance = n * (n - 1) * (2 * n + 5) - sum(t * (t - 1) * (2 * t + 5) for t in ties.values())
+    ties = Counter(values).values()
+    return (n * (n - 1) * (2 * n + 5) - sum(t * (t - 1) * (2 * t + 5) for t in ties)) / 18
+
+
+def _kendall_z(score: int, variance: float) -> float:
+    """Standardise the score, with the correction for continuity."""
     if variance <= 0 or score == 0:
         return 0.0
-    return (score - math.copysign(1, score)) / math.sqrt(variance / 18)
+    return (score - math.copysign(1, score)) / math.sqrt(variance)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from wirespeed.fleet.robust import Spread, apart, spread
-from wirespeed.model.cpus import PLACEMENT_WORDS, PlacementKind
+from wirespeed.model.cpus import PlacementKind, placement_words
 from wirespeed.model.snapshot import Figure
 
 
@@ -33,7 +33,7 @@ class Compared:
     @property
     def title(self) -> str:
         title = f"{self.study}, {self.point}: {self.name}"
-        return f"{title}, {PLACEMENT_WORDS[self.placement]}" if self.placement else title
+        return f"{title}, {placement_words(self.placement)}" if self.placement else title
 
 
 _Key = tuple[str, str, str, str, str]

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from wirespeed.measure.verdict import verdict
-from wirespeed.model.cpus import PLACEMENT_WORDS
+from wirespeed.model.cpus import placement_words
 from wirespeed.model.result import Grade, Undisturbed
 from wirespeed.model.trial import NOT_DRAINED, LeftOut, Trial
 from wirespeed.model.words import counted
@@ -140,7 +140,7 @@ def _placements(trials: Sequence[Trial]) -> tuple[str, ...]:
     if len(counts) + bool(moved) < PLACEMENTS_MENTIONED:
         return ()
     texts = [
-        f"{counted(number, 'trial')} with {PLACEMENT_WORDS[kind]}"
+        f"{counted(number, 'trial')} with {placement_words(kind)}"
         for kind, number in counts.most_common()
     ]
     if moved:

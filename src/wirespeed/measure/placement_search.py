@@ -10,7 +10,7 @@ from typing import Final
 
 from wirespeed.measure.interface import Placer
 from wirespeed.measure.journal import MOVES_IN_A_ROW, Journal, Moved
-from wirespeed.model.cpus import NEAREST, PLACEMENT_WORDS, Placed, PlacementKind, worst
+from wirespeed.model.cpus import NEAREST, Placed, PlacementKind, placement_words, worst
 from wirespeed.model.result import Grade, SearchResult
 from wirespeed.model.words import seconds
 
@@ -126,7 +126,7 @@ def _same(a: SearchResult, b: SearchResult) -> bool:
 
 def _merged(other: SearchResult) -> str:
     assert other.placement is not None
-    words = PLACEMENT_WORDS[other.placement]
+    words = placement_words(other.placement)
     return f"with {words} the figures are the same: the placements are merged"
 
 
@@ -134,9 +134,7 @@ def _missed(first: SearchResult, wanted: Wanted, waited_s: float) -> list[str]:
     """Return a note that the wanted placement did not come."""
     if wanted.kind is None or first.placement is wanted.kind:
         return []
-    missed = f"no figure with {PLACEMENT_WORDS[wanted.kind]}, which search.placement asks for"
+    missed = f"no figure with {placement_words(wanted.kind)}, which search.placement asks for"
     if waited_s:
         missed += f", after a wait of {seconds(waited_s)}"
-    if first.placement is None:
-        return [f"{missed}: where the CPUs were is not known"]
-    return [f"{missed}: the figures are with {PLACEMENT_WORDS[first.placement]}"]
+    return [f"{missed}; the figures are of: {placement_words(first.placement)}"]

@@ -101,6 +101,8 @@ class Prober:
     """Number of loads in a row that could not be judged."""
     journal: Journal = field(default_factory=Journal)
     """Trials of all placements."""
+    reserve_s: float = 0.0
+    """Part of the time limit that is kept for trials that confirm, in s."""
 
     def at(self, load_fps: float, duration_s: float, stage: Stage = Stage.SEARCH) -> OperatingPoint:
         """Return the verdict on this load.
@@ -109,7 +111,7 @@ class Prober:
         sooner. A second call with that load extends its trials. Raises Undecided (after several
         such loads), OutOfTime, NotMeasurable, BeyondGenerator.
         """
-        self.check_time()
+        self.check_time(self.reserve_s if stage is Stage.SEARCH else 0.0)
         pieces, before = self._unjudged(load_fps), len(self._unjudged(load_fps))
         while True:
             lengths = self._lengths(load_fps, duration_s, stage)
@@ -250,15 +252,18 @@ class Prober:
         """Loss ratio that passes as PDR; at least the resolution of loads here."""
         return self.pdr_loss if self.whole else max(self.pdr_loss, self.width)
 
-    def check_time(self) -> None:
-        """Raise OutOfTime when the search must end."""
-        if self.out_of_time:
+    def check_time(self, reserve_s: float = 0.0) -> None:
+        """Raise OutOfTime where no more than reserve_s is left, in s."""
+        if self._over(reserve_s):
             raise OutOfTime(f"search.time_limit_s, {self.time_limit_s:g} s, was over")
 
     @property
     def out_of_time(self) -> bool:
         """Return whether the search must end."""
-        return not self.journal.replaying and self.spent_s >= self.time_limit_s
+        return self._over(0.0)
+
+    def _over(self, reserve_s: float) -> bool:
+        return not self.journal.replaying and self.spent_s >= self.time_limit_s - reserve_s
 
     @property
     def spent_s(self) -> float:

@@ -143,6 +143,7 @@ def _find(method: SearchMethod, prober: Prober, limits: Limits, found: Found) ->
         found.ended = ended.what
         note = f"{ended.what}: the bounds are those known by then"
         figures = replace(so_far(prober), notes=(note,), unconfirmed=note)
+    found.ended = found.ended or figures.ended
     return without_unjudged(figures, prober)
 
 

@@ -5,12 +5,12 @@ A SUT that forwards less than it is offered loses frames or queues them. Loss p 
 queues are per offered frame. The overload is exactly (p + g) / (1 + g). Windows of a millisecond
 that begin drained seldom lose a frame at any load, so growth counts like loss.
 
-Point estimates are compared with the limits. The interval decides whether there is enough to judge:
-the standard error of growth must be at most a quarter of the width. Then a load that exceeds the
-capacity by twice the width passes in one of 15,000 cases. A load at which queues do not grow fails
-as seldom. The ends of the interval are not compared. By its lower end, loads half a width too high
-would pass; by its upper end, searches would end as much too low. Both would depend on how long was
-measured.
+Point estimates are compared with the limits. The standard error decides whether there is enough to
+judge: a load that exceeds the capacity by twice the width must pass in one of 30,000 cases at most,
+and a load at which queues do not grow must fail as seldom. At the limit that needs a standard error
+of a quarter of the width; an estimate far from both limits needs less. The ends of the interval are
+not compared. By its lower end, loads half a width too high would pass; by its upper end, searches
+would end as much too low. Both would depend on how long was measured.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ NDR_LOSS_LIMIT = 1e-4
 """Share of frames in clean windows that may be lost at the NDR; reported with it."""
 MIN_WINDOWS = 100
 MIN_RUNS = 10
+CERTAIN = 4.0
+"""Standard errors between an estimate and what it must not be mistaken for."""
 # In steady windows queues may still be full from noise. Their loss certainly is an overload where
 # it is many times what could pass.
 OVERLOAD_FACTOR = 5
@@ -90,13 +92,15 @@ def verdict(pieces: Sequence[Gated], width: float, pdr_loss: float) -> Verdict:
     """Judge a load. pieces: all trials at it. width: relative resolution of the search."""
     runs = [run for piece in pieces for run in piece.runs if run.offered]
     limit = max(pdr_loss, width)
-    growth, growth_error, known_to = _growth(runs)
-    enough = _many(runs) and known_to <= width / 4
+    growth, growth_error, enough = _growth(runs, width, limit)
     if all(piece.windows == 1 for piece in pieces):
         growth, growth_error, enough = 0.0, 0.0, bool(runs)
     if not enough and (drains := _drains(pieces)) is not None:
         runs, growth_error = drains
         growth, enough = 0.0, True
+    if not enough and (overflows := _overflows(pieces, width, limit)) is not None:
+        runs, growth, growth_error = overflows
+        enough = True
     windows = sum(run.windows for run in runs)
     offered, lost = sum(run.offered for run in runs), sum(run.lost for run in runs)
     loss = lost / offered if offered else 0.0
@@ -150,6 +154,30 @@ def _drains(pieces: Sequence[Gated]) -> tuple[list[CleanRun], float] | None:
     return runs, min(1.0, error)
 
 
+def _overflows(
+    pieces: Sequence[Gated], width: float, limit: float
+) -> tuple[list[CleanRun], float, float] | None:
+    """Return the steady runs, the growth in them and its error; None unless the load fails.
+
+    It fails if loss and growth in all steady time certainly exceed the PDR's limit.
+
+    Under an overload queues stay full whatever filled them first, and no window counts as drained.
+    A SUT that forwards more than the load would empty them in the same time.
+    """
+    runs = [run for p in pieces for run in (*p.runs, *p.draining) if run.offered]
+    if not _many(runs) or not any(piece.draining for piece in pieces):
+        return None
+    offered = np.array([run.offered for run in runs], dtype=np.float64)
+    growth = np.array([run.growth_frames for run in runs])
+    beyond = growth + np.array([run.lost for run in runs])
+    excess = beyond.sum() / offered.sum()
+    apart = _standard_error(beyond, offered) * _errors_apart(len(runs) - 1)
+    if excess <= limit or not _clear(excess, apart, width, limit):
+        return None
+    error = _standard_error(growth, offered) * two_sided(len(runs) - 1)
+    return runs, max(0.0, float(growth.sum() / offered.sum())), min(1.0, error)
+
+
 def _beyond_doubt(pieces: Sequence[Gated], limit: float) -> float | None:
     """Return the loss ratio of steady windows, if it proves an overload; else None."""
     offered = sum(piece.steady_offered for piece in pieces)
@@ -159,25 +187,43 @@ def _beyond_doubt(pieces: Sequence[Gated], limit: float) -> float | None:
     return loss if loss > max(OVERLOAD_FACTOR * limit, OVERLOAD_FLOOR) else None
 
 
-def _growth(runs: Sequence[CleanRun]) -> tuple[float, float, float]:
-    """Return growth per offered frame, half of its 95% interval, and the deciding error.
+def _growth(runs: Sequence[CleanRun], width: float, limit: float) -> tuple[float, float, bool]:
+    """Return growth per offered frame, half of its 95% interval, and whether a verdict is possible.
 
-    Growth is clipped once over all runs. The deciding standard error shows whether there is enough
-    to judge. Pieces of one run share their ends, so that their noise cancels in the sum. The error
-    treats them as independent, which is too large rather than too small. A queue may fill in some
-    runs and overflow in others. It then grows unevenly, while the sum of loss and growth is the
-    same in all. In that case the error is that of the sum, which the PDR limits and which is more
-    than the NDR allows.
+    Growth is clipped once over all runs. Pieces of one run share their ends, so that their noise
+    cancels in the sum. The error treats them as independent, which is too large rather than too
+    small. A queue may fill in some runs and overflow in others. It then grows unevenly, while the
+    sum of loss and growth is the same in all. In that case the error is that of the sum, which the
+    PDR limits and which is more than the NDR allows.
     """
     if len(runs) < 2:
-        return max(0.0, sum(r.growth_frames / r.offered for r in runs)), 1.0, math.inf
+        return max(0.0, sum(r.growth_frames / r.offered for r in runs)), 1.0, False
     offered = np.array([run.offered for run in runs], dtype=np.float64)
     lost = np.array([run.lost for run in runs], dtype=np.float64)
     growth = np.array([run.growth_frames for run in runs])
     error = _standard_error(growth, offered)
     half = min(1.0, error * two_sided(len(runs) - 1))
     ratio = max(0.0, float(growth.sum() / offered.sum()))
-    return ratio, half, min(error, _standard_error(growth + lost, offered))
+    excess_error = _standard_error(growth + lost, offered)
+    excess = ratio + float(lost.sum() / offered.sum())
+    enough = min(error, excess_error) <= width / CERTAIN or _clear(
+        excess, excess_error * _errors_apart(len(runs) - 1), width, limit
+    )
+    return ratio, half, enough and _many(runs)
+
+
+def _clear(excess: float, apart: float, width: float, limit: float) -> bool:
+    """Return whether loss and growth together lie certainly on one side of both limits.
+
+    The limits are the width and the PDR's, each give or take a width. apart: CERTAIN standard
+    errors of the sum.
+    """
+    return apart <= width + min(abs(excess - width), abs(excess - limit))
+
+
+def _errors_apart(freedom: int) -> float:
+    """Return CERTAIN for errors that come from few runs (Student)."""
+    return student(NormalDist().cdf(CERTAIN), freedom)
 
 
 def _standard_error(amounts: Floats, offered: Floats) -> float:

@@ -30,11 +30,16 @@ class PlacementKind(StrEnum):
 
 NEAREST: Final = tuple(PlacementKind)
 """All kinds, nearest first: the order in which their rates are preferred."""
-PLACEMENT_WORDS: Final = {
+_WORDS: Final = {
     PlacementKind.ONE_CACHE: "polling CPUs within one cache",
     PlacementKind.ACROSS_CACHES: "polling CPUs across caches",
     PlacementKind.ONE_CORE: "polling CPUs on one core",
 }
+
+
+def placement_words(kind: PlacementKind | None) -> str:
+    """Name a placement in a sentence or legend; None: it is not known."""
+    return "CPU placement not known" if kind is None else _WORDS[kind]
 
 
 Placed = tuple[PlacementKind, ...]

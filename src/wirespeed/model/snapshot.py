@@ -72,3 +72,6 @@ class Repeat:
     frequency_mhz: float | None = None
     """None if the host did not report it."""
     placement: PlacementKind | None = None
+    """Placement of the polling CPUs; None if unknown, or if they moved during the trial."""
+    moved: bool = False
+    """The polling CPUs moved during the trial: only its loss counts."""

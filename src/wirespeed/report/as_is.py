@@ -36,6 +36,19 @@ def bracket_words(bracket: Bracket) -> str:
     return ", ".join(ends) or "unknown"
 
 
+def ndr_words(result: SearchResult) -> str | None:
+    """Write the NDR, or the bracket of a point of grade D, in Mpps; None where neither is known.
+
+    It is "below 8.250" where not even the lowest load passed.
+    """
+    within, ndr = result.bracket, result.ndr
+    if within is not None:
+        return None if within == Bracket(None, None) else bracket_words(within)
+    if ndr is not None and ndr.lower is None and ndr.upper is not None:
+        return f"below {mpps(ndr.upper.load_fps)}"
+    return bound_words(ndr) if ndr is not None else None
+
+
 def bound_words(interval: Interval) -> str | None:
     """Format a searched rate in Mpps: "4.900", or "at least 4.900" as a lower bound.
 

@@ -120,7 +120,7 @@ def _between(a: PointRecord, b: PointRecord, tolerance: float) -> Difference:
     """Compare NDRs of which one is only a bracket: two brackets differ where they are disjoint."""
     values = _values(a.result).get("NDR"), _values(b.result).get("NDR")
     (low_a, high_a), (low_b, high_b) = _range(a), _range(b)
-    change, verdict = None, Judgement.OVERLAP
+    change, verdict = None, Judgement.CANNOT_TELL
     if not _has_ndr(b):
         verdict = Judgement.GONE
     elif not _has_ndr(a):

@@ -16,7 +16,6 @@ class Judgement(StrEnum):
     BETTER = "better"
     BETTER_WITHIN_TOLERANCE = "better, within tolerance"
     WITHIN_TOLERANCE = "worse, within tolerance"
-    OVERLAP = "brackets overlap"
     WORSE = "worse"
     GONE = "no figure in B"
     NEW = "no figure in A"

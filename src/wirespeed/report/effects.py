@@ -19,7 +19,7 @@ from wirespeed.experiment.effects import (
     step,
 )
 from wirespeed.experiment.placement_fit import PlacementFit, Sample, fit_placements
-from wirespeed.model.cpus import PLACEMENT_WORDS, PlacementKind
+from wirespeed.model.cpus import PlacementKind, placement_words
 from wirespeed.model.design import Combine, Order, StudyForm
 from wirespeed.model.study import flat
 from wirespeed.model.words import counted
@@ -126,7 +126,7 @@ def _group(form: StudyForm, points: Sequence[PointRecord]) -> FactorGroup | None
 
 def _adjusted(form: StudyForm, fit: PlacementFit) -> str:
     """Name the placement that rates are adjusted to, and combinations without one in common."""
-    said = f"adjusted to {PLACEMENT_WORDS[fit.reference]}"
+    said = f"adjusted to {placement_words(fit.reference)}"
     apart = [cell for cell, rates in fit.cells.items() if not rates]
     named = "; ".join(" + ".join(form.factors[at].name for at in sorted(cell)) for cell in apart)
     return f"{said}, no placement in common: {named}" if apart else said

@@ -11,7 +11,7 @@ from wirespeed.model.result import AsIs, Bracket, Grade, Interval, Undisturbed
 from wirespeed.model.spec import Frames
 from wirespeed.model.units import l1_bps, l2_bps
 from wirespeed.report.answers import by_placement
-from wirespeed.report.as_is import bound_words, bracket_words
+from wirespeed.report.as_is import bound_words, ndr_words
 from wirespeed.store.records import PointRecord
 
 
@@ -76,10 +76,7 @@ class PointFigures:
     @property
     def ndr_words(self) -> str | None:
         """Return the NDR in Mpps, as a bracket or lower bound where it is one; None without NDR."""
-        result = self.point.result
-        if self.bracket is not None:
-            return bracket_words(self.bracket)
-        return bound_words(result.ndr) if result is not None and result.ndr is not None else None
+        return None if self.point.result is None else ndr_words(self.point.result)
 
     @property
     def pdr_words(self) -> str | None:

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from wirespeed.explain.loss import lost_in_what_counts, total_drops
 from wirespeed.explain.tcp import limited_by
 from wirespeed.model import words
-from wirespeed.model.cpus import PLACEMENT_WORDS, PlacementKind
+from wirespeed.model.cpus import placement_words
 from wirespeed.model.form_words import design_words, quick_words
 from wirespeed.model.observation import Latency
 from wirespeed.model.result import LatencyAtLoad
@@ -94,7 +94,7 @@ def html_report(run: RunRecord) -> str:
         meaning=MEANING,
         not_recorded=any(p.record.result and p.figures.grade is None for p in points),
         placed=len({f.placement for point in points for f in point.by_placement}) > 1,
-        placement_words=_placement_words,
+        placement_words=placement_words,
         dash=words.NONE,
         loss_range=loss_range,
         latencies=list(_latencies(points)),
@@ -162,10 +162,6 @@ def _latencies(
                 answers.insert(0, ("clean time", at.undisturbed))
             for of, latency in answers:
                 yield point, at, of, latency, [pick(latency) for _, pick in PERCENTILES]
-
-
-def _placement_words(kind: PlacementKind | None) -> str:
-    return "placement not known" if kind is None else PLACEMENT_WORDS[kind]
 
 
 def _moment(iso: str | None) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wirespeed.explain.tcp import limited_by
-from wirespeed.model.cpus import PLACEMENT_WORDS
+from wirespeed.model.cpus import placement_words
 from wirespeed.model.result import (
     TCP,
     BackToBack,
@@ -32,7 +32,7 @@ from wirespeed.model.words import (
     tiny,
     two_digits,
 )
-from wirespeed.report.as_is import bound_words, bracket_words, loss_range, lossless
+from wirespeed.report.as_is import bound_words, loss_range, lossless, ndr_words
 from wirespeed.report.grades import grade_words
 from wirespeed.report.tcp import undisturbed
 from wirespeed.store.records import PointRecord, PointState
@@ -73,13 +73,13 @@ def result_sentences(result: SearchResult) -> tuple[str, ...]:
 def _placements(result: SearchResult) -> Iterator[str]:
     """Yield one part for each CPU placement, where a point met several."""
     if result.placement is not None and result.by_placement:
-        yield f"These rates are with {PLACEMENT_WORDS[result.placement]}."
+        yield f"These rates are with {placement_words(result.placement)}."
     for other in result.by_placement:
         if other.placement is None:
             continue
         # Without a grade no trial there was long enough for a rate.
         found = short_sentence(other) if other.grade is not None else "too few trials for a rate"
-        yield f"With {PLACEMENT_WORDS[other.placement]}: {found}."
+        yield f"With {placement_words(other.placement)}: {found}."
 
 
 def short_sentence(result: SearchResult) -> str:
@@ -96,11 +96,10 @@ def short_sentence(result: SearchResult) -> str:
 
 
 def _figures(result: SearchResult) -> Iterator[tuple[str, str]]:
-    if result.bracket is not None:
-        yield "NDR", bracket_words(result.bracket)
-    for name, interval in (("NDR", result.ndr), ("PDR", result.pdr)):
-        if interval is not None and (words := bound_words(interval)) is not None:
-            yield name, words
+    if (ndr := ndr_words(result)) is not None:
+        yield "NDR", ndr
+    if result.pdr is not None and (pdr := bound_words(result.pdr)) is not None:
+        yield "PDR", pdr
     if result.mrr_fps is not None:
         yield "MRR", mpps(result.mrr_fps)
     if result.constant is not None:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from rich.cells import cell_len, set_cell_size
 
 from wirespeed.model.cpus import PlacementKind
-from wirespeed.model.result import Bracket, Interval, SearchResult
+from wirespeed.model.result import SearchResult
 from wirespeed.model.words import NONE, loss, microseconds, mpps, percent
-from wirespeed.report.as_is import bound_words, bracket_words
+from wirespeed.report.as_is import bound_words, ndr_words
 from wirespeed.report.figures import figures_by_placement
 from wirespeed.report.limit_words import limited_by
 from wirespeed.report.tcp import split
@@ -167,7 +167,7 @@ def _figures(result: SearchResult) -> dict[str, str]:
     """Return the result's rates and latency."""
     held, burst = result.constant, result.back_to_back
     found = {
-        _NDR: _bracket(result.bracket) if result.bracket else _bound(result.ndr),
+        _NDR: ndr_words(result),
         _PDR: bound_words(result.pdr) if result.pdr else None,
         _MRR: mpps(result.mrr_fps) if result.mrr_fps is not None else None,
         _LOAD: mpps(held.load_fps) if held else None,
@@ -177,20 +177,6 @@ def _figures(result: SearchResult) -> dict[str, str]:
         _LATENCY: _latency(result),
     }
     return {name: text for name, text in found.items() if text}
-
-
-def _bound(interval: Interval | None) -> str | None:
-    """Format a bound: "4.900", "at least 4.900", or "below 8.250" where no load passed."""
-    if interval is None:
-        return None
-    if interval.lower is None and interval.upper is not None:
-        return f"below {mpps(interval.upper.load_fps)}"
-    return bound_words(interval)
-
-
-def _bracket(bracket: Bracket) -> str | None:
-    known = bracket.carried_fps is not None or bracket.overloads_fps is not None
-    return bracket_words(bracket) if known else None
 
 
 def _latency(result: SearchResult) -> str | None:

@@ -98,6 +98,7 @@ def _repeat(row: Row[Any]) -> Repeat:
     return Repeat(
         row.host, row.study, row.label, row.ended_at, trial.forwarding_fps, trial.loss_ratio,
         None if latency is None else latency.p99_ns / 1000, placement=trial.placement,
+        moved=trial.moved,
     )  # fmt: skip
 
 

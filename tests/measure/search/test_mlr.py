@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from tests.measure.simulated import Rig, Sharp, prober_of, stop
+from tests.measure.simulated import Fraying, Rig, Sharp, prober_of, stop
+from wirespeed.measure.prober import OutOfTime
 from wirespeed.measure.search.interface import Figures, Limits
-from wirespeed.measure.search.mlr import CONFIRMATIONS, VOTES, Mlr
+from wirespeed.measure.search.mlr import CONFIRMATIONS, RESERVED, Mlr
 from wirespeed.model.evidence import Evidence
 from wirespeed.model.observation import Observation
 from wirespeed.model.trial import Stage, Trial
@@ -151,7 +153,7 @@ def test_an_ndr_that_no_fresh_trial_confirms_is_none() -> None:
     figures, trials = confirmed([1e6])
     assert figures.ndr is not None
     assert figures.ndr.lower is None
-    assert len(trials) == VOTES * CONFIRMATIONS
+    assert len(trials) == 2 * CONFIRMATIONS, "two of three failed, so the third decides nothing"
     assert "passed a fresh trial" in figures.notes[0]
 
 
@@ -186,3 +188,26 @@ def test_a_load_that_cannot_be_judged_is_passed_by_below() -> None:
     assert ndr is not None
     assert ndr.lower is not None
     assert 2.9e6 < ndr.lower.load_fps <= 3e6
+
+
+def test_mlr_time_over_while_it_looks_for_the_pdr_confirms_the_ndr() -> None:
+    """Loss rises slowly above the NDR, so that the PDR is far above it and takes long to find."""
+
+    def found(time_limit_s: float) -> tuple[Figures, list[Trial]]:
+        prober = prober_of(Rig(Fraying(4e6, 3e6)).measure)
+        prober.time_limit_s = time_limit_s
+        return SEARCH.find(prober, Limits(10e3, 4e6, None)), prober.trials
+
+    whole, trials = found(math.inf)
+    took_s = sum(t.duration_s + t.observation.overhead_s for t in trials)
+    early, _ = found(took_s - SEARCH.confirm_s)
+    assert early.ended is not None
+    assert early.unconfirmed is None
+    assert lower_fps(early)[0] == pytest.approx(lower_fps(whole)[0], rel=0.005)
+
+
+def test_mlr_time_over_before_the_ndr_is_bounded_leaves_it_open() -> None:
+    prober = prober_of(Rig(Sharp(4e6)).measure)
+    prober.time_limit_s = RESERVED * SEARCH.confirm_s + 3
+    with pytest.raises(OutOfTime):
+        SEARCH.find(prober, Limits(10e3, 10e6, None))

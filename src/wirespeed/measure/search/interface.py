@@ -38,6 +38,8 @@ class Figures:
     """Why the NDR is not sure: the search ended early, or no fresh trial confirmed it; None where
     it is.
     """
+    ended: str | None = None
+    """Why the search ended before it found the PDR, with an NDR that is sure; else None."""
 
 
 class Parameters(Protocol):

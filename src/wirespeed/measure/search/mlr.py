@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from wirespeed.measure.bounds import known_interval
+from wirespeed.measure.bounds import known_interval, so_far
 from wirespeed.measure.operating_point import OperatingPoint
 from wirespeed.measure.prober import NotMeasurable, OutOfTime, Prober, Undecided
 from wirespeed.measure.search.interface import Figures, Limits
@@ -22,7 +22,10 @@ from wirespeed.model.trial import Stage
 NARROWING = 1.5
 # Number of times that a load is lowered after a failed confirmation before the search gives up.
 VOTES = 3
+# Fresh trials that time is kept for, while the search looks for the PDR.
+RESERVED = 3
 CONFIRMATIONS = 6
+ROUNDED = 1.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +67,27 @@ class Mlr:
         from wirespeed.measure.search.mlr_package import intervals
 
         width = max(self.width, prober.width)
-        ndr, pdr = intervals(
-            prober,
-            limits,
-            loss_ratios=(0.0, prober.pdr_limit),
-            exceed_ratio=self.exceed_ratio,
-            relative_width=width,
-            initial_trial_duration=min(self.first_trial_s, self.trial_s),
-            final_trial_duration=self.trial_s,
-            duration_sum=max(self.duration_sum_s, self.trial_s),
-        )
-        return self._confirmed(prober, limits, Figures(ndr=ndr, pdr=pdr), width)
+        prober.reserve_s = RESERVED * self.confirm_s
+        try:
+            ndr, pdr = intervals(
+                prober,
+                limits,
+                loss_ratios=(0.0, prober.pdr_limit),
+                exceed_ratio=self.exceed_ratio,
+                relative_width=width,
+                initial_trial_duration=min(self.first_trial_s, self.trial_s),
+                final_trial_duration=self.trial_s,
+                duration_sum=max(self.duration_sum_s, self.trial_s),
+            )
+        except OutOfTime as ended:
+            found = so_far(prober)
+            if not _narrow(found.ndr, width):
+                raise
+            note = f"{ended.what}: the bounds of the PDR are those known by then"
+            found = replace(found, notes=(note,), ended=ended.what)
+        else:
+            found = Figures(ndr=ndr, pdr=pdr)
+        return self._confirmed(prober, limits, found, width)
 
     def _confirmed(self, prober: Prober, limits: Limits, found: Figures, width: float) -> Figures:
         """Return the NDR at the load found if fresh trials and all trials together pass there.
@@ -110,12 +123,14 @@ class Mlr:
     def _fresh(self, prober: Prober, load_fps: float) -> OperatingPoint:
         """Return the verdict of a fresh trial.
 
-        If it fails, two more run. The median of those that could be judged decides, the worse one
-        of two.
+        If it fails, more run until two of three agree. The median of those that could be judged
+        decides, the worse one of two.
         """
         points = [prober.at(load_fps, self.confirm_s, Stage.CONFIRM)]
         while points[-1].decided and points[0].exceeded and len(points) < VOTES:
             points.append(prober.at(load_fps, self.confirm_s, Stage.CONFIRM))
+            if points[-1].exceeded:
+                break
         judged = [point for point in points if point.decided] or points
         return sorted(judged, key=lambda point: point.exceeded)[len(judged) // 2]
 
@@ -129,4 +144,11 @@ class Mlr:
             known = known_interval(below, 0.0)
             ndr = Interval(known.lower if known else None, upper)
         note = f"the NDR was not confirmed by a fresh trial: {why}"
-        return replace(found, ndr=ndr, notes=(note,), unconfirmed=note)
+        return replace(found, ndr=ndr, notes=(*found.notes, note), unconfirmed=note)
+
+
+def _narrow(ndr: Interval | None, width: float) -> bool:
+    """Return whether the bounds are as close as the search brings them, with its rounded steps."""
+    if ndr is None or ndr.lower is None or ndr.upper is None:
+        return False
+    return 1 - ndr.lower.load_fps / ndr.upper.load_fps <= ROUNDED * width

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from wirespeed.model.cpus import PLACEMENT_WORDS, PlacementKind
+from wirespeed.model.cpus import PlacementKind, placement_words
 from wirespeed.model.study import flat
 from wirespeed.model.words import mpps, percent
 from wirespeed.report.charts.shapes import Chart, Curve, LineStyle, Move, Range
@@ -115,10 +115,7 @@ def _move(
 ) -> Move:
     rates = [figure.best for figure in pair]
     start, end = (quantity.of(rate) if rate is not None else 0.0 for rate in rates)
-    there, here = (
-        "unknown placement" if figure.placement is None else PLACEMENT_WORDS[figure.placement]
-        for figure in pair
-    )
+    there, here = (placement_words(figure.placement) for figure in pair)
     hover = f"{pair[0].point.label} met both: {there}, and {here}"
     return Move(x_of[_size(pair[0])], start, end, hover)
 
@@ -154,7 +151,7 @@ def _groups(figures: Sequence[PointFigures]) -> dict[str, list[PointFigures]]:
     for figure, values in flattened:
         words = [f"{key.rpartition('.')[2]} {values[key]}" for key in differing]
         if placed and figure.placement is not None:
-            words.append(PLACEMENT_WORDS[figure.placement])
+            words.append(placement_words(figure.placement))
         name = ", ".join([str(values["topology.kind"]), *words])
         groups.setdefault(name, []).append(figure)
     return groups
