@@ -25,7 +25,9 @@ def pauses(point: Measured) -> Iterator[Explanation]:
     rings = ""
     if (held_us := _ring_us(point, ndr.load_fps)) is not None:
         rings = f" The rings hold {held_us:.0f} \N{MICRO SIGN}s of traffic at that load."
-        evidence.append(EvidenceFigure("traffic in the rings", held_us, "us", "depth at the NDR"))
+        evidence.append(
+            EvidenceFigure("traffic in the rings", held_us, "\N{MICRO SIGN}s", "depth at the NDR")
+        )
     yield Explanation(
         "pauses",
         f"The NDR is only {percent(ndr.load_fps / pdr.load_fps, 0)} of the PDR: a few frames are "
