@@ -80,6 +80,6 @@ def _best_fps(point: Measured) -> float:
 
 def _ring_us(point: Measured, load_fps: float) -> float | None:
     """How long the shallowest stages of all directions hold what is offered at that load."""
-    held = [t.observation.ring_frames * len(t.observation.directions) for t in point.result.trials]
+    held = [t.observation.ring_frames * len(t.observation.directions) for t in point.result.here]
     frames = max(held, default=0)
     return 1e6 * frames / load_fps if frames and load_fps else None
