@@ -79,7 +79,7 @@ def on_one_side(prober: Prober, found: Found) -> tuple[Prober, Found]:
     return one, replace(found, figures=figures, overload=overload, latency=latency)
 
 
-def _points(prober: Prober, trials: Sequence[Trial]) -> list[OperatingPoint]:
+def _points(prober: Prober, trials: list[Trial]) -> list[OperatingPoint]:
     """Judge each load by the trials of one side."""
     found, one = [], replace(prober, trials=trials)
     for load_fps in dict.fromkeys(point.load_fps for point in prober.points):
