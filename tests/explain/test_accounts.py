@@ -18,11 +18,12 @@ from tests.explain.test_blame import (
     observed,
 )
 from wirespeed.explain.explain import explain
+from wirespeed.explain.far_apart import doubted
 from wirespeed.explain.interface import Measured
 from wirespeed.model.change import Change
 from wirespeed.model.hop_counts import Drop, DropCause
 from wirespeed.model.observation import Competitor, Observation, PollingThread
-from wirespeed.model.result import Bound, SearchResult
+from wirespeed.model.result import Bound, Grade, Interval, SearchResult
 from wirespeed.model.thread_time import CpuInterrupts, ThreadTime, Throttle
 from wirespeed.model.trial import Stage, Trial
 
@@ -211,3 +212,22 @@ def test_saturated_stage_needs_no_further_cause() -> None:
     full = replace(THREADS[1], busy_share=0.99)
     seen = observed(AT_ENTRANCE, threads=(THREADS[0], full))
     assert "cause_not_found" not in {e.limit for e in explained(seen)}
+
+
+@pytest.mark.parametrize(
+    ("busy", "mrr_fps", "grade"),
+    [(0.5, 3.0 * FPS, Grade.D), (0.99, 3.0 * FPS, Grade.B), (0.5, 1.5 * FPS, Grade.B)],
+    ids=["no cause", "a stage without time left", "near"],
+)
+def test_doubted_ndr_far_from_the_mrr_is_grade_d_without_a_named_cause(
+    busy: float, mrr_fps: float, grade: Grade
+) -> None:
+    seen = observed(AT_ENTRANCE, threads=(THREADS[0], replace(THREADS[1], busy_share=busy)))
+    kept = tuple(Trial(seen, stage, quiet=True) for stage in (Stage.MRR, Stage.SEARCH))
+    bound = Bound(FPS / 2, FPS / 2, 0.0)
+    result = SearchResult(
+        "mlr", False, kept, ndr=Interval(bound, None), mrr_fps=mrr_fps / 2, grade=Grade.B
+    )
+    found = doubted(Measured(SUT, result))
+    assert found.grade is grade
+    assert any("without a known cause" in why for why in found.because) is (grade is Grade.D)

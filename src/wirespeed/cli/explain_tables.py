@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rich.console import Console
 from rich.table import Table
 
 from wirespeed.cli.console import Text, print_paragraph
 from wirespeed.cli.path_picture import print_path
 from wirespeed.cli.typed import typed
+from wirespeed.explain.time_spent import time_spent
 from wirespeed.explain.tried import WANTED
 from wirespeed.model.explanation import Explanation, Proposal, ResourceState
 from wirespeed.model.fault import show
-from wirespeed.model.words import counted, percent
+from wirespeed.model.words import counted, percent, seconds
 from wirespeed.report.explained import Explained
 from wirespeed.report.limits import figure_words, gain_words, remarks
 from wirespeed.report.path import why_no_path
@@ -38,6 +41,7 @@ def print_explained(found: Explained, console: Console) -> None:
     _print_limits(found, console)
     _print_changes(found, console)
     _print_basis((*others, *remarks(found.point)), console)
+    _print_time(found, console)
     _print_resources(found, console)
     _print_path(found, console)
     console.print()
@@ -92,6 +96,19 @@ def _print_basis(sentences: tuple[str, ...], console: Console) -> None:
     _heading("What the rates rest on:", console)
     for sentence in dict.fromkeys(sentences):
         print_paragraph(sentence, console, first="  ")
+
+
+def _print_time(found: Explained, console: Console) -> None:
+    """Print what the time of the point's trials went to."""
+    if found.point.result is None or not found.point.trials:
+        return
+    trials = tuple(stored.trial for stored in found.point.trials)
+    parts = time_spent(replace(found.point.result, trials=trials))
+    whole_s = sum(part.seconds for part in parts)
+    _heading(f"What the time of its trials went to ({seconds(whole_s)}):", console)
+    for part in parts:
+        told = f"{percent(part.seconds / whole_s, 0)} {part.what}"
+        print_paragraph(told, console, first="  ")
 
 
 def _print_resources(found: Explained, console: Console) -> None:

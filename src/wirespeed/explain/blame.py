@@ -120,7 +120,7 @@ def _checked(found: Seen) -> Iterator[str]:
 
 def _had_time(point: Measured, cause: DropCause) -> bool:
     """Return whether the stage behind a full ring is known to have had time left in every trial."""
-    trials = [t for t in point.result.trials if any(d.cause is cause for d in t.observation.drops)]
+    trials = [t for t in point.result.here if any(d.cause is cause for d in t.observation.drops)]
     return all(time_left(point, trial, cause) is not None for trial in trials)
 
 

@@ -71,7 +71,7 @@ def _other_bounds(
         if resource is not changed and other is not None and other.busy_share:
             share = percent(other.busy_share, 0)
             yield rate_fps / other.busy_share, f"{other.name}, busy {share} now, is full then"
-    offered_fps = max(each.offered_fps for each in point.result.trials)
+    offered_fps = max(each.offered_fps for each in point.result.here)
     yield max(rate_fps, offered_fps), f"the generator offered up to {mpps(offered_fps)} Mpps"
     frames = point.frames
     if frames is not None and (not frames.nominal_link or frames.traffic.link_bound):
@@ -102,10 +102,6 @@ def relative_gain(point: Measured, found: Explanation) -> float | None:
         return None
     if gain.unit == "x":
         return gain.value - 1
-    trials = [
-        trial.forwarding_fps
-        for trial in point.result.trials
-        if trial.fault is None and not point.result.elsewhere(trial)
-    ]
+    trials = [trial.forwarding_fps for trial in point.result.here if trial.fault is None]
     best = max([point.result.mrr_fps or 0.0, *trials])
     return gain.value / best if gain.unit == "frames/s" and best else None

@@ -25,7 +25,9 @@ def pauses(point: Measured) -> Iterator[Explanation]:
     rings = ""
     if (held_us := _ring_us(point, ndr.load_fps)) is not None:
         rings = f" The rings hold {held_us:.0f} \N{MICRO SIGN}s of traffic at that load."
-        evidence.append(EvidenceFigure("traffic in the rings", held_us, "us", "depth at the NDR"))
+        evidence.append(
+            EvidenceFigure("traffic in the rings", held_us, "\N{MICRO SIGN}s", "depth at the NDR")
+        )
     yield Explanation(
         "pauses",
         f"The NDR is only {percent(ndr.load_fps / pdr.load_fps, 0)} of the PDR: a few frames are "
@@ -78,6 +80,6 @@ def _best_fps(point: Measured) -> float:
 
 def _ring_us(point: Measured, load_fps: float) -> float | None:
     """How long the shallowest stages of all directions hold what is offered at that load."""
-    held = [t.observation.ring_frames * len(t.observation.directions) for t in point.result.trials]
+    held = [t.observation.ring_frames * len(t.observation.directions) for t in point.result.here]
     frames = max(held, default=0)
     return 1e6 * frames / load_fps if frames and load_fps else None

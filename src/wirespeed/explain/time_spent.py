@@ -26,14 +26,14 @@ _OWN: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class TimePart:
     """Seconds that one thing took."""
 
     what: str
     seconds: float
 
 
-def time_spent(result: SearchResult) -> tuple[Spent, ...]:
+def time_spent(result: SearchResult) -> tuple[TimePart, ...]:
     """Return what the time of all trials went to, the most first; the sum is all of it.
 
     result: with the trials of all placements.
@@ -43,7 +43,7 @@ def time_spent(result: SearchResult) -> tuple[Spent, ...]:
         seconds[AROUND] += trial.observation.overhead_s
         for what, spent_s in _traffic(result, trial):
             seconds[what] += spent_s
-    parts = [Spent(what, spent_s) for what, spent_s in seconds.items() if spent_s]
+    parts = [TimePart(what, spent_s) for what, spent_s in seconds.items() if spent_s]
     return tuple(sorted(parts, key=lambda part: -part.seconds))
 
 

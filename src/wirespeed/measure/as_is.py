@@ -14,6 +14,7 @@ from wirespeed.measure.prober import (
     NotMeasurable,
     Prober,
 )
+from wirespeed.measure.split import end_side
 from wirespeed.model.result import AsIs, Grade, SearchResult
 from wirespeed.model.trial import Stage, Trial
 
@@ -62,9 +63,10 @@ def over_all_time(result: SearchResult, journal: Journal, at_least_s: float) -> 
     """Return the result with the rates of all time, over trials of any placement."""
     if result.as_is is None or not journal.moved:
         return result
+    side = end_side(journal.trials)
     overloads = [trial for trials in journal.overloads.values() for trial in trials]
-    overloads = overloads or [t for t in journal.trials if t.stage is Stage.MRR and not t.fault]
-    answer = as_is(journal.trials, overloads, result.as_is.load_fps, at_least_s)
+    overloads = overloads or [t for t in side if t.stage is Stage.MRR and not t.fault]
+    answer = as_is(side, overloads, result.as_is.load_fps, at_least_s)
     result = replace(result, as_is=answer, trials=tuple(journal.trials))
     if result.grade is None and (answer.mrr_fps is not None or answer.lossless_fps is not None):
         return replace(result, grade=Grade.D, not_measurable=None)

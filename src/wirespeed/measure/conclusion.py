@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from wirespeed.measure.as_is import as_is
 from wirespeed.measure.bracket import bracket
+from wirespeed.measure.found import Found
 from wirespeed.measure.grade import because, grade_of, received, undisturbed
 from wirespeed.measure.presets import Preset
 from wirespeed.measure.prober import Prober
@@ -15,33 +16,20 @@ from wirespeed.measure.proof import NOT_NOISE, conforming, noise_explains_loss, 
 from wirespeed.measure.remarks import remarks
 from wirespeed.measure.search.interface import Figures
 from wirespeed.measure.search.mrr import Overload
-from wirespeed.measure.trust import doubts
+from wirespeed.measure.split import on_one_side
+from wirespeed.measure.trust import aside, doubts
 from wirespeed.model.result import (
     Grade,
     Interval,
-    LatencyAtLoad,
     SearchResult,
     Undisturbed,
 )
 from wirespeed.model.spec import Search
 from wirespeed.model.trial import Trial
 
-
-@dataclass(slots=True)
-class Found:
-    """Results so far. Fields that the search did not reach are empty."""
-
-    figures: Figures = field(default_factory=Figures)
-    overload: Overload | None = None
-    max_load_fps: float | None = None
-    by_generator: bool = False
-    """True if the generator set the ceiling."""
-    by_link: bool = False
-    """True if the link set the ceiling."""
-    latency: tuple[LatencyAtLoad, ...] = ()
-    notes: tuple[str, ...] = ()
-    ended: str | None = None
-    """Why the search had to stop early; None where it came to its end."""
+CONTRADICTION = (
+    "no MRR of clean time: it would be below that of all time, so the two contradict each other"
+)
 
 
 def conclude(
@@ -51,7 +39,12 @@ def conclude(
 
     why: reason why the search ended without any rate, else None.
     """
+    prober, found = on_one_side(prober, found)
     figures, overload = found.figures, found.overload
+    told = aside(prober.journal.trials)
+    if overload is not None and overload.contradicts_itself(prober.width):
+        overload = replace(overload, received_fps=None, error=None)
+        told += (CONTRADICTION,)
     if prober.whole:
         figures = replace(figures, ndr=None, pdr=None)
     mrr_fps = overload.received_fps if overload is not None else None
@@ -72,7 +65,7 @@ def conclude(
         grade = grade_of(rests_on, deciding)
     elif answer.mrr_fps is not None or answer.lossless_fps is not None or figures.constant:
         grade = Grade.D
-    doubted = doubts(prober.journal.trials, _lower_fps(figures.ndr), mrr_fps, overloads)
+    doubted = doubts(prober.journal.trials)
     if doubted and grade is not None:
         grade = Grade.D
     why = why or found.ended
@@ -81,7 +74,7 @@ def conclude(
     if why is not None and why is not found.ended and grade is not None:
         found.notes += (why,)
     mrr_error = overload.error if overload is not None else None
-    told = remarks(_lower_fps(figures.ndr), prober.width, mrr_fps, mrr_error, answer)
+    told += tuple(remarks(_lower_fps(figures.ndr), prober.width, mrr_fps, mrr_error, answer))
     return SearchResult(
         search=search.kind.value,
         conformant=(

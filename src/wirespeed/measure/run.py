@@ -13,7 +13,8 @@ from dataclasses import replace
 
 from wirespeed.measure.as_is import find_lossless, lossless, over_all_time
 from wirespeed.measure.bounds import known_interval, so_far, without_unjudged
-from wirespeed.measure.conclusion import Found, conclude
+from wirespeed.measure.conclusion import conclude
+from wirespeed.measure.found import Found
 from wirespeed.measure.interface import UNLIMITED, BadSearch, Listener, Measurer, Placer
 from wirespeed.measure.journal import Journal
 from wirespeed.measure.latency import measure_latency

@@ -5,36 +5,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from wirespeed.measure.split import end_side
 from wirespeed.model.hop_counts import EXTERNAL, DropCause
 from wirespeed.model.trial import Trial
 from wirespeed.model.words import frames, loss
 
 # Share of the offered frames: more that no hop accounts for is no rounding of counters.
 UNKNOWN = 0.001
-# Overload makes a SUT slower, but not by this factor.
-FAR_APART = 2.0
 
 
-def doubts(
-    trials: Sequence[Trial],
-    ndr_fps: float | None,
-    mrr_fps: float | None,
-    overloaded: Sequence[Trial],
-) -> tuple[str, ...]:
-    """Return sentences; with any of them the rates are no better than grade D.
-
-    overloaded: trials of the MRR; where one lost nothing, the MRR is a lower bound.
-    """
-    apart = _far_apart(ndr_fps, mrr_fps) if all(trial.lost for trial in overloaded) else ()
-    return (*_changed(trials), *_unaccounted(trials), *apart)
+def doubts(trials: Sequence[Trial]) -> tuple[str, ...]:
+    """Return sentences; with any of them the rates are no better than grade D."""
+    return (*_changed(trials), *_unaccounted(trials))
 
 
 def _changed(trials: Sequence[Trial]) -> Iterator[str]:
     for number, trial in enumerate(trials, start=1):
-        if changes := trial.observation.changes:
+        changes = [change for change in trial.observation.changes if change.splits]
+        if changes:
             more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
             when = f"between trials {number - 1} and {number}" if number > 1 else "before trial 1"
             yield f"settings changed {when}, or in the latter: {changes[0]}{more}"
+    side = end_side(trials)
+    kept = {id(trial) for trial in side}
+    numbers = [number for number, trial in enumerate(trials, start=1) if id(trial) in kept]
+    if numbers and len(numbers) < len(trials):
+        yield f"rates rest on trials {numbers[0]} to {numbers[-1]}, of one configuration"
+
+
+def aside(trials: Sequence[Trial]) -> tuple[str, ...]:
+    """Name changes of settings that no part of the bench uses; they doubt no rate."""
+    return tuple(
+        f"by another program, in trial {number} or before it: {change}"
+        for number, trial in enumerate(trials, start=1)
+        for change in trial.observation.changes
+        if not change.splits
+    )
 
 
 def _unaccounted(trials: Sequence[Trial]) -> Iterator[str]:
@@ -52,11 +58,3 @@ def _unaccounted(trials: Sequence[Trial]) -> Iterator[str]:
                 worst = max(worst, (part, number, told))
     if worst[1]:
         yield f"counters do not close: trial {worst[1]} {worst[2]}"
-
-
-def _far_apart(ndr_fps: float | None, mrr_fps: float | None) -> Iterator[str]:
-    if ndr_fps and mrr_fps and not 1 / FAR_APART <= ndr_fps / mrr_fps <= FAR_APART:
-        yield (
-            f"NDR and MRR differ {max(ndr_fps / mrr_fps, mrr_fps / ndr_fps):.1f} times "
-            "without a known cause"
-        )

@@ -237,6 +237,11 @@ class SearchResult:
         pairs = placed if len(placed) > 1 else ()
         return replace(self, placement=worst(placed), placement_pairs=pairs)
 
+    @property
+    def here(self) -> tuple[Trial, ...]:
+        """Return the trials that did not run in another placement than the rates rest on."""
+        return tuple(trial for trial in self.trials if not self.elsewhere(trial))
+
     def elsewhere(self, trial: Trial) -> bool:
         """Return whether the trial ran in another placement than those behind the rates."""
         return None not in (self.placed, trial.placed) and self.placed != trial.placed

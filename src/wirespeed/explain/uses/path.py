@@ -17,6 +17,8 @@ from wirespeed.model.words import mpps, percent
 # One that does this much less than the mean leaves work to the others.
 UNEVEN = 0.1
 
+_US = "\N{MICRO SIGN}s"
+
 
 def link(point: Measured, number: int, trial: Trial) -> ResourceUse:
     """Virtual ports have a speed only where a study gives them one."""
@@ -71,12 +73,14 @@ def queues(_point: Measured, number: int, trial: Trial) -> ResourceUse:
     ]
     figures = [
         EvidenceFigure("frames that the shallowest stage holds", held, "frames", source),
-        EvidenceFigure("traffic that it holds", held_us, "us", f"{source}, frames / load"),
+        EvidenceFigure(
+            "traffic that it holds", held_us, "\N{MICRO SIGN}s", f"{source}, frames / load"
+        ),
     ]
     longest = "no pause of the SUT was seen"
     if pauses:
-        figures.append(EvidenceFigure("longest pause of the SUT", max(pauses), "us", source))
-        longest = f"the SUT's longest pause was {max(pauses):.0f} us"
+        figures.append(EvidenceFigure("longest pause of the SUT", max(pauses), _US, source))
+        longest = f"the SUT's longest pause was {max(pauses):.0f} \N{MICRO SIGN}s"
     sentence = f"The smallest queue buffers {held_us:.0f} \N{MICRO SIGN}s of that load; {longest}."
     room = ResourceState.DISTURBS if pauses and max(pauses) > held_us else ResourceState.HAS_ROOM
     return ResourceUse(Resource.QUEUES, room, sentence, tuple(figures))

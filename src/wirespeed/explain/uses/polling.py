@@ -41,7 +41,7 @@ def generator(point: Measured, number: int, trial: Trial) -> ResourceUse:
     """What it could not offer, beside how busy it was."""
     seen, source = trial.observation, f"trial {number}"
     intended, unsent = seen.total("intended"), seen.total("unsent")
-    highest_fps = max(each.offered_fps for each in point.result.trials)
+    highest_fps = max(each.offered_fps for each in point.result.here)
     use = _polled(point, number, trial, Resource.GENERATOR)
     late = unsent / intended if intended else 0.0
     figures = (

@@ -9,6 +9,7 @@ roughly the SUT's limit, and how quiet this host is.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from statistics import median
@@ -42,6 +43,26 @@ class Overload:
     """The most that the generator can offer, or the ceiling where that is less."""
     by_generator: bool
     """True if the generator sets offered_fps."""
+
+    def contradicts_itself(self, width: float) -> bool:
+        """Return whether clean time received less than all time, which noise cannot do.
+
+        width: of figures that are the same. What queues held arrives after the traffic, too.
+        """
+        if self.received_fps is None:
+            return False
+        held_fps = max(t.observation.path_frames / t.duration_s for t in self.trials)
+        most_fps = self.received_fps * (1 + width) * (1 + (self.error or 0.0))
+        return most_fps < self.whole_fps - held_fps
+
+    def among(self, trials: Sequence[Trial]) -> Overload | None:
+        """Return what those of its trials show that are among these; None where none is."""
+        wanted = {id(trial.observation) for trial in trials}
+        kept = [trial for trial in self.trials if id(trial.observation) in wanted]
+        if not kept:
+            return None
+        found = _overload(kept, self.offered_fps, by_generator=self.by_generator)
+        return found if self.received_fps else replace(found, received_fps=None, error=None)
 
 
 @dataclass(frozen=True, slots=True)
