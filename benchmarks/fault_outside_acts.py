@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.fault_on_switch import actions_of, added_rule
@@ -209,19 +209,13 @@ def configured(switch: OvsDpdk, *words: str) -> Iterator[None]:
 
 @contextmanager
 def mirrored(switch: OvsDpdk) -> Iterator[None]:
-    """Copy all frames to a port of the kernel, as for tcpdump."""
-    with ExitStack() as stack:
-        stack.enter_context(configured(
-            switch, "add-port", "BRIDGE", "wsmirror", "--", "set", "Interface", "wsmirror",
-            "type=internal",
-        ))  # fmt: skip
-        subprocess.run(["ip", "link", "set", "wsmirror", "up"], check=True)
-        bridge = switch.bridges[0].name
-        stack.enter_context(configured(
-            switch, "--", "--id=@out", "get", "port", "wsmirror",
-            "--", "--id=@all", "create", "mirror", "name=all", "select-all=true",
-            "output-port=@out", "--", "set", "bridge", bridge, "mirrors=@all",
-        ))  # fmt: skip
+    """Copy all frames to the port where they leave, which then takes in no others."""
+    bridge = switch.bridges[0]
+    with configured(
+        switch, "--", "--id=@out", "get", "port", bridge.ports[1].name,
+        "--", "--id=@all", "create", "mirror", "name=all", "select-all=true",
+        "output-port=@out", "--", "set", "bridge", bridge.name, "mirrors=@all",
+    ):  # fmt: skip
         yield
 
 

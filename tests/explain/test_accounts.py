@@ -16,10 +16,12 @@ from tests.explain.test_blame import (
     explained,
     first,
     observed,
+    stop,
 )
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
 from wirespeed.model.change import Change
+from wirespeed.model.evidence import Evidence, Source
 from wirespeed.model.hop_counts import Drop, DropCause
 from wirespeed.model.observation import Competitor, Observation, PollingThread
 from wirespeed.model.result import Bound, SearchResult
@@ -211,3 +213,29 @@ def test_saturated_stage_needs_no_further_cause() -> None:
     full = replace(THREADS[1], busy_share=0.99)
     seen = observed(AT_ENTRANCE, threads=(THREADS[0], full))
     assert "cause_not_found" not in {e.limit for e in explained(seen)}
+
+
+MOVED = Change("pmd-c01/id:8: CPUs", "1", "0")
+
+
+def beside_the_generator() -> Observation:
+    """A PMD thread on the generator's CPU: frames are offered late, and none is lost."""
+    generator, pmd, vnf = threads(pmd=time(waiting=500), generator=time(waiting=450))
+    away = Evidence(disturbances=stop("generator", Source.POLL_GAP, 450))
+    return observed(
+        unsent=15_000, threads=(generator, replace(pmd, cpu=0), vnf), changes=(MOVED,),
+        evidence=away,
+    )  # fmt: skip
+
+
+def test_poller_on_the_generators_cpu_explains_frames_that_were_not_sent() -> None:
+    found = explained(beside_the_generator())[0]
+    assert (found.limit, found.hop) == ("pollers_share_cpu", "switch")
+    assert "pmd-c01/id:8 and generator/lcore1 polled on CPU 0 in turns" in found.sentence
+
+
+def test_change_that_puts_a_poller_on_the_generators_cpu_is_blamed_for_unsent_frames() -> None:
+    found = explain(Measured(SUT, result_of(observed(threads=threads()), beside_the_generator())))
+    [changed] = [e for e in found if e.limit == "changed"]
+    assert changed.hop == "switch"
+    assert "30% of the frames were not sent, 0% before it" in changed.sentence
