@@ -50,13 +50,19 @@ class Live:
         return next(iter(os.sched_getaffinity(self.tid(name))))
 
 
+@contextmanager
+def nothing(_live: Live) -> Iterator[None]:
+    yield
+
+
 @dataclass(frozen=True, slots=True)
 class Causing:
     """A kind. limits: those that name its mechanism; setting: what names it as a changed setting,
     a part of its name. stop: a part that is stopped by SIGSTOP for a share of each trial, instead
     of an act. at: whose hops it may be found at. programs: those that it runs. outside: whether it
     was chosen, with its answer, by somebody who had not seen the explainers. harms: whether frames
-    may be lost for it. loads_fps: of p2p and pvp."""
+    may be lost for it. loads_fps: of p2p and pvp. prepared: an act that is no fault, before
+    all trials."""
 
     kind: str
     act: Act
@@ -70,6 +76,7 @@ class Causing:
     outside: bool = False
     harms: bool = True
     loads_fps: tuple[float, float] = LOADS_FPS
+    prepared: Act = nothing
 
     @property
     def delays(self) -> bool:
@@ -84,6 +91,16 @@ class Causing:
     def each_trial(self) -> bool:
         return self.stop is not None
 
+    @property
+    def before_traffic(self) -> bool:
+        """Return whether it starts programs, so that starting them is no part of the trial."""
+        return bool(self.programs)
+
+    def runs(self, name: str, started: float, since: float) -> bool:
+        """Return whether a program of this name is the kind's. started: when it started; since:
+        when the bench opened (s since the epoch)."""
+        return name in self.programs and (name not in PROGRAMS or started >= since)
+
     def pulses(self, live: Live, duration_s: float) -> Sequence[Step]:
         """Stop the part's program for a third of the trial."""
         send = partial(self._signal, live)
@@ -97,11 +114,6 @@ class Causing:
     def _signal(self, live: Live, number: int) -> None:
         if self.stop is not None:
             live.part(self.stop).processes[0].signal(number)
-
-
-@contextmanager
-def nothing(_live: Live) -> Iterator[None]:
-    yield
 
 
 def on(name: str, act: Callable[..., AbstractContextManager[None]], *words: object) -> Act:

@@ -36,16 +36,20 @@ from wirespeed.bench.session import RealBench
 from wirespeed.cli.rig import local_rig
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
+from wirespeed.explain.suspect import MUCH
 from wirespeed.measure.run import run_search
 from wirespeed.model.errors import WirespeedError
 from wirespeed.model.result import SearchResult
 from wirespeed.model.spec import Frames
+from wirespeed.model.trial import Trial
 from wirespeed.store.codec import decode, encode
 from wirespeed.study.interface import Rig
 from wirespeed.study.run import max_load_fps
 
 # Of a CPU: a cell says nothing where a program that is neither the bench's nor a kind's used more.
 VOID = 0.1
+# What names such a program, though it used less.
+BY_OTHERS = frozenset({"generator_core_shared", "pmd_core_shared"})
 
 
 @dataclass(slots=True)
@@ -62,13 +66,16 @@ class Acting:
 
     def begin(self) -> None:
         self.trials += 1
+        if self.trials == 2 and self.causing.before_traffic:
+            self._act()
 
     def steps(self, duration_s: float) -> Sequence[Step]:
         if self.trials < 2:
             return ()
         if self.causing.each_trial:
             return self.causing.pulses(self.live, duration_s)
-        return [(0.2 * duration_s, self._act)] if self.trials == 2 else ()
+        now = self.trials == 2 and not self.causing.before_traffic
+        return [(0.2 * duration_s, self._act)] if now else ()
 
     def _act(self) -> None:
         self.stack.enter_context(self.causing.act(self.live))
@@ -99,24 +106,38 @@ def opened(rig: Rig, frames: Frames) -> Iterator[RealBench]:
 
 
 def measured(rig: Rig, causing: Causing, topology: str, load_fps: float) -> Cell:
-    frames, began = frames_of(topology, load_fps, causing), time.monotonic()
+    frames, began, since = frames_of(topology, load_fps, causing), time.monotonic(), time.time()
     with opened(rig, frames) as bench, ExitStack() as stack:
         live = Live.of(bench)
+        stack.enter_context(causing.prepared(live))
         bench.rig = replace(bench.rig, injections=(Acting(causing, live, stack),))
         found = run_search(frames.search, bench.measure, max_load_fps(frames), Silent())
     result = decode(SearchResult, encode(found))
     named = explain(Measured(sut_of(frames), result, workload=frames, plan=rig.plan(frames)))
-    acted = result.trials[1:]
-    lost = sum(t.lost + (t.observation.total("unsent") if causing.delays else 0) for t in acted)
-    share = lost / max(1, sum(t.observation.total("intended") for t in acted))
-    beside = max((o.share for t in result.trials for o in t.observation.competitors
-                  if not o.own and o.name not in causing.programs), default=0.0)  # fmt: skip
+    missing = _missing(result.trials[1:], causing) - _missing(result.trials[:1], causing)
+    beside = max(
+        (
+            o.share
+            for t in result.trials
+            for o in t.observation.competitors
+            if not o.own and not causing.runs(o.name, o.started, since)
+        ),
+        default=0.0,
+    )
+    came_to = verdict(causing, named, missing)
+    void = beside > VOID or (came_to == "wrong" and named[0].limit in BY_OTHERS and beside > MUCH)
     return Cell(
-        causing.kind, topology, load_fps, round(share, 5),
-        "void" if beside > VOID else verdict(causing, named, share),
+        causing.kind, topology, load_fps, round(missing, 5), "void" if void else came_to,
         [(each.limit, each.hop) for each in named], named[0].sentence if named else "",
         str(result.grade), round(time.monotonic() - began, 1), causing.outside,
     )  # fmt: skip
+
+
+def _missing(trials: Sequence[Trial], causing: Causing) -> float:
+    """The share of the frames that did not arrive; of a kind that delays them, or were not sent."""
+    unsent = sum(t.observation.total("unsent") for t in trials) if causing.delays else 0
+    intended = sum(t.observation.total("intended") for t in trials)
+    return (sum(t.lost for t in trials) + unsent) / max(1, intended)
 
 
 def main() -> int:

@@ -40,19 +40,30 @@ def paused(pid: int, stopped_s: float, runs_s: float) -> Iterator[None]:
         os.kill(pid, signal.SIGCONT)
 
 
-@contextmanager
-def frozen(tid: int, frozen_s: float, runs_s: float) -> Iterator[None]:
-    """Freeze and thaw the thread's process by a cgroup of version 2."""
+def _freezer(tid: int) -> Path:
+    """A cgroup of version 2 for the thread's process."""
     mounts = (line.split() for line in Path("/proc/mounts").read_text().splitlines())
     root = next(Path(at) for _, at, kind, *_ in mounts if kind == "cgroup2")
-    pid = process_of(tid)
-    with joined(root / f"frozen-{pid}", root, "cgroup.procs", pid) as group:
-        state = group / "cgroup.freeze"
-        try:
-            with running("write", state, "1", frozen_s, "0", runs_s):
-                yield
-        finally:
-            state.write_text("0")
+    return root / f"container-{process_of(tid)}"
+
+
+@contextmanager
+def contained(tid: int) -> Iterator[None]:
+    """Hold the thread's process in a cgroup, as a container does."""
+    group = _freezer(tid)
+    with joined(group, group.parent, "cgroup.procs", process_of(tid)):
+        yield
+
+
+@contextmanager
+def frozen(tid: int, frozen_s: float, runs_s: float) -> Iterator[None]:
+    """Freeze and thaw that cgroup, as `docker pause` does."""
+    state = _freezer(tid) / "cgroup.freeze"
+    try:
+        with running("write", state, "1", frozen_s, "0", runs_s):
+            yield
+    finally:
+        state.write_text("0")
 
 
 @contextmanager
@@ -209,10 +220,10 @@ def configured(switch: OvsDpdk, *words: str) -> Iterator[None]:
 
 @contextmanager
 def mirrored(switch: OvsDpdk) -> Iterator[None]:
-    """Copy all frames to the port where they leave, which then takes in no others."""
+    """Copy all frames to the port where they come in, which then takes in no others."""
     bridge = switch.bridges[0]
     with configured(
-        switch, "--", "--id=@out", "get", "port", bridge.ports[1].name,
+        switch, "--", "--id=@out", "get", "port", bridge.ports[0].name,
         "--", "--id=@all", "create", "mirror", "name=all", "select-all=true",
         "output-port=@out", "--", "set", "bridge", bridge.name, "mirrors=@all",
     ):  # fmt: skip

@@ -32,6 +32,11 @@ _SOFTWARE, _CPU_CLOCK, _ATTR_BYTES = 1, 0, 112
 libc = ctypes.CDLL(None, use_errno=True)
 
 
+def ready() -> None:
+    """Tell whoever started us that the act begins."""
+    print("ready", flush=True)
+
+
 def _checked(result: int) -> int:
     if result < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
@@ -39,6 +44,7 @@ def _checked(result: int) -> int:
 
 
 def write(path: str, *turns: str) -> None:
+    ready()
     while True:
         for text, for_s in zip(turns[::2], turns[1::2], strict=True):
             with open(path, "w") as file:
@@ -50,6 +56,7 @@ def trace(tid: str, for_s: str) -> None:
     libc.ptrace.argtypes = [ctypes.c_long] * 4
     libc.ptrace.restype = ctypes.c_long
     _checked(libc.ptrace(_SEIZE, int(tid), 0, 0))
+    ready()
     while True:
         _checked(libc.ptrace(_INTERRUPT, int(tid), 0, 0))
         os.waitpid(int(tid), 0x40000000)
@@ -59,6 +66,7 @@ def trace(tid: str, for_s: str) -> None:
 
 
 def pause(pid: str, stopped_s: str, runs_s: str) -> None:
+    ready()
     while True:
         os.kill(int(pid), signal.SIGSTOP)
         time.sleep(float(stopped_s))
@@ -76,12 +84,14 @@ def _event(kind: int, config: int, *, pid: int, cpu: int, words: bytes = b"") ->
 def interrupt(cpu: str, per_s: str) -> None:
     period_ns = 1_000_000_000 // int(per_s)
     _event(_SOFTWARE, _CPU_CLOCK, pid=-1, cpu=int(cpu), words=struct.pack("Q", period_ns))
+    ready()
     signal.pause()
 
 
 def read(cpu: str, per_s: str) -> None:
     event = _event(_SOFTWARE, _CPU_CLOCK, pid=-1, cpu=int(cpu))
     os.sched_setaffinity(0, os.sched_getaffinity(0) - {int(cpu)})
+    ready()
     while True:
         for _ in range(int(per_s) // 1_000):
             os.read(event, 8)
@@ -89,6 +99,7 @@ def read(cpu: str, per_s: str) -> None:
 
 
 def refresh(per_s: str) -> None:
+    ready()
     while True:
         with open("/proc/sys/vm/stat_refresh") as file:
             file.read()
@@ -100,6 +111,7 @@ def mergeable(mbytes: str) -> None:
         memory.madvise(_MADV_MERGEABLE)
         for _ in range(0, int(mbytes)):
             memory.write(os.urandom(1 << 20))
+        ready()
         signal.pause()
 
 
@@ -108,6 +120,7 @@ def flood(cpu: str, per_ms: str) -> None:
     to, source = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
     to.bind(("127.0.0.1", 0))
     source.connect(to.getsockname())
+    ready()
     while True:
         for _ in range(int(per_ms)):
             source.send(b"")
@@ -120,6 +133,7 @@ def pageout(pid: str, each_s: str) -> None:
         texts = [line.split()[0].split("-") for line in file if " r-xp " in line and ".so" in line]
     ranges = b"".join(struct.pack("QQ", int(a, 16), int(b, 16) - int(a, 16)) for a, b in texts)
     vector = ctypes.create_string_buffer(ranges, len(ranges))
+    ready()
     while True:
         _checked(libc.syscall(_PROCESS_MADVISE, handle, vector, len(texts), _MADV_PAGEOUT, 0))
         time.sleep(float(each_s))
@@ -134,6 +148,7 @@ def probe(tid: str, library: str, function: str) -> None:
     # sample_period, sample_type, read_format, flags, wakeup_events, bp_type, config1, config2
     words = struct.pack("QQQQIIQQ", 0, 0, 0, 0, 0, 0, ctypes.addressof(path), _offset(address))
     _event(kind, 0, pid=int(tid), cpu=-1, words=words)
+    ready()
     signal.pause()
 
 
@@ -152,6 +167,7 @@ def tell(path: str, each_s: str, method: str, *params: str) -> None:
     question = json.dumps({"id": 0, "method": method, "params": params}).encode()
     with socket.socket(socket.AF_UNIX) as daemon:
         daemon.connect(path)
+        ready()
         while True:
             daemon.sendall(question)
             answer = b""
@@ -165,5 +181,4 @@ ACTS = (write, trace, pause, interrupt, read, refresh, mergeable, flood, pageout
 if __name__ == "__main__":
     libc.prctl(1, signal.SIGKILL)
     kind, *words = sys.argv[1:]
-    print("ready", flush=True)
     {act.__name__: act for act in ACTS}[kind](*words)

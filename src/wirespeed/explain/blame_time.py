@@ -155,7 +155,8 @@ def moved(found: Seen) -> Iterator[Suspect]:
             frames = _explains(found, name)
             yield Suspect(frames, Explanation(
                 "poller_moved", f"{told}: somebody changed its affinity.", _account(name, spent),
-                Proposal(f"Pin {name} where the plan has it (taskset)."), hop=thread_hop(name, spent),
+                Proposal(f"Pin {name} where the plan has it (taskset)."),
+                hop=thread_hop(name, spent),
             ), certain=True, harmless=frames <= STRAY * found.intended)  # fmt: skip
 
 
