@@ -54,24 +54,30 @@ class Cell:
 
 
 def verdict(causing: Causing, named: Sequence[Explanation], missing: float) -> str:
-    """named, honest, wrong or missed; without effect: silent, or wrong.
+    """named, honest, wrong or missed; without effect: silent, or wrong where it accuses others.
 
     The first that accuses somebody counts. A changed setting names the kind only where it is the
     kind's own.
     """
     accusing = (each for each in named if not each.limit.endswith("_harmless"))
     first = next((each for each in accusing if each.limit not in NEUTRAL), None)
+    own = first is not None and causing.harms and _names(causing, first)
     if missing <= EFFECT or not causing.harms:
-        return "silent" if first is None or first.limit in NOISE else "wrong"
+        return "silent" if first is None or first.limit in NOISE or own else "wrong"
     if first is None:
         return "missed"
+    if own:
+        return "named"
+    return "honest" if first.limit in NOT_FOUND and causing.is_at(first.hop) else "wrong"
+
+
+def _names(causing: Causing, first: Explanation) -> bool:
+    """Return whether an explanation is the kind's own, at its hop."""
     if not causing.is_at(first.hop):
-        return "wrong"
-    if first.limit in NOT_FOUND:
-        return "honest"
-    setting = bool(causing.setting) and causing.setting in first.sentence
-    own = setting if first.limit == "changed" else first.limit in causing.limits
-    return "named" if own else "wrong"
+        return False
+    if first.limit == "changed":
+        return bool(causing.setting) and causing.setting in first.sentence
+    return first.limit in causing.limits
 
 
 def report(cells: Sequence[Cell]) -> int:

@@ -79,11 +79,14 @@ def confined(tid: int, cpu: int) -> Iterator[None]:
 
 
 @contextmanager
-def looping(script: str, cpu: int | None = None, **environment: str) -> Iterator[None]:
+def looping(
+    script: str, cpu: int | None = None, copies: int = 1, **environment: str
+) -> Iterator[None]:
     """Run a shell script again and again, on one CPU where that is given."""
+    again = f"while :; do {script}; done"
     pinned = [] if cpu is None else ["taskset", "-c", str(cpu)]
     with subprocess.Popen(
-        [*pinned, "sh", "-c", f"echo ready; while :; do {script}; done"], text=True,
+        [*pinned, "sh", "-c", f"echo ready; {f'{again} & ' * copies}wait"], text=True,
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
         env={**os.environ, **environment},
     ) as shell:  # fmt: skip
@@ -98,7 +101,7 @@ def looping(script: str, cpu: int | None = None, **environment: str) -> Iterator
 @contextmanager
 def short_programs(cpu: int) -> Iterator[None]:
     """Start programs that live for a millisecond."""
-    with looping("/bin/true", cpu):
+    with looping("/bin/true", cpu, copies=4):
         yield
 
 
@@ -178,7 +181,7 @@ def watched(switch: OvsDpdk) -> Iterator[None]:
         f"ovs-appctl -t {control.daemon} dpctl/dump-flows; "
         f"ovs-vsctl --db={control.database} list interface"
     )
-    with looping(f"{{ {script}; }} >/dev/null", cpu, **control.environment):
+    with looping(f"{{ {script}; }} >/dev/null", cpu, copies=4, **control.environment):
         yield
 
 

@@ -96,7 +96,7 @@ OUTSIDE = (
     _outside("rstp", on_switch(configured, "set", "bridge", "BRIDGE", "rstp_enable=true"),
              setting="rstp"),
     _outside("flows-flushed", on_switch(asked, 0.002, "dpctl/del-flows"),
-             ("flows_deleted", "upcalls"), programs=PROGRAMS, loads_fps=HIGH_FPS),
+             ("flows_deleted", "upcalls", "upcall"), programs=PROGRAMS, loads_fps=HIGH_FPS),
     _outside("ports-come-and-go", on_switch(ports_come_and_go), setting="passing",
              programs=_AGENT, loads_fps=HIGH_FPS),
     _outside("debug-log", on_switch(told, "vlog/set", "ANY:file:dbg")),
