@@ -18,7 +18,7 @@ from wirespeed.bench.switch.ovs_dpdk.part import OvsDpdk
 from wirespeed.model.hop_counts import INGRESS
 
 GENERATOR, VNF, SWITCH = "generator", "vnf0", "switch"
-Act = Callable[["Live"], AbstractContextManager[None]]
+Act = Callable[["Live"], AbstractContextManager[object]]
 BOTH, PVP = ("p2p", "pvp"), ("pvp",)
 # Of p2p and pvp: far below what two shared cores carry; and where a share of a CPU counts.
 LOADS_FPS, HIGH_FPS = (40_000, 90_000), (400_000, 180_000)

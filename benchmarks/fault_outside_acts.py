@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -80,7 +80,7 @@ def confined(tid: int, cpu: int) -> Iterator[None]:
 
 @contextmanager
 def looping(
-    script: str, cpu: int | None = None, copies: int = 1, **environment: str
+    script: str, environment: Mapping[str, str], cpu: int | None = None, copies: int = 1
 ) -> Iterator[None]:
     """Run a shell script again and again, on one CPU where that is given."""
     again = f"while :; do {script}; done"
@@ -101,7 +101,7 @@ def looping(
 @contextmanager
 def short_programs(cpu: int) -> Iterator[None]:
     """Start programs that live for a millisecond."""
-    with looping("/bin/true", cpu, copies=4):
+    with looping("/bin/true", {}, cpu, copies=4):
         yield
 
 
@@ -181,7 +181,7 @@ def watched(switch: OvsDpdk) -> Iterator[None]:
         f"ovs-appctl -t {control.daemon} dpctl/dump-flows; "
         f"ovs-vsctl --db={control.database} list interface"
     )
-    with looping(f"{{ {script}; }} >/dev/null", cpu, copies=4, **control.environment):
+    with looping(f"{{ {script}; }} >/dev/null", control.environment, cpu, copies=4):
         yield
 
 
@@ -194,7 +194,7 @@ def flapping(switch: OvsDpdk) -> Iterator[None]:
     """Set the port where frames leave down and up again, for good when it ends."""
     port = switch.bridges[0].ports[1].name
     tell = f"ovs-ofctl -O OpenFlow15 mod-port {_management(switch)} {port}"
-    with looping(f"{tell} down; sleep 0.05; {tell} up; sleep 0.15", **switch.control.environment):
+    with looping(f"{tell} down; sleep 0.05; {tell} up; sleep 0.15", switch.control.environment):
         yield
 
 
@@ -208,7 +208,7 @@ def ports_come_and_go(switch: OvsDpdk) -> Iterator[None]:
         f"{tell} add-port {bridge} passing -- set Interface passing {options}; sleep 0.1; "
         f"{tell} del-port passing; sleep 0.1"
     )
-    with looping(script, **control.environment):
+    with looping(script, control.environment):
         yield
 
 
@@ -240,6 +240,16 @@ def sampled(switch: OvsDpdk) -> Iterator[None]:
         switch, "--", "--id=@all", "create", "sflow", "agent=lo", 'target="127.0.0.1:6343"',
         "header=128", "sampling=1", "polling=0", "--", "set", "bridge", switch.bridges[0].name,
         "sflow=@all",
+    ):  # fmt: skip
+        yield
+
+
+@contextmanager
+def shaped(switch: OvsDpdk) -> Iterator[None]:
+    """Limit what leaves to 1 Mbit/s (a QoS row)."""
+    with configured(
+        switch, "set", "port", "OUT", "qos=@limit", "--", "--id=@limit", "create", "qos",
+        "type=egress-policer", "other-config:cir=125000", "other-config:cbs=2048",
     ):  # fmt: skip
         yield
 

@@ -34,6 +34,7 @@ from benchmarks.fault_outside_acts import (
     ports_come_and_go,
     probed,
     sampled,
+    shaped,
     short_programs,
     steered_packets,
     told,
@@ -43,11 +44,11 @@ from benchmarks.fault_outside_acts import (
 )
 
 
-def _confined(live: Live) -> AbstractContextManager[None]:
+def _confined(live: Live) -> AbstractContextManager[object]:
     return confined(live.tid(SWITCH), live.cpu(GENERATOR))
 
 
-def _steered(live: Live) -> AbstractContextManager[None]:
+def _steered(live: Live) -> AbstractContextManager[object]:
     return steered_packets(live.cpu(SWITCH), live.cpu(GENERATOR))
 
 
@@ -91,6 +92,7 @@ OUTSIDE = (
     _outside("mirror", on_switch(mirrored), setting="irror", loads_fps=HIGH_FPS),
     _outside("conntrack-rule", on_switch(tracked), setting="Open vSwitch: rule",
              loads_fps=HIGH_FPS),
+    _outside("shaped-out", on_switch(shaped), ("egress_policer",), setting="qos"),
     _outside("port-flaps", on_switch(flapping), ("port_down", "not_connected"),
              setting=", config changed"),
     _outside("rstp", on_switch(configured, "set", "bridge", "BRIDGE", "rstp_enable=true"),

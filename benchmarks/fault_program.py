@@ -107,7 +107,8 @@ def refresh(per_s: str) -> None:
 
 
 def mergeable(mbytes: str) -> None:
-    with mmap.mmap(-1, int(mbytes) << 20) as memory:
+    private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    with mmap.mmap(-1, int(mbytes) << 20, private) as memory:
         memory.madvise(_MADV_MERGEABLE)
         for _ in range(0, int(mbytes)):
             memory.write(os.urandom(1 << 20))
