@@ -20,7 +20,7 @@ from wirespeed.model.hop_counts import INGRESS
 GENERATOR, VNF, SWITCH = "generator", "vnf0", "switch"
 Act = Callable[["Live"], AbstractContextManager[object]]
 BOTH, PVP = ("p2p", "pvp"), ("pvp",)
-# Of p2p and pvp: far below what two shared cores carry; and where a share of a CPU counts.
+# Loads of p2p and pvp: far below what two shared cores carry, and one where a CPU's share counts.
 LOADS_FPS, HIGH_FPS = (40_000, 90_000), (400_000, 180_000)
 PROGRAMS = frozenset({"python", "python3"})
 # The hops at which each is found to be slow or away.
@@ -29,7 +29,7 @@ HOPS = {GENERATOR: ("tg",), VNF: ("vnf0", "switch:vnf0"), SWITCH: ("switch", ING
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """A bench that is up: its polling threads by the part that they belong to, and its switch."""
+    """Give access to a bench that is up: its parts with their threads, and its switch."""
 
     parts: dict[str, Part]
     switch: OvsDpdk
@@ -43,7 +43,7 @@ class Live:
         return self.switch if name == "switch" else self.parts[name]
 
     def tid(self, name: str) -> int:
-        """The first polling thread of a part."""
+        """Return the first polling thread of a part."""
         return self.part(name).pollers()[0].tid
 
     def cpu(self, name: str) -> int:
@@ -57,26 +57,31 @@ def nothing(_live: Live) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Causing:
-    """A kind. limits: those that name its mechanism; setting: what names it as a changed setting,
-    a part of its name. stop: a part that is stopped by SIGSTOP for a share of each trial, instead
-    of an act. at: whose hops it may be found at. programs: those that it runs. outside: whether it
-    was chosen, with its answer, by somebody who had not seen the explainers. harms: whether frames
-    may be lost for it. loads_fps: of p2p and pvp. prepared: an act that is no fault, before
-    all trials."""
+    """Describe a kind: its act, and the explanations that name it."""
 
     kind: str
     act: Act
     limits: tuple[str, ...] = ()
+    """Limits that name its mechanism."""
     topologies: tuple[str, ...] = BOTH
     settings: tuple[str, ...] = ()
+    """Keys of the study and their values."""
     stop: str | None = None
+    """Part that SIGSTOP stops for a third of each trial, instead of an act."""
     setting: str = ""
+    """Part of the sentence that names it as a changed setting."""
     at: tuple[str, ...] = (SWITCH,)
+    """Parts at whose hops it may be found."""
     programs: frozenset[str] = frozenset()
+    """Names of the programs that it runs."""
     outside: bool = False
+    """Whether somebody chose it, with its answer, who had not seen the explainers."""
     harms: bool = True
+    """Whether frames may be lost for it."""
     loads_fps: tuple[float, float] = LOADS_FPS
+    """Loads on p2p and pvp, in frames/s."""
     prepared: Act = nothing
+    """Act before all trials that is no fault."""
 
     @property
     def delays(self) -> bool:
@@ -97,8 +102,10 @@ class Causing:
         return bool(self.programs)
 
     def runs(self, name: str, started: float, since: float) -> bool:
-        """Return whether a program of this name is the kind's. started: when it started; since:
-        when the bench opened (s since the epoch)."""
+        """Return whether a program of this name is the kind's.
+
+        started, since: when it started and when the bench opened, in s since the epoch.
+        """
         return name in self.programs and (name not in PROGRAMS or started >= since)
 
     def pulses(self, live: Live, duration_s: float) -> Sequence[Step]:
@@ -117,12 +124,12 @@ class Causing:
 
 
 def on(name: str, act: Callable[..., AbstractContextManager[None]], *words: object) -> Act:
-    """An act on the first polling thread of a part."""
+    """Act on the first polling thread of a part."""
     return lambda live: act(live.tid(name), *words)
 
 
 def on_cpu(name: str, act: Callable[..., AbstractContextManager[None]], *words: object) -> Act:
-    """An act on the CPU of a part's first polling thread."""
+    """Act on the CPU of a part's first polling thread."""
     return lambda live: act(live.cpu(name), *words)
 
 

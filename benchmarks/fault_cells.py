@@ -30,10 +30,7 @@ NOISE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One point: what was caused, the share of frames lost, and what was named, first first.
-
-    outside: see Causing.
-    """
+    """Keep what was caused at one point, the share of frames lost by it, and what was named."""
 
     kind: str
     topology: str
@@ -54,7 +51,7 @@ class Cell:
 
 
 def verdict(causing: Causing, named: Sequence[Explanation], missing: float) -> str:
-    """named, honest, wrong or missed; without effect: silent, or wrong where it accuses others.
+    """Return named, honest, wrong or missed; without effect: silent, or wrong if it blames others.
 
     The first that accuses somebody counts. A changed setting names the kind only where it is the
     kind's own.
@@ -81,7 +78,7 @@ def _names(causing: Causing, first: Explanation) -> bool:
 
 
 def report(cells: Sequence[Cell]) -> int:
-    """Print both halves and all; 1 where all are not as asked."""
+    """Print both halves and all; return 1 unless the shares of all are as asked."""
     for cell in cells:
         print(f"# {cell}")
     kinds = len({cell.kind for cell in cells})
@@ -94,7 +91,7 @@ def report(cells: Sequence[Cell]) -> int:
 
 
 def _shares(prefix: str, cells: Sequence[Cell]) -> bool:
-    """Print the shares of one half, or of all; whether they are as asked."""
+    """Print the shares of one half, or of all; return whether they are as asked."""
     count = {each: sum(cell.verdict == each for cell in cells) for each in VERDICTS}
     acted = sum(count[each] for each in ACTED)
     kinds = len({cell.kind for cell in cells})

@@ -36,6 +36,7 @@ from wirespeed.bench.session import RealBench
 from wirespeed.cli.rig import local_rig
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
+from wirespeed.explain.seen import taken
 from wirespeed.explain.suspect import MUCH
 from wirespeed.measure.run import run_search
 from wirespeed.model.errors import WirespeedError
@@ -117,7 +118,7 @@ def measured(rig: Rig, causing: Causing, topology: str, load_fps: float) -> Cell
     missing = _missing(result.trials[1:], causing) - _missing(result.trials[:1], causing)
     beside = max(
         (
-            o.share
+            taken(t.observation, o)
             for t in result.trials
             for o in t.observation.competitors
             if not o.own and not causing.runs(o.name, o.started, since)
@@ -134,7 +135,7 @@ def measured(rig: Rig, causing: Causing, topology: str, load_fps: float) -> Cell
 
 
 def _missing(trials: Sequence[Trial], causing: Causing) -> float:
-    """The share of the frames that did not arrive; of a kind that delays them, or were not sent."""
+    """Return the share of frames lost; of a kind that delays them, also of those not sent."""
     unsent = sum(t.observation.total("unsent") for t in trials) if causing.delays else 0
     intended = sum(t.observation.total("intended") for t in trials)
     return (sum(t.lost for t in trials) + unsent) / max(1, intended)

@@ -66,7 +66,7 @@ def group(switch: OvsDpdk) -> Iterator[None]:
 
 
 def actions_of(switch: OvsDpdk) -> list[str]:
-    """What the rules do with frames that come in by that port."""
+    """Return what the rules do with frames that come in by that port."""
     return [rule.partition("actions=")[2] for rule in _rules(switch)]
 
 

@@ -21,7 +21,7 @@ _PAGES = Path("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
 
 
 def process_of(tid: int) -> int:
-    """The process that a thread belongs to."""
+    """Return the process that a thread belongs to."""
     status = Path(f"/proc/{tid}/status").read_text()
     return int(status.partition("Tgid:")[2].split()[0])
 
@@ -41,7 +41,7 @@ def paused(pid: int, stopped_s: float, runs_s: float) -> Iterator[None]:
 
 
 def _freezer(tid: int) -> Path:
-    """A cgroup of version 2 for the thread's process."""
+    """Return a cgroup of version 2 for the thread's process."""
     mounts = (line.split() for line in Path("/proc/mounts").read_text().splitlines())
     root = next(Path(at) for _, at, kind, *_ in mounts if kind == "cgroup2")
     return root / f"container-{process_of(tid)}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of faults chosen, with their right answers, by somebody who had not seen the explainers."""
+"""List faults that somebody chose, with their answers, who had not seen the explainers."""
 
 from __future__ import annotations
 

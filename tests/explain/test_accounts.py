@@ -215,6 +215,22 @@ def test_saturated_stage_needs_no_further_cause() -> None:
     assert "cause_not_found" not in {e.limit for e in explained(seen)}
 
 
+@pytest.mark.parametrize(
+    ("away", "named"),
+    [
+        (time(waiting=10, away=500, left=1), "poller_stopped"),
+        (time(waiting=610, throttle=QUOTA), "throttled"),
+    ],
+)
+def test_program_on_a_cpu_that_a_poller_left_took_nothing_from_it(
+    away: ThreadTime, named: str
+) -> None:
+    beside = Competitor("cc1", 1, 0.4, pid=4711, started=1.7e9)
+    found = explained(observed(AT_ENTRANCE, threads=threads(pmd=away), competitors=(beside,)))
+    assert found[0].limit == named
+    assert "pmd_core_shared" not in {e.limit for e in found}
+
+
 MOVED = Change("pmd-c01/id:8: CPUs", "1", "0")
 
 

@@ -19,7 +19,7 @@ from wirespeed.model.hop_counts import Counted, DropCause
 from wirespeed.model.observation import Competitor, Observation, PollingThread
 from wirespeed.model.plan import Plan
 from wirespeed.model.result import SearchResult
-from wirespeed.model.thread_time import Throttle
+from wirespeed.model.thread_time import ThreadTime, Throttle
 from wirespeed.model.trial import Stage, Trial
 
 # How Open vSwitch names its polling threads.
@@ -274,12 +274,28 @@ def _add(found: Seen, trial: Trial) -> None:
             (found.pmd_nodes if pmd else found.other_nodes).add(thread.node)
         _add_time(found, thread)
     for other in observation.competitors:
-        found.shares[other.name, other.cpu] += round(other.share * length_ns)
+        found.shares[other.name, other.cpu] += round(taken(observation, other) * length_ns)
         found.beside[other.name, other.cpu] = other
     for source in observation.interrupts:
         key_of = source.cpu, source.source
         found.interrupts[key_of] += round(source.per_s * trial.duration_s)
         found.softirq_ns[key_of] += round(source.time_share * length_ns)
+
+
+def taken(observation: Observation, other: Competitor) -> float:
+    """Return the share of the time that a competitor took from the threads that poll on its CPU.
+
+    What they did not wait for, they left to it: they were stopped, asleep or throttled.
+    """
+    times = [t.time for t in observation.threads if t.cpu == other.cpu and t.time is not None]
+    waited = (_waited_ns(time) / time.elapsed_ns for time in times if time.elapsed_ns)
+    return min(other.share, max(waited, default=1.0))
+
+
+def _waited_ns(time: ThreadTime) -> int:
+    """Return how long a thread waited for others, not for its quota."""
+    throttled_ns = time.throttle.throttled_ns if time.throttle is not None else 0
+    return max(0, time.waiting_ns - throttled_ns)
 
 
 def _add_time(found: Seen, thread: PollingThread) -> None:
