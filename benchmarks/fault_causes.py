@@ -57,6 +57,7 @@ CAUSES = (
     Causing("generator-traced", on(GENERATOR, traced, 0.15), ("poller_stopped",), at=(GENERATOR,),
             programs=PROGRAMS),
     Causing("pmd-frozen", on(SWITCH, frozen, 0.15), ("poller_stopped",),
+            setting="/freezer/",
             programs=PROGRAMS),
     Causing("switch-stopped", nothing, ("poller_stopped",), stop=SWITCH),
     Causing("vnf-stopped", nothing, ("vnf_stopped",), PVP, stop=VNF, at=(VNF,)),

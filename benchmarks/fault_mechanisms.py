@@ -121,7 +121,9 @@ def measured(rig: Rig, causing: Causing, topology: str, load_fps: float) -> Cell
             taken(t.observation, o)
             for t in result.trials
             for o in t.observation.competitors
-            if not o.own and not causing.runs(o.name, o.started, since)
+            if not o.own
+            and o.cpu in {thread.cpu for thread in t.observation.threads}
+            and not causing.runs(o.name, o.started, since)
         ),
         default=0.0,
     )
