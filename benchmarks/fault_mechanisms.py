@@ -7,6 +7,7 @@ A kind counts as named where its limit or the changed setting comes first; as ho
 explanation says that the cause was not found and has the right hop; else it is blamed wrongly.
 
     python -m benchmarks.fault_mechanisms [--state FILE] [--only KIND,...] [--topology p2p|pvp]
+        [--repeats N] [--seconds S]
 
 Cells are kept in FILE as they end. Prints `name value unit` and asked next to measured. Needs root.
 """
@@ -20,11 +21,13 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from benchmarks.fault_causes import CAUSES, EFFECTLESS, Causing, Live
-from benchmarks.fault_report import interval
+from benchmarks.fault_causes import CAUSES
+from benchmarks.fault_causing import BOTH, Causing, Live
+from benchmarks.fault_cells import Cell, report, verdict
+from benchmarks.fault_outside_causes import OUTSIDE
 from benchmarks.point import Silent, point_of
 
 from wirespeed.bench.assembly.kinds import sut_of
@@ -33,52 +36,21 @@ from wirespeed.bench.session import RealBench
 from wirespeed.cli.rig import local_rig
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
+from wirespeed.explain.seen import taken
+from wirespeed.explain.suspect import MUCH
 from wirespeed.measure.run import run_search
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.explanation import Explanation
 from wirespeed.model.result import SearchResult
 from wirespeed.model.spec import Frames
+from wirespeed.model.trial import Trial
 from wirespeed.store.codec import decode, encode
 from wirespeed.study.interface import Rig
 from wirespeed.study.run import max_load_fps
 
-LOADS_FPS = (40_000, 90_000)
-NAMED, NAMED_OR_HONEST, WRONG = 0.85, 0.95, 0.03
-# Of the frames: a kind that lost no more had no effect.
-EFFECT = 0.001
 # Of a CPU: a cell says nothing where a program that is neither the bench's nor a kind's used more.
-VOID, OURS = 0.1, frozenset({"python", "python3"})
-# Explanations that accuse nobody.
-NEUTRAL = frozenset(
-    {"not_reached", "frame_cost", "worker_balance", "core_to_core_latency", "smt_siblings",
-     "memory_contention", "core_contention", "shared_lcore", "max_load"}
-)  # fmt: skip
-# What this host's own noise looks like: no alarm where a kind had no effect.
-NOISE = frozenset(
-    {"generator_interrupted", "sut_interrupted", "steal", "pmd_core_shared",
-     "generator_core_shared"}
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One point: what was caused, the share of frames lost, and what was named, first first."""
-
-    kind: str
-    topology: str
-    load_fps: float
-    lost: float
-    verdict: str
-    named: Sequence[Sequence[str | None]] = field(default_factory=tuple)
-    said: str = ""
-    grade: str = ""
-    took_s: float = 0.0
-
-    def __str__(self) -> str:
-        return (
-            f"{self.verdict} {self.kind} on {self.topology}: missing {self.lost:.2%}, grade "
-            f"{self.grade}, {self.named[:2]}; {self.said} ({self.took_s} s)"
-        )
+VOID = 0.1
+# What names such a program, though it used less.
+BY_OTHERS = frozenset({"generator_core_shared", "pmd_core_shared"})
 
 
 @dataclass(slots=True)
@@ -95,13 +67,16 @@ class Acting:
 
     def begin(self) -> None:
         self.trials += 1
+        if self.trials == 2 and self.causing.before_traffic:
+            self._act()
 
     def steps(self, duration_s: float) -> Sequence[Step]:
         if self.trials < 2:
             return ()
         if self.causing.each_trial:
             return self.causing.pulses(self.live, duration_s)
-        return [(0.2 * duration_s, self._act)] if self.trials == 2 else ()
+        now = self.trials == 2 and not self.causing.before_traffic
+        return [(0.2 * duration_s, self._act)] if now else ()
 
     def _act(self) -> None:
         self.stack.enter_context(self.causing.act(self.live))
@@ -132,72 +107,40 @@ def opened(rig: Rig, frames: Frames) -> Iterator[RealBench]:
 
 
 def measured(rig: Rig, causing: Causing, topology: str, load_fps: float) -> Cell:
-    frames, began = frames_of(topology, load_fps, causing), time.monotonic()
+    frames, began, since = frames_of(topology, load_fps, causing), time.monotonic(), time.time()
     with opened(rig, frames) as bench, ExitStack() as stack:
         live = Live.of(bench)
+        stack.enter_context(causing.prepared(live))
         bench.rig = replace(bench.rig, injections=(Acting(causing, live, stack),))
         found = run_search(frames.search, bench.measure, max_load_fps(frames), Silent())
     result = decode(SearchResult, encode(found))
     named = explain(Measured(sut_of(frames), result, workload=frames, plan=rig.plan(frames)))
-    told = [(each.limit, each.hop) for each in named]
-    acted = result.trials[1:]
-    lost = sum(t.lost + (t.observation.total("unsent") if causing.delays else 0) for t in acted)
-    share = lost / max(1, sum(t.observation.total("intended") for t in acted))
-    beside = max((o.share for t in result.trials for o in t.observation.competitors
-                  if not o.own and o.name not in OURS), default=0.0)  # fmt: skip
-    accusing = (each for each in named if not each.limit.endswith("_harmless"))
-    first = next((each for each in accusing if each.limit not in NEUTRAL), None)
-    came_to = "void" if beside > VOID else verdict(causing, first, share)
+    missing = _missing(result.trials[1:], causing) - _missing(result.trials[:1], causing)
+    beside = max(
+        (
+            taken(t.observation, o)
+            for t in result.trials
+            for o in t.observation.competitors
+            if not o.own
+            and o.cpu in {thread.cpu for thread in t.observation.threads}
+            and not causing.runs(o.name, o.started, since)
+        ),
+        default=0.0,
+    )
+    came_to = verdict(causing, named, missing)
+    void = beside > VOID or (came_to == "wrong" and named[0].limit in BY_OTHERS and beside > MUCH)
     return Cell(
-        causing.kind, topology, load_fps, round(share, 5), came_to, told,
-        named[0].sentence if named else "", str(result.grade), round(time.monotonic() - began, 1),
+        causing.kind, topology, load_fps, round(missing, 5), "void" if void else came_to,
+        [(each.limit, each.hop) for each in named], named[0].sentence if named else "",
+        str(result.grade), round(time.monotonic() - began, 1), causing.outside,
     )  # fmt: skip
 
 
-def verdict(causing: Causing, first: Explanation | None, missing: float) -> str:
-    """named, honest, wrong or missed; without effect: silent, or wrong.
-
-    A changed setting names the kind only where it is the kind's own.
-    """
-    limit = first.limit if first else None
-    setting = causing.setting and first and causing.setting in first.sentence
-    if missing <= EFFECT or causing.kind in EFFECTLESS:
-        return "silent" if limit is None or limit in NOISE else "wrong"
-    if limit in causing.limits or (limit == "changed" and setting):
-        return "named"
-    if limit in ("cause_not_found", "unaccounted"):
-        return "honest"
-    return "missed" if limit is None else "wrong"
-
-
-def report(cells: Sequence[Cell]) -> int:
-    acted = [cell for cell in cells if cell.verdict not in ("silent", "failed", "void")]
-    void = sum(cell.verdict == "void" for cell in cells)
-    named = sum(cell.verdict == "named" for cell in acted)
-    honest = named + sum(cell.verdict == "honest" for cell in acted)
-    wrong = sum(cell.verdict == "wrong" for cell in acted)
-    failed = sum(cell.verdict == "failed" for cell in cells)
-    total = max(1, len(acted))
-    print(f"kinds {len({cell.kind for cell in cells})} 1 (asked: >= 30)")
-    print(
-        f"cells {len(cells)} 1 ({len(cells) - len(acted) - failed - void} without effect, "
-        f"{void} void beside other programs, {failed} failed)"
-    )
-    ok = True
-    for name, hits, asked, most in (
-        ("named_first", named, NAMED, False),
-        ("named_or_not_found", honest, NAMED_OR_HONEST, False),
-        ("wrong_first", wrong, WRONG, True),
-    ):  # fmt: skip
-        low, high = interval(hits, len(acted))
-        sign = "<=" if most else ">="
-        print(f"{name} {hits / total:.3f} ratio ({hits} of {len(acted)}, 95% {low:.3f} to "
-              f"{high:.3f}, asked: {sign} {asked})")  # fmt: skip
-        ok = ok and (hits / total <= asked if most else hits / total >= asked)
-    for cell in cells:
-        if cell.verdict in ("wrong", "missed", "failed"):
-            print(f"# {cell.verdict} {cell.kind} on {cell.topology}: {cell.named[:3]} {cell.said}")
-    return 0 if ok and not failed else 1
+def _missing(trials: Sequence[Trial], causing: Causing) -> float:
+    """Return the share of frames lost; of a kind that delays them, also of those not sent."""
+    unsent = sum(t.observation.total("unsent") for t in trials) if causing.delays else 0
+    intended = sum(t.observation.total("intended") for t in trials)
+    return (sum(t.lost for t in trials) + unsent) / max(1, intended)
 
 
 def main() -> int:
@@ -205,38 +148,45 @@ def main() -> int:
     parser.add_argument("--state", type=Path)
     parser.add_argument("--only")
     parser.add_argument("--topology", choices=("p2p", "pvp"))
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--seconds", type=float, help="start no further cell after so long")
     given = parser.parse_args()
     if os.geteuid() != 0:
         print("needs root, for Open vSwitch with DPDK")
         return 1
     kept = given.state.read_text().splitlines() if given.state and given.state.exists() else []
     cells = [Cell(**json.loads(line)) for line in kept]
-    rig, wanted = local_rig(), given.only.split(",") if given.only else None
-    for causing in CAUSES:
-        for topology, load_fps in zip(("p2p", "pvp"), LOADS_FPS, strict=True):
-            done = any(
-                (c.kind, c.topology) == (causing.kind, topology) and c.verdict != "void"
-                for c in cells
-            )
-            if (
-                done
-                or (wanted and causing.kind not in wanted)
-                or topology not in causing.topologies
-            ):
-                continue
-            if given.topology not in (None, topology):
-                continue
-            try:
-                cell = measured(rig, causing, topology, load_fps)
-            except WirespeedError as error:
-                cell = Cell(causing.kind, topology, load_fps, 0.0, "failed", said=error.what)
-            cells.append(cell)
-            print(f"# {cell}", flush=True)
-            if given.state:
-                given.state.parent.mkdir(parents=True, exist_ok=True)
-                with given.state.open("a") as file:
-                    file.write(json.dumps(asdict(cell)) + "\n")
+    rig = local_rig()
+    ends = time.monotonic() + given.seconds if given.seconds else float("inf")
+    for causing, topology, load_fps in _wanted(given, cells):
+        if time.monotonic() > ends:
+            break
+        try:
+            cell = measured(rig, causing, topology, load_fps)
+        except WirespeedError as error:
+            cell = Cell(causing.kind, topology, load_fps, 0.0, "failed", said=error.what,
+                        outside=causing.outside)  # fmt: skip
+        cells.append(cell)
+        print(f"# {cell}", flush=True)
+        if given.state:
+            given.state.parent.mkdir(parents=True, exist_ok=True)
+            with given.state.open("a") as file:
+                file.write(json.dumps(asdict(cell)) + "\n")
     return report(cells)
+
+
+def _wanted(given: argparse.Namespace, cells: list[Cell]) -> Iterator[tuple[Causing, str, float]]:
+    """What is left to be measured, as cells are added."""
+    only = given.only.split(",") if given.only else None
+    for _ in range(given.repeats):
+        for causing in (*CAUSES, *OUTSIDE):
+            for topology, load_fps in zip(BOTH, causing.loads_fps, strict=True):
+                done = sum((cell.kind, cell.topology) == (causing.kind, topology)
+                           and cell.verdict != "void" for cell in cells)  # fmt: skip
+                chosen = only is None or causing.kind in only
+                here = topology in causing.topologies and given.topology in (None, topology)
+                if done < given.repeats and chosen and here:
+                    yield causing, topology, load_fps
 
 
 if __name__ == "__main__":

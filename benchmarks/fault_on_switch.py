@@ -49,7 +49,7 @@ def _rules(switch: OvsDpdk) -> list[str]:
 
 @contextmanager
 def meter(switch: OvsDpdk, rate_fps: int) -> Iterator[None]:
-    [action, *_] = _actions(switch)
+    [action, *_] = actions_of(switch)
     switch.control.ofctl("add-meter", f"meter=1,pktps,band=type=drop,rate={rate_fps}")
     with added_rule(switch, "", f"meter:1,{action}"):
         yield
@@ -58,14 +58,15 @@ def meter(switch: OvsDpdk, rate_fps: int) -> Iterator[None]:
 @contextmanager
 def group(switch: OvsDpdk) -> Iterator[None]:
     """A select group of two buckets, one of which does nothing."""
-    [action, *_] = _actions(switch)
+    [action, *_] = actions_of(switch)
     buckets = f"bucket=weight=1,actions={action},bucket=weight=1,actions=drop"
     switch.control.ofctl("add-group", f"group_id=1,type=select,selection_method=hash,{buckets}")
     with added_rule(switch, "", "group:1"):
         yield
 
 
-def _actions(switch: OvsDpdk) -> list[str]:
+def actions_of(switch: OvsDpdk) -> list[str]:
+    """Return what the rules do with frames that come in by that port."""
     return [rule.partition("actions=")[2] for rule in _rules(switch)]
 
 

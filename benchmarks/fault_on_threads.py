@@ -24,61 +24,62 @@ def limited(tid: int, cpus: float) -> Iterator[None]:
     """A cgroup (v1) with a CPU quota holds the thread."""
     group = _CPU / f"limited-{tid}"
     group.mkdir()
-    try:
-        (group / "cpu.cfs_period_us").write_text(str(_PERIOD_US))
-        (group / "cpu.shares").write_text(str(_WEIGHT))
-        (group / "cpu.cfs_quota_us").write_text(str(round(cpus * _PERIOD_US)))
-        (group / "tasks").write_text(str(tid))
+    (group / "cpu.cfs_period_us").write_text(str(_PERIOD_US))
+    (group / "cpu.shares").write_text(str(_WEIGHT))
+    (group / "cpu.cfs_quota_us").write_text(str(round(cpus * _PERIOD_US)))
+    with joined(group, _CPU, "tasks", tid):
         yield
-    finally:
-        _leave(group, _CPU, tid)
 
 
 @contextmanager
 def frozen(tid: int, for_s: float) -> Iterator[None]:
     """A freezer cgroup (v1) freezes and thaws the thread, as another program tells it."""
-    group = _FREEZER / f"frozen-{tid}"
-    group.mkdir()
-    try:
-        (group / "tasks").write_text(str(tid))
-        with _running(_PROGRAMS, "freeze", group / "freezer.state", for_s):
+    with joined(_FREEZER / f"frozen-{tid}", _FREEZER, "tasks", tid) as group:
+        state = group / "freezer.state"
+        with running("write", state, "FROZEN", for_s, "THAWED", for_s):
             yield
-        (group / "freezer.state").write_text("THAWED")
+        state.write_text("THAWED")
+
+
+@contextmanager
+def joined(group: Path, root: Path, members: str, number: int) -> Iterator[Path]:
+    """Hold a process, or a thread, in a cgroup. members: the file that lists those there."""
+    group.mkdir(exist_ok=True)
+    try:
+        (group / members).write_text(str(number))
+        yield group
     finally:
-        _leave(group, _FREEZER, tid)
-
-
-def _leave(group: Path, to: Path, tid: int) -> None:
-    if Path(f"/proc/{tid}").exists():
-        (to / "tasks").write_text(str(tid))
-    group.rmdir()
+        if Path(f"/proc/{number}").exists():
+            (root / members).write_text(str(number))
+        group.rmdir()
 
 
 @contextmanager
 def traced(tid: int, for_s: float) -> Iterator[None]:
     """A debugger interrupts the thread again and again."""
-    with _running(_PROGRAMS, "trace", tid, for_s):
+    with running("trace", tid, for_s):
         yield
 
 
 @contextmanager
 def interrupted(cpu: int, per_s: int) -> Iterator[None]:
     """A profiler's timer interrupts the CPU."""
-    with _running(_PROGRAMS, "interrupt", cpu, per_s):
+    with running("interrupt", cpu, per_s):
         yield
 
 
 @contextmanager
 def hog(cpu: int, share: float) -> Iterator[None]:
     """A real-time program takes a share of the CPU."""
-    with _running(_HOG, cpu, share, 0.04, 0) as program:
+    with running(cpu, share, 0.04, 0, path=_HOG) as program:
         os.waitid(os.P_PID, program.pid, os.WSTOPPED)
         program.send_signal(signal.SIGCONT)
         yield
 
 
 @contextmanager
-def _running(path: Path, *words: object) -> Iterator[subprocess.Popen[str]]:
+def running(*words: object, path: Path = _PROGRAMS) -> Iterator[subprocess.Popen[str]]:
+    """Run a program with these words until the act ends; it says when it is ready."""
     with subprocess.Popen(
         [sys.executable, path, *map(str, words)], stdout=subprocess.PIPE, text=True
     ) as program:

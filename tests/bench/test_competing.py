@@ -124,3 +124,19 @@ def test_who_used_which_cpu_but_not_the_bench() -> None:
     }  # fmt: skip
     found = by_cpu(before, after, bench={10}, us=1, cpus={0, 1}, elapsed_s=1.0)
     assert found == (Competitor("hog", 1, 0.4, pid=11), Competitor("cc1", 0, 0.1, pid=13))
+
+
+def test_by_cpu_programs_that_ended_count_for_whoever_waited_for_them() -> None:
+    before = {10: Usage("wsdp", 1, 0, 0, 0), 20: Usage("sh", 1, 1, 30, 1)}
+    after = {
+        1: Usage("we", 0, 0, 500, 0), 10: Usage("wsdp", 1, 0, 70, 1), 20: Usage("sh", 1, 2, 69, 1),
+    }  # fmt: skip
+    found = by_cpu(before, after, bench={10}, us=1, cpus={0, 1}, elapsed_s=1.0)
+    assert found == (Competitor("sh", 1, 0.4, pid=20),)
+
+
+def test_by_cpu_earlier_time_of_a_child_that_ended_is_not_its_parents() -> None:
+    before = {20: Usage("sh", 1, 1, 0, 1), 21: Usage("cc1", 20, 300, 0, 1)}
+    after = {20: Usage("sh", 1, 1, 340, 1)}
+    found = by_cpu(before, after, bench=(), us=1, cpus={1}, elapsed_s=1.0)
+    assert found == (Competitor("sh", 1, 0.4, pid=20),)

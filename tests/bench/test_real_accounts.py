@@ -12,7 +12,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from benchmarks.fault_causes import CAUSES, Causing, Live
+from benchmarks.fault_causes import CAUSES
+from benchmarks.fault_causing import Causing, Live
 from benchmarks.fault_on_threads import limited, traced
 
 from tests.bench.real import drops, frames_are_conserved, in_traffic, opened, point

@@ -23,6 +23,7 @@ from wirespeed.bench.switch.ovs_dpdk import rpc
 from wirespeed.bench.switch.ovs_dpdk.control import Control
 from wirespeed.bench.switch.ovs_dpdk.settings import (
     counted_rules,
+    database,
     ports,
     queues,
     rules,
@@ -231,6 +232,31 @@ def test_queues_cpu_of_each_is_read_without_its_load() -> None:
         "  port: east              queue-id:  0 (enabled)   pmd usage: 93 %\n"
     )
     assert dict(queues(shown)) == {"queue 0 of east": "CPU 1 (enabled)"}
+
+
+def row(uuid: str, **columns: object) -> dict[str, object]:
+    return {"_uuid": ["uuid", uuid], "_version": ["uuid", uuid], **columns}
+
+
+def test_database_every_column_that_somebody_sets_is_read() -> None:
+    found = dict(database({
+        "Bridge": [row("b1", name="br", rstp_enable=True, sflow=["uuid", "abcdefgh99"],
+                       rstp_status=["map", [["rstp_role", "Root"]]], datapath_type="netdev")],
+        "sFlow": [row("abcdefgh99", sampling=1, targets=["set", ["lo:6343", "lo:6344"]])],
+        "Port": [row("p1", name="east", tag=["set", []], statistics=["map", [["rx", 7]]])],
+        "Mirror": [row("m1", name="all", output_port=["uuid", "p1"])],
+        "Open_vSwitch": [row("o1", next_cfg=7, bridges=["uuid", "b1"],
+                             other_config=["map", [["pmd-cpu-mask", "2"]]])],
+    }))  # fmt: skip
+    assert found == {
+        "Bridge br, rstp_enable": "True",
+        "Bridge br, datapath_type": "netdev",
+        "Bridge br, sflow": "sFlow abcdefgh",
+        "sFlow abcdefgh, sampling": "1",
+        "sFlow abcdefgh, targets": "lo:6343 lo:6344",
+        "Mirror all, output_port": "Port east",
+        "Open_vSwitch, other_config:pmd-cpu-mask": "2",
+    }
 
 
 class Interrupts(LocalRunner):

@@ -156,6 +156,18 @@ def test_failed_upcalls_are_added_up_over_all_threads() -> None:
     assert counters.failed_upcalls(PMD_STATS) == 5
 
 
+@pytest.mark.parametrize(("no_flow", "dropped"), [(0, 7), (5, 2), (7, 0), (9, 0)])
+def test_failed_upcalls_only_frames_that_did_not_leave_are_dropped(
+    no_flow: int, dropped: int
+) -> None:
+    """Frames whose flow could not be installed are forwarded, and count as failed all the same."""
+    unmatched = {("vnf0b", DropCause.NO_FLOW): no_flow}
+    found = counters.hop(
+        SWITCH, PORTS, counters.Answers(counters.parse_ports(DUMP_PORTS), unmatched, upcalls=9)
+    )
+    assert found.drops[SWITCH, DropCause.UPCALL] == dropped
+
+
 def test_a_port_without_an_answer_is_an_error() -> None:
     counted = dict(counters.parse_ports(DUMP_PORTS))
     del counted[3]

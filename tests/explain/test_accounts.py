@@ -16,11 +16,13 @@ from tests.explain.test_blame import (
     explained,
     first,
     observed,
+    stop,
 )
 from wirespeed.explain.explain import explain
 from wirespeed.explain.far_apart import doubted
 from wirespeed.explain.interface import Measured
 from wirespeed.model.change import Change
+from wirespeed.model.evidence import Evidence, Source
 from wirespeed.model.hop_counts import Drop, DropCause
 from wirespeed.model.observation import Competitor, Observation, PollingThread
 from wirespeed.model.result import Bound, Grade, Interval, SearchResult
@@ -231,3 +233,56 @@ def test_doubted_ndr_far_from_the_mrr_is_grade_d_without_a_named_cause(
     found = doubted(Measured(SUT, result))
     assert found.grade is grade
     assert any("without a known cause" in why for why in found.because) is (grade is Grade.D)
+
+
+@pytest.mark.parametrize(
+    ("away", "named"),
+    [
+        (time(waiting=10, away=500, left=1), "poller_stopped"),
+        (time(waiting=610, throttle=QUOTA), "throttled"),
+    ],
+)
+def test_program_on_a_cpu_that_a_poller_left_took_nothing_from_it(
+    away: ThreadTime, named: str
+) -> None:
+    beside = Competitor("cc1", 1, 0.4, pid=4711, started=1.7e9)
+    found = explained(observed(AT_ENTRANCE, threads=threads(pmd=away), competitors=(beside,)))
+    assert found[0].limit == named
+    assert "pmd_core_shared" not in {e.limit for e in found}
+
+
+MOVED = Change("pmd-c01/id:8: CPUs", "1", "0")
+
+
+def beside_the_generator() -> Observation:
+    """A PMD thread on the generator's CPU: frames are offered late, and none is lost."""
+    generator, pmd, vnf = threads(pmd=time(waiting=500), generator=time(waiting=450))
+    away = Evidence(disturbances=stop("generator", Source.POLL_GAP, 450))
+    return observed(
+        unsent=15_000, threads=(generator, replace(pmd, cpu=0), vnf), changes=(MOVED,),
+        evidence=away,
+    )  # fmt: skip
+
+
+def test_poller_on_the_generators_cpu_explains_frames_that_were_not_sent() -> None:
+    found = explained(beside_the_generator())[0]
+    assert (found.limit, found.hop) == ("pollers_share_cpu", "switch")
+    assert "pmd-c01/id:8 and generator/lcore1 polled on CPU 0 in turns" in found.sentence
+
+
+def test_change_that_puts_a_poller_on_the_generators_cpu_is_blamed_for_unsent_frames() -> None:
+    found = explain(Measured(SUT, result_of(observed(threads=threads()), beside_the_generator())))
+    [changed] = [e for e in found if e.limit == "changed"]
+    assert changed.hop == "switch"
+    assert "30% of the frames were not sent, 0% before it" in changed.sentence
+
+
+def test_program_on_a_forwarding_cpu_explains_bursts_that_overflow_the_analysers_ring() -> None:
+    """What the SUT hands over after a pause comes all at once."""
+    bursts = Drop("switch:west", DropCause.TG_RX_RING_FULL, 2_500)
+    held_up = Evidence(disturbances=stop("generator", Source.POLL_GAP, 40))
+    shells = Competitor("sh", 1, 0.45, pid=4711)
+    seen = observed(bursts, unsent=1_000, evidence=held_up, competitors=(shells,))
+    assert first(seen) == ("pmd_core_shared", "switch")
+    without = observed(bursts, unsent=1_000, evidence=held_up)
+    assert first(without) == ("generator_interrupted", "tg")

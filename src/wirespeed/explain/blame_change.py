@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wirespeed.explain.seen import Changed, Seen
+from wirespeed.explain.blame_time import thread_hop
+from wirespeed.explain.seen import Changed, Fate, Seen
 from wirespeed.explain.suspect import Suspect, figure
 from wirespeed.model.change import Change
-from wirespeed.model.explanation import Explanation, Proposal
+from wirespeed.model.explanation import EvidenceFigure, Explanation, Proposal
 from wirespeed.model.words import counted, share
 
 _NAMED = 3
@@ -26,20 +27,28 @@ def changes(found: Seen) -> Iterator[Suspect]:
     """
     for each in found.changed:
         hop = next((hop for change in each.changes if (hop := hop_of(change))), None)
-        frames = each.lost + (each.unsent if hop == _GENERATOR else 0.0)
-        harmed = hop is not None and frames > _PLAIN * max(found.intended, 1)
-        yield Suspect(frames if harmed else 0.0, Explanation(
+        unsent = each.unsent if _generates(found, hop) else 0.0
+        harmed = hop is not None and each.lost + unsent > _PLAIN * max(found.intended, 1)
+        yield Suspect(each.lost + unsent if harmed else 0.0, Explanation(
             "changed",
-            _sentence(each, harmed),
+            _told(each) + _effect(each, harmed, unsent),
             (figure("settings changed", len(each.changes), "1"),
-             figure("lost before the change", each.before or 0.0, "ratio"),
-             figure("lost from then on", each.after, "ratio")),
+             *_shares("before the change", each.before), *_shares("from then on", each.after)),
             Proposal("Find out who changed it, set it back, and measure again."),
             hop=hop if harmed else None,
         ), certain=harmed, harmless=not harmed)  # fmt: skip
 
 
-def _sentence(each: Changed, harmed: bool) -> str:
+def _generates(found: Seen, hop: str | None) -> bool:
+    """Return whether a polling thread of the hop ran on a CPU that generates: who changes it may
+    hold up the generator."""
+    return any(
+        thread_hop(name, spent) == hop and found.generates(name)
+        for name, spent in found.spent.items()
+    )
+
+
+def _told(each: Changed) -> str:
     own_first = sorted(each.changes, key=lambda change: hop_of(change) is None)
     told = "; ".join(map(str, own_first[:_NAMED]))
     if len(own_first) > _NAMED:
@@ -48,13 +57,29 @@ def _sentence(each: Changed, harmed: bool) -> str:
     when = f"between trials {number - 1} and {number}, or in trial {number}" if number > 1 else (
         "in trial 1 or before it"
     )  # fmt: skip
-    begin = f"A setting changed {when}: {told}."
-    if harmed:
-        was, now = share(each.before or 0.0), share(each.after)
-        return f"{begin} From then on {now} of the frames were lost, {was} before it."
+    return f"A setting changed {when}: {told}."
+
+
+def _shares(when: str, fate: Fate | None) -> tuple[EvidenceFigure, ...]:
+    if fate is None:
+        return ()
+    return (
+        figure(f"lost {when}", fate.lost, "ratio"),
+        figure(f"not sent {when}", fate.unsent, "ratio"),
+    )
+
+
+def _effect(each: Changed, harmed: bool, unsent: float) -> str:
     if each.before is None:
-        return f"{begin} No trial before it shows what it changed."
-    return f"{begin} No loss is put down to it."
+        return " No trial before it shows what it changed."
+    if not harmed:
+        return " No loss is put down to it."
+    before, after = each.before, each.after
+    if unsent > each.lost:
+        was, now, what = share(before.unsent), share(after.unsent), "not sent"
+    else:
+        was, now, what = share(before.lost), share(after.lost), "lost"
+    return f" From then on {now} of the frames were {what}, {was} before it."
 
 
 def hop_of(change: Change) -> str | None:

@@ -28,6 +28,8 @@ def host(found: Seen) -> Iterator[Suspect]:
     name, cpu, used = found.competitor(found.forwarding - found.generating)
     away_ns = found.away_ns("sut")
     if used > MUCH:
+        # A SUT that comes back hands over bursts, which the analyser's ring may not hold either.
+        lost += found.dropped({DropCause.TG_RX_RING_FULL})
         # It cannot have cost more than what was offered while it ran.
         yield Suspect(min(lost, used * found.intended), Explanation(
             "pmd_core_shared",

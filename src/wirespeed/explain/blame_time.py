@@ -35,15 +35,17 @@ def threads(found: Seen) -> Iterator[Suspect]:
             # Pollers that share a CPU as planned wait all the time: something else may be worse.
             as_planned = explanation.limit == _SHARE and not _strayed(found, name)
             much = spent.not_running_ns > PLAINLY * spent.elapsed_ns and not as_planned
-            frames = _explains(found, spent)
+            frames = _explains(found, name)
             no_loss = frames <= STRAY * found.intended
             yield Suspect(frames, explanation, certain=much, harmless=no_loss)
 
 
-def _explains(found: Seen, spent: Spent) -> float:
-    """Frames lost where the thread polls, as far as they were offered while it did not run."""
+def _explains(found: Seen, name: str) -> float:
+    """Frames lost where the thread polls, as far as they were offered while it did not run; on a
+    CPU that generates also those that were not sent."""
+    spent = found.spent[name]
     lost = found.dropped((*RINGS_OF_SUT, DropCause.NOT_CONNECTED, DropCause.UNKNOWN))
-    if spent.role == "generator":
+    if found.generates(name):
         lost += found.unsent + found.dropped({DropCause.TG_RX_RING_FULL})
     part = spent.not_running_ns / spent.elapsed_ns
     return min(lost, part * found.intended)
@@ -62,7 +64,7 @@ def _throttled(name: str, spent: Spent) -> Explanation | None:
         (*_account(name, spent), figure("times throttled", spent.throttled, "1"),
          figure("quota", limit.cpus, "CPUs")),
         Proposal(f"Remove the CPU quota of cgroup {limit.cgroup}.", "cpu.max, or cpu.cfs_quota_us"),
-        hop=_hop(name, spent),
+        hop=thread_hop(name, spent),
     )  # fmt: skip
 
 
@@ -74,20 +76,20 @@ def _stopped(name: str, spent: Spent) -> Explanation | None:
         "kernel keeps no record of which"
     )  # fmt: skip
     return Explanation(
-        "poller_stopped" if _hop(name, spent) in (_SWITCH, _GENERATOR) else "vnf_stopped",
+        "poller_stopped" if thread_hop(name, spent) in (_SWITCH, _GENERATOR) else "vnf_stopped",
         f"{name} was stopped for {spent.stopped_ns / 1e6:,.0f} ms "
         f"({share(spent.stopped_ns / spent.elapsed_ns)} of the time) in "
         f"{counted(max(1, spent.stops), 'piece')}, although no other thread took its CPU: {how}.",
         _account(name, spent),
         Proposal(f"Find out what stops {name}."),
-        hop=_hop(name, spent),
+        hop=thread_hop(name, spent),
     )
 
 
 def _asleep(name: str, spent: Spent) -> Explanation | None:
     if spent.sleeps or spent.asleep_ns < MUCH * spent.elapsed_ns:
         return None
-    hop = _hop(name, spent)
+    hop = thread_hop(name, spent)
     setting = "other_config:pmd-maxsleep, pmd-sleep-max" if name.startswith(PMD) else None
     late = "are offered late or not at all" if hop == _GENERATOR else "wait until it wakes up"
     return Explanation(
@@ -122,10 +124,10 @@ def _beside_poller(found: Seen, name: str, spent: Spent) -> Explanation | None:
     used = found.competitor(spent.cpus)[2]
     if not others or longest != name or waited < max(MUCH, 2 * used):
         return None
-    if _explains(found, spent) <= STRAY * found.intended:
+    if _explains(found, name) <= STRAY * found.intended:
         return None
     both = (name, *others)
-    cpus = _listed(spent.cpus & found.spent[others[0]].cpus)
+    cpus = _listed({cpu for other in others for cpu in spent.cpus & found.spent[other].cpus})
     strayed = [told for each in both if (told := _strayed(found, each))]
     planned = f"{'; '.join(strayed)}." if strayed else "The plan has it so."
     return Explanation(
@@ -134,7 +136,7 @@ def _beside_poller(found: Seen, name: str, spent: Spent) -> Explanation | None:
         f"{share(waited)} of the time, and no other program used that CPU for as long. {planned}",
         tuple(f for each in both for f in _account(each, found.spent[each])),
         Proposal("Give each polling thread a CPU of its own; isolation does not help here."),
-        hop=_hop(name, spent),
+        hop=thread_hop(name, spent),
     )
 
 
@@ -150,10 +152,11 @@ def moved(found: Seen) -> Iterator[Suspect]:
     """Threads that ran on CPUs that the plan does not give them; costs no frames by itself."""
     for name, spent in found.spent.items():
         if told := _strayed(found, name):
-            frames = _explains(found, spent)
+            frames = _explains(found, name)
             yield Suspect(frames, Explanation(
                 "poller_moved", f"{told}: somebody changed its affinity.", _account(name, spent),
-                Proposal(f"Pin {name} where the plan has it (taskset)."), hop=_hop(name, spent),
+                Proposal(f"Pin {name} where the plan has it (taskset)."),
+                hop=thread_hop(name, spent),
             ), certain=True, harmless=frames <= STRAY * found.intended)  # fmt: skip
 
 
@@ -186,7 +189,7 @@ def interrupts(found: Seen) -> Iterator[Suspect]:
         ), certain=True, harmless=lost <= STRAY * found.intended)  # fmt: skip
 
 
-def _hop(name: str, spent: Spent) -> str:
+def thread_hop(name: str, spent: Spent) -> str:
     """The hop that the thread belongs to: the switch, a network function, or the generator."""
     if spent.role == "generator":
         return _GENERATOR

@@ -8,7 +8,7 @@ are added up here, but for those that only warm up.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -19,7 +19,7 @@ from wirespeed.model.hop_counts import Counted, DropCause
 from wirespeed.model.observation import Competitor, Observation, PollingThread
 from wirespeed.model.plan import Plan
 from wirespeed.model.result import SearchResult
-from wirespeed.model.thread_time import Throttle
+from wirespeed.model.thread_time import ThreadTime, Throttle
 from wirespeed.model.trial import Stage, Trial
 
 # How Open vSwitch names its polling threads.
@@ -54,20 +54,41 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
+class Fate:
+    """Frames that were to be sent, and which shares of them were lost, and not sent."""
+
+    intended: int
+    lost: float
+    unsent: float
+
+
+@dataclass(frozen=True, slots=True)
 class Changed:
     """Settings that changed during a trial or between it and the one before it.
 
-    number: of that trial, from 1. lost, unsent: frames from it on, beyond the share that the trials
-    before it lost; 0 where no trial was before it, since there is nothing to compare with. before,
-    after: shares of the frames lost; before is None where no trial was.
+    number: of that trial, from 1. before, after: what became of the frames of the trials before it,
+    and from it on; None where no trial was before it: there is nothing to compare with.
     """
 
     number: int
     changes: tuple[Change, ...]
-    lost: float
-    unsent: float
-    before: float | None
-    after: float
+    before: Fate | None
+    after: Fate
+
+    @property
+    def lost(self) -> float:
+        """Frames lost from then on, beyond the share that was lost before."""
+        return self._beyond(lambda fate: fate.lost)
+
+    @property
+    def unsent(self) -> float:
+        """The same of frames that the generator gave up."""
+        return self._beyond(lambda fate: fate.unsent)
+
+    def _beyond(self, share: Callable[[Fate], float]) -> float:
+        if self.before is None:
+            return 0.0
+        return max(0.0, share(self.after) - share(self.before)) * self.after.intended
 
 
 @dataclass(slots=True)
@@ -133,6 +154,11 @@ class Seen:
         name, cpu = max(here, key=lambda key: here[key])
         return name, cpu, here[name, cpu] / self.time_ns
 
+    def generates(self, name: str) -> bool:
+        """Return whether a polling thread ran on a CPU that generates."""
+        spent = self.spent[name]
+        return spent.role == "generator" or not self.generating.isdisjoint(spent.cpus)
+
     def frames_in(self, time_ns: float) -> float:
         """What is offered in so much time."""
         return time_ns * self.load_fps / 1e9
@@ -182,35 +208,16 @@ def _changed(trials: Sequence[Trial]) -> Iterator[Changed]:
     for number, trial in enumerate(trials, start=1):
         if not trial.observation.changes:
             continue
-        before, after = _losses(trials[: number - 1]), _losses(trials[number - 1 :])
-        lost, unsent = (
-            max(0.0, now - usual) if before.intended else 0.0
-            for now, usual in zip(after.shares, before.shares, strict=True)
-        )
-        yield Changed(
-            number, trial.observation.changes, lost * after.intended, unsent * after.intended,
-            before.shares[0] if before.intended else None, after.shares[0],
-        )  # fmt: skip
+        earlier = trials[: number - 1]
+        before = _fate(earlier) if earlier else None
+        yield Changed(number, trial.observation.changes, before, _fate(trials[number - 1 :]))
 
 
-@dataclass(frozen=True, slots=True)
-class _Losses:
-    lost: int
-    unsent: int
-    intended: int
-
-    @property
-    def shares(self) -> tuple[float, float]:
-        """Lost and unsent, of the frames intended."""
-        return self.lost / max(1, self.intended), self.unsent / max(1, self.intended)
-
-
-def _losses(trials: Sequence[Trial]) -> _Losses:
-    return _Losses(
-        sum(trial.lost for trial in trials),
-        sum(trial.observation.total("unsent") for trial in trials),
-        sum(trial.observation.total("intended") for trial in trials),
-    )
+def _fate(trials: Sequence[Trial]) -> Fate:
+    intended = sum(trial.observation.total("intended") for trial in trials)
+    unsent = sum(trial.observation.total("unsent") for trial in trials)
+    lost = sum(trial.lost for trial in trials)
+    return Fate(intended, lost / max(1, intended), unsent / max(1, intended))
 
 
 def _add_late(found: Seen, trial: Trial) -> None:
@@ -267,12 +274,28 @@ def _add(found: Seen, trial: Trial) -> None:
             (found.pmd_nodes if pmd else found.other_nodes).add(thread.node)
         _add_time(found, thread)
     for other in observation.competitors:
-        found.shares[other.name, other.cpu] += round(other.share * length_ns)
+        found.shares[other.name, other.cpu] += round(taken(observation, other) * length_ns)
         found.beside[other.name, other.cpu] = other
     for source in observation.interrupts:
         key_of = source.cpu, source.source
         found.interrupts[key_of] += round(source.per_s * trial.duration_s)
         found.softirq_ns[key_of] += round(source.time_share * length_ns)
+
+
+def taken(observation: Observation, other: Competitor) -> float:
+    """Return the share of the time that a competitor took from the threads that poll on its CPU.
+
+    What they did not wait for, they left to it: they were stopped, asleep or throttled.
+    """
+    times = [t.time for t in observation.threads if t.cpu == other.cpu and t.time is not None]
+    waited = (_waited_ns(time) / time.elapsed_ns for time in times if time.elapsed_ns)
+    return min(other.share, max(waited, default=1.0))
+
+
+def _waited_ns(time: ThreadTime) -> int:
+    """Return how long a thread waited for others, not for its quota."""
+    throttled_ns = time.throttle.throttled_ns if time.throttle is not None else 0
+    return max(0, time.waiting_ns - throttled_ns)
 
 
 def _add_time(found: Seen, thread: PollingThread) -> None:

@@ -113,18 +113,19 @@ def by_cpu(
     """Who else used each of these CPUs, and for which share of the time, most first.
 
     Processes of one name count together, with the PID of the one that used most. A process counts
-    where it ran last; one that ended between the looks is not seen here. bench: processes that are
+    where it ran last, with its children that ended between the looks. bench: processes that are
     not told, with their children; us: we, without ours, since what we start on purpose may compete.
     booted_s: see booted_at.
     """
     used: Counter[tuple[str, int]] = Counter()
     most: dict[tuple[str, int], tuple[int, int]] = {}
+    ran_by = _used(before, after, us)
     for pid, now in after.items():
         ours = pid == us or pid in bench or now.parent in bench or now.name.startswith(SERVES)
         if not ours and now.cpu in cpus:
-            own = now.own - (before[pid].own if pid in before else 0)
-            used[now.name, now.cpu] += own
-            most[now.name, now.cpu] = max(most.get((now.name, now.cpu), (-1, 0)), (own, pid))
+            ran = ran_by[pid]
+            used[now.name, now.cpu] += ran
+            most[now.name, now.cpu] = max(most.get((now.name, now.cpu), (-1, 0)), (ran, pid))
     ticks = elapsed_s * _TICKS_PER_S
     return tuple(
         Competitor(

@@ -67,7 +67,11 @@ _FAILED_UPCALLS = re.compile(r"miss with failed upcall: (\d+)")
 
 
 def failed_upcalls(shown: str) -> int:
-    """Return frames dropped because their rule lookup failed, from pmd-stats-show."""
+    """Return the frames whose upcall failed, from pmd-stats-show.
+
+    Most are dropped. Frames whose flow could not be installed are forwarded (ENOSPC,
+    handle_packet_upcall in lib/dpif-netdev.c).
+    """
     return sum(int(n) for n in _FAILED_UPCALLS.findall(shown))
 
 
@@ -191,11 +195,11 @@ def hop(name: str, ports: Sequence[SwitchPort], answers: Answers) -> HopCount:
     that its ring had no room for (rx_missed_errors). The rx count of a vhost-user port excludes
     frames dropped by ingress policing; that of a DPDK port includes them. Frames that a port could
     not send for none of Open vSwitch's reasons had no receiver. LACP frames begin and end here.
+    Failed upcalls bound the frames that are dropped for them.
     """
     entered, left = Counter[str](), Counter[str]()
     links: dict[tuple[str, Way], int] = {}
-    drops = Counter[tuple[str, DropCause]]({(name, DropCause.UPCALL): answers.upcalls})
-    drops.update(answers.located)
+    drops = Counter[tuple[str, DropCause]](answers.located)
     for (port_name, cause), frames in answers.unmatched.items():
         drops[f"{name}:{port_name}", cause] += frames
     for port in ports:
@@ -214,6 +218,8 @@ def hop(name: str, ports: Sequence[SwitchPort], answers: Answers) -> HopCount:
             if port.members:
                 links |= {(link.name, Way.IN): came, (link.name, Way.OUT): went}
             drops.update(_port_drops(name, port, link, count))
+    gone = sum(entered.values()) - sum(left.values()) - sum(drops.values())
+    drops[name, DropCause.UPCALL] = max(0, min(answers.upcalls, gone))
     return HopCount(
         name, dict(entered), dict(left), dict(drops), events=answers.happened, links=links
     )

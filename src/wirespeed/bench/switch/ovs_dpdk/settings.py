@@ -16,18 +16,20 @@ from wirespeed.bench.interface import BenchError
 from wirespeed.bench.switch.ovs_dpdk import rpc
 from wirespeed.bench.switch.ovs_dpdk.control import Control
 
-# Columns that users set; of Interface also those that show whether it passes frames.
-_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "Open_vSwitch": ("other_config",),
-    "Bridge": ("name", "fail_mode", "other_config", "mcast_snooping_enable", "stp_enable"),
-    "Port": ("name", "tag", "trunks", "vlan_mode", "other_config", "qos", "bond_mode"),
-    "Interface": (
-        "name", "admin_state", "link_state", "mtu", "options", "other_config",
-        "ingress_policing_rate", "ingress_policing_burst", "ofport",
-    ),
-    "QoS": ("type", "other_config"),
-    "Mirror": ("name", "select_all", "output_port"),
-}  # fmt: skip
+_TABLES = (
+    "Open_vSwitch", "Bridge", "Port", "Interface", "Flow_Table", "QoS", "Queue", "Mirror",
+    "NetFlow", "sFlow", "IPFIX", "Flow_Sample_Collector_Set", "Controller",
+)  # fmt: skip
+# Columns that are no settings: Open vSwitch writes them, they list rows that are read anyway, or
+# other programs keep notes there. admin_state, link_state, mtu and ofport of Interface count as
+# settings: they show whether it passes frames.
+_NO_SETTINGS = frozenset({
+    "_version", "external_ids", "name", "bridges", "ports", "interfaces", "datapaths", "cur_cfg",
+    "next_cfg", "statistics", "status", "rstp_status", "rstp_statistics", "bfd_status", "cfm_fault",
+    "cfm_fault_status", "cfm_flap_count", "cfm_health", "cfm_remote_mpids", "cfm_remote_opstate",
+    "lacp_current", "bond_active_slave", "link_resets", "link_speed", "duplex", "ifindex",
+    "mac_in_use", "is_connected", "role", "datapath_id",
+})  # fmt: skip
 _COUNTERS = re.compile(r"(cookie|duration|n_packets|n_bytes|idle_age|hard_age)=[^,]*,\s*")
 _PORT = re.compile(
     r"^ \S+?\((?P<name>[^)]+)\):.*?\n\s+config:\s+(?P<config>.*?)\n\s+state:\s+(?P<state>.*?)\n",
@@ -85,30 +87,51 @@ def queues(shown: str) -> Iterator[tuple[str, str]]:
 
 
 def _rows(control: Control) -> Iterator[tuple[str, str]]:
-    operations = [
-        {"op": "select", "table": table, "where": [], "columns": list(columns)}
-        for table, columns in _COLUMNS.items()
-    ]
+    operations = [{"op": "select", "table": table, "where": []} for table in _TABLES]
     answers = rpc.request(
         control.runner, control.database.removeprefix("unix:"), "transact",
         ["Open_vSwitch", *operations],
     )  # fmt: skip
+    tables = {}
     # An operation that fails ends the transaction: its answer is an error, and none follows.
-    for table, answer in zip_longest(_COLUMNS, answers):
+    for table, answer in zip_longest(_TABLES, answers):
         if not isinstance(answer, dict) or "rows" not in answer:
             raise BenchError(f"the database refused to show the table {table}: {answer}")
-        for number, row in enumerate(answer["rows"]):
-            name = row.pop("name", number if len(answer["rows"]) > 1 else "")
-            for column, value in row.items():
-                yield from _values(f"{table} {name}".strip(), column, value)
+        tables[table] = answer["rows"]
+    return database(tables)
 
 
-def _values(row: str, column: str, value: Any) -> Iterator[tuple[str, str]]:
+def database(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[tuple[str, str]]:
+    """Yield the settings in all columns of each table's rows (RFC 7047, 5.1).
+
+    A row is named by its table and name; without a name, by the first digits of its UUID, as rows
+    that refer to it name it.
+    """
+    named = {
+        row["_uuid"][1]: _name(table, row) for table, rows in tables.items() for row in rows
+    }  # fmt: skip
+    for row in (row for rows in tables.values() for row in rows):
+        uuid = row["_uuid"][1]
+        for column in row.keys() - _NO_SETTINGS - {"_uuid"}:
+            yield from _values(named, f"{named[uuid]}, {column}", row[column])
+
+
+def _name(table: str, row: Mapping[str, Any]) -> str:
+    """Name a row; there is one of Open_vSwitch."""
+    return table if table == "Open_vSwitch" else f"{table} {row.get('name', row['_uuid'][1][:8])}"
+
+
+def _values(named: Mapping[str, str], setting: str, value: Any) -> Iterator[tuple[str, str]]:
     """Yield the settings of a column: one for each key of a map, none for an empty set."""
     if isinstance(value, list) and value[0] == "map":
-        yield from ((f"{row}, {column}:{key}", str(word)) for key, word in value[1])
+        yield from ((f"{setting}:{key}", _word(named, word)) for key, word in value[1])
     elif isinstance(value, list) and value[0] == "set":
         if value[1]:
-            yield f"{row}, {column}", " ".join(map(str, value[1]))
+            yield setting, " ".join(_word(named, word) for word in value[1])
     else:
-        yield f"{row}, {column}", value[1] if isinstance(value, list) else str(value)
+        yield setting, _word(named, value)
+
+
+def _word(named: Mapping[str, str], value: Any) -> str:
+    """Write a value as text: a row that it refers to by name."""
+    return named.get(value[1], value[1]) if isinstance(value, list) else str(value)
