@@ -12,7 +12,7 @@ import pytest
 from tests.measure.simulated import Fraying, Rig, Sharp, prober_of, stop
 from wirespeed.measure.prober import OutOfTime
 from wirespeed.measure.search.interface import Figures, Limits
-from wirespeed.measure.search.mlr import CONFIRMATIONS, RESERVED, Mlr
+from wirespeed.measure.search.mlr import CONFIRMATIONS, Mlr
 from wirespeed.model.evidence import Evidence
 from wirespeed.model.observation import Observation
 from wirespeed.model.trial import Stage, Trial
@@ -208,6 +208,6 @@ def test_mlr_time_over_while_it_looks_for_the_pdr_confirms_the_ndr() -> None:
 
 def test_mlr_time_over_before_the_ndr_is_bounded_leaves_it_open() -> None:
     prober = prober_of(Rig(Sharp(4e6)).measure)
-    prober.time_limit_s = RESERVED * SEARCH.confirm_s + 3
+    prober.time_limit_s = 3.0
     with pytest.raises(OutOfTime):
         SEARCH.find(prober, Limits(10e3, 10e6, None))
