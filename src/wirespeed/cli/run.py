@@ -17,14 +17,23 @@ from wirespeed.cli.begun import check_same
 from wirespeed.cli.console import print_json, print_line
 from wirespeed.cli.lab_rig import rig_for
 from wirespeed.cli.neighbours import newest_neighbours
-from wirespeed.cli.options import JsonOption, QuickOption, SetOption, StoreOption, StudyArgument
+from wirespeed.cli.options import (
+    JsonOption,
+    JunitOption,
+    QuickOption,
+    SetOption,
+    StoreOption,
+    StudyArgument,
+    ThresholdOption,
+)
 from wirespeed.cli.progress import watching
 from wirespeed.cli.required import required
-from wirespeed.cli.show import check_file, print_results, results_console, write_html
+from wirespeed.cli.show import Files, print_results, results_console
 from wirespeed.cli.typed import RunOptions, typed
 from wirespeed.model.errors import BadInput
 from wirespeed.model.study import Study
 from wirespeed.report.document import document
+from wirespeed.report.thresholds import judge
 from wirespeed.store.errors import StoreError
 from wirespeed.store.in_use import held
 from wirespeed.store.read import list_runs, read_run
@@ -62,10 +71,12 @@ def run(
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Also write the report to FILE.")
     ] = None,
+    junit: JunitOption = None,
     verbose: Annotated[
         bool,
         typer.Option("--verbose", "-v", help="Print each trial as it ends."),
     ] = False,
+    threshold: ThresholdOption = None,
     require_grade: Annotated[
         str | None,
         typer.Option(
@@ -101,9 +112,10 @@ def run(
     store: StoreOption = None,
 ) -> None:
     """Measure every point of a study, then print rates, limits and what to change."""
-    needed = required(require_grade, placement=require_placement)
-    if html is not None:
-        check_file(html)
+    asked = tuple(threshold or ())
+    needed = required(asked, require_grade, placement=require_placement)
+    files = Files(html, junit)
+    files.check()
     overrides = (*(set_ or ()), *_fault_overrides(fault))
     fresh = None if resume else load_study(study, overrides, quick=quick)
     with Store(store, exists=resume) as opened:
@@ -133,8 +145,9 @@ def run(
                 else RunWriter(opened, begun.id)
             )
             options = RunOptions(
-                lab, fence, store, html, json, verbose, require_grade, require_placement
-            )
+                lab, fence, store, html, junit, json, verbose, require_grade, require_placement,
+                asked,
+            )  # fmt: skip
             with held(opened, writer.run_id), _kept(writer, options, new=begun is None):
                 done = writer.complete_points()
                 for sentence in announcement(loaded, [p for p in wanted if p.key not in done]):
@@ -142,13 +155,13 @@ def run(
                 with watching(loaded, writer.run_id, verbose=verbose) as watcher:
                     run_study(loaded, writer, rig, watcher)
         record = read_run(opened, writer.run_id, series=html is not None)
-    if html is not None:
-        write_html(record, html, store)
+    judged = judge(record, needed.thresholds)
+    files.write(record, judged, store)
     if json:
-        print_json(json_text.dumps(document(record), indent=2, allow_nan=False))
+        print_json(json_text.dumps(document(record, judged), indent=2, allow_nan=False))
     else:
-        print_results(record, results_console(), html, store=store)
-    needed.check_run(record)
+        print_results(record, results_console(), html, judged=judged, store=store)
+    needed.check_run(record, judged)
 
 
 def _fault_overrides(text: str | None) -> tuple[str, ...]:

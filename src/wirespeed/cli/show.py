@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
-from wirespeed.cli.console import plain_console, print_paragraph
+from wirespeed.cli.console import Text, plain_console, print_paragraph
 from wirespeed.cli.output_file import write_output
 from wirespeed.cli.typed import typed
 from wirespeed.model.errors import BadInput, WirespeedError
@@ -27,11 +29,13 @@ from wirespeed.report.effects import effect_words, factor_groups
 from wirespeed.report.emulated_tcp import offload_direction
 from wirespeed.report.grades import BETTER_GRADE, could_be_better
 from wirespeed.report.html import html_report
+from wirespeed.report.junit import junit_xml
 from wirespeed.report.papers.beside import beside_published, counts, panels
 from wirespeed.report.papers.interface import Beside
 from wirespeed.report.summary import meaning, summary_lines
 from wirespeed.report.tcp import offload_gains, split, tcp_table
 from wirespeed.report.things_to_change import change_line, things_to_change
+from wirespeed.report.thresholds import Judged, Verdict
 from wirespeed.report.waterfall import waterfall_table, waterfalls
 from wirespeed.store.records import PointRecord, RunRecord
 
@@ -48,17 +52,23 @@ def results_console() -> Console:
 
 
 def print_results(
-    run: RunRecord, console: Console, html: Path | None = None, *, store: str | None = None
+    run: RunRecord,
+    console: Console,
+    html: Path | None = None,
+    *,
+    judged: Sequence[Judged] = (),
+    store: str | None = None,
 ) -> None:
     """Print the table of results, what to change, and where to read more.
 
-    html: path of the report. store: as --store named it.
+    judged: its points by thresholds. html: where the report is. store: as --store named it.
     """
     frames, tcp = split(run)
     if frames:
         _print_table(run, console)
     if tcp:
         _print_tcp(tcp, console)
+    print_thresholds(judged, console)
     _print_changes(run, console)
     _print_effects(run, console)
     _print_paper(run, console)
@@ -124,10 +134,36 @@ def print_agreement(paper: Beside, console: Console) -> None:
         console.print(f"  {one.agreement}: {one.text}", soft_wrap=True)
 
 
-def write_html(run: RunRecord, path: Path, store: str | None = None) -> None:
-    """Write the report. store: as --store named it. Raises WirespeedError, BadInput."""
-    check_file(path)
-    _write_whole(run, path, html_report(run), store)
+def print_thresholds(judged: Sequence[Judged], console: Console) -> None:
+    """Print each threshold at each point that it names, with its verdict."""
+    if not judged:
+        return
+    console.print("\nThresholds:", style="bold", soft_wrap=True)
+    for one in judged:
+        style = "green" if one.verdict is Verdict.MET else "red"
+        console.print(Text(f"  {one}", style=style), soft_wrap=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Reports that are written as files; None for none."""
+
+    html: Path | None = None
+    junit: Path | None = None
+
+    def check(self) -> None:
+        """Raise BadInput where a file of such a name cannot be written."""
+        for path in (self.html, self.junit):
+            if path is not None:
+                check_file(path)
+
+    def write(self, run: RunRecord, judged: Sequence[Judged], store: str | None) -> None:
+        """Write them. store: as --store named it. Raises WirespeedError, BadInput."""
+        self.check()
+        if self.html is not None:
+            _write_whole(run, self.html, html_report(run, judged), store)
+        if self.junit is not None:
+            _write_whole(run, self.junit, junit_xml(run, judged), store)
 
 
 def check_file(path: Path) -> None:

@@ -194,11 +194,9 @@ def _bracket(bracket: Bracket) -> str | None:
 
 
 def _latency(result: SearchResult) -> str | None:
-    """Return the latency over clean time where it is known."""
-    at = result.latency_at(0.5)
-    if at is None:
+    found = result.half_load_latency
+    if found is None:
         return None
-    found = at.undisturbed or at.latency
     return f"{microseconds(found.p50_ns)} / {microseconds(found.p99_ns)}"
 
 
