@@ -15,6 +15,7 @@ import typer
 from wirespeed.cli import rig as rigs
 from wirespeed.cli.begun import check_same
 from wirespeed.cli.console import print_json, print_line
+from wirespeed.cli.detail import Detail, detail_of
 from wirespeed.cli.lab_rig import rig_for
 from wirespeed.cli.neighbours import newest_neighbours
 from wirespeed.cli.options import (
@@ -31,7 +32,7 @@ from wirespeed.cli.required import required
 from wirespeed.cli.show import Files, print_results, results_console
 from wirespeed.cli.typed import RunOptions, typed
 from wirespeed.model.errors import BadInput
-from wirespeed.model.study import Study
+from wirespeed.model.study import Point, Study
 from wirespeed.report.document import document
 from wirespeed.report.thresholds import judge
 from wirespeed.store.errors import StoreError
@@ -72,9 +73,14 @@ def run(
         Path | None, typer.Option("--html", metavar="FILE", help="Also write the report to FILE.")
     ] = None,
     junit: JunitOption = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print errors and the table of results alone.")
+    ] = False,
     verbose: Annotated[
         bool,
-        typer.Option("--verbose", "-v", help="Print each trial as it ends."),
+        typer.Option(
+            "--verbose", "-v", help="Print each trial as it ends, and all about the results."
+        ),
     ] = False,
     threshold: ThresholdOption = None,
     require_grade: Annotated[
@@ -112,6 +118,7 @@ def run(
     store: StoreOption = None,
 ) -> None:
     """Measure every point of a study, then print rates, limits and what to change."""
+    detail = detail_of(quiet=quiet, verbose=verbose)
     asked = tuple(threshold or ())
     needed = required(asked, require_grade, placement=require_placement)
     files = Files(html, junit)
@@ -145,14 +152,13 @@ def run(
                 else RunWriter(opened, begun.id)
             )
             options = RunOptions(
-                lab, fence, store, html, junit, json, verbose, require_grade, require_placement,
-                asked,
+                lab, fence, store, html, junit, json, quiet, verbose, require_grade,
+                require_placement, asked,
             )  # fmt: skip
             with held(opened, writer.run_id), _kept(writer, options, new=begun is None):
-                done = writer.complete_points()
-                for sentence in announcement(loaded, [p for p in wanted if p.key not in done]):
-                    print_line(sentence, stderr=True)
-                with watching(loaded, writer.run_id, verbose=verbose) as watcher:
+                if detail is not Detail.QUIET:
+                    _announce(loaded, wanted, writer)
+                with watching(loaded, writer.run_id, detail) as watcher:
                     run_study(loaded, writer, rig, watcher)
         record = read_run(opened, writer.run_id, series=html is not None)
     judged = judge(record, needed.thresholds)
@@ -160,8 +166,15 @@ def run(
     if json:
         print_json(json_text.dumps(document(record, judged), indent=2, allow_nan=False))
     else:
-        print_results(record, results_console(), html, judged=judged, store=store)
+        print_results(record, results_console(), html, judged=judged, detail=detail, store=store)
     needed.check_run(record, judged)
+
+
+def _announce(study: Study, wanted: Sequence[Point], writer: RunWriter) -> None:
+    """Print what is about to be measured, and how long it takes."""
+    done = writer.complete_points()
+    for sentence in announcement(study, [p for p in wanted if p.key not in done]):
+        print_line(sentence, stderr=True)
 
 
 def _fault_overrides(text: str | None) -> tuple[str, ...]:

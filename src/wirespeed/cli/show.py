@@ -13,6 +13,7 @@ from pathlib import Path
 from rich.console import Console
 
 from wirespeed.cli.console import Text, plain_console, print_paragraph
+from wirespeed.cli.detail import Detail
 from wirespeed.cli.output_file import write_output
 from wirespeed.cli.typed import typed
 from wirespeed.model.errors import BadInput, WirespeedError
@@ -57,6 +58,7 @@ def print_results(
     html: Path | None = None,
     *,
     judged: Sequence[Judged] = (),
+    detail: Detail = Detail.NORMAL,
     store: str | None = None,
 ) -> None:
     """Print the table of results, what to change, and where to read more.
@@ -67,11 +69,17 @@ def print_results(
     if frames:
         _print_table(run, console)
     if tcp:
-        _print_tcp(tcp, console)
+        console.print(tcp_table(tcp))
+    if detail is Detail.QUIET:
+        return
+    verbose = detail is Detail.VERBOSE
+    if verbose and (words := meaning(run)):
+        print_paragraph(words, console, style="dim")
+    _print_gains(tcp, console)
     print_thresholds(judged, console)
-    _print_changes(run, console)
+    _print_changes(run, console, whole=verbose)
     _print_effects(run, console)
-    _print_paper(run, console)
+    _print_paper(run, console, whole=verbose)
     console.print()
     if could_be_better(run):
         print_paragraph(BETTER_GRADE, console)
@@ -88,12 +96,10 @@ def _print_table(run: RunRecord, console: Console) -> None:
     console.print(heading, style="bold", soft_wrap=True)
     for line in lines:
         console.print(line, soft_wrap=True)
-    if words := meaning(run):
-        print_paragraph(words, console, style="dim")
 
 
-def _print_tcp(points: tuple[PointRecord, ...], console: Console) -> None:
-    console.print(tcp_table(points))
+def _print_gains(points: tuple[PointRecord, ...], console: Console) -> None:
+    """Print what offloads and steps of tuning gain in TCP throughput."""
     for gain in offload_gains(points):
         factor = NONE if gain.factor is None else f"{gain.factor:.1f}x"
         console.print(f"Offloads gain {factor}: {gain.what}", soft_wrap=True)
@@ -103,12 +109,15 @@ def _print_tcp(points: tuple[PointRecord, ...], console: Console) -> None:
         console.print(waterfall_table(waterfall))
 
 
-def _print_changes(run: RunRecord, console: Console) -> None:
+def _print_changes(run: RunRecord, console: Console, *, whole: bool) -> None:
+    """Print a line for each change, cut where the console is narrow. whole: not cut."""
     if not (changes := things_to_change(run)):
         return
     console.print("\nTo change, the largest expected gain first:", style="bold", soft_wrap=True)
     for number, change in enumerate(changes, start=1):
-        print_paragraph(change_line(change, run), console, first=f"  {number}. ", width=_FILE_WIDTH)
+        first = f"  {number}. "
+        text = change_line(change, run, None if whole else console.width - len(first))
+        print_paragraph(text, console, first=first, width=_FILE_WIDTH)
 
 
 def _print_effects(run: RunRecord, console: Console) -> None:
@@ -118,19 +127,21 @@ def _print_effects(run: RunRecord, console: Console) -> None:
             console.print(f"  {effect_words(told)}", soft_wrap=True)
 
 
-def _print_paper(run: RunRecord, console: Console) -> None:
+def _print_paper(run: RunRecord, console: Console, *, whole: bool) -> None:
     if (paper := beside_published(run)) is None:
         return
-    print_agreement(paper, console)
+    print_agreement(paper, console, whole=whole)
+    if not whole:
+        return
     for row, why in paper.without.items():
         console.print(f"  no point: {row}: {why}.", style="dim", soft_wrap=True)
 
 
-def print_agreement(paper: Beside, console: Console) -> None:
-    """Print how rates compare with a paper."""
+def print_agreement(paper: Beside, console: Console, *, whole: bool = True) -> None:
+    """Print how rates compare with a paper. whole: each sentence, not their number alone."""
     heading = f"\nNext to {paper.source.cite}: {counts(paper)}"
     console.print(heading, style="bold", soft_wrap=True)
-    for one in paper.said:
+    for one in paper.said if whole else ():
         console.print(f"  {one.agreement}: {one.text}", soft_wrap=True)
 
 

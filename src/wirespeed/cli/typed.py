@@ -39,6 +39,7 @@ class RunOptions:
     html: Path | None = None
     junit: Path | None = None
     json: bool = False
+    quiet: bool = False
     verbose: bool = False
     require_grade: str | None = None
     require_placement: bool = False

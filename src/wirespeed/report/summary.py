@@ -64,7 +64,7 @@ def summary_lines(run: RunRecord, width: int) -> list[str]:
     lines = [line for text in layout.lines() for line in text]
     if dropped:
         lines.append(f"Hidden, as the terminal is narrow: {', '.join(dropped)}.")
-    return [line if cell_len(line) <= width else _cut(line, width) for line in lines]
+    return [cut(line, width) for line in lines]
 
 
 def meaning(run: RunRecord) -> str:
@@ -88,8 +88,11 @@ def _kinds(run: RunRecord) -> set[PlacementKind]:
     return {found.placement for found in figures if found.placement is not None}
 
 
-def _cut(line: str, width: int) -> str:
-    return f"{set_cell_size(line, width - 1).rstrip()}\N{HORIZONTAL ELLIPSIS}"
+def cut(line: str, width: int | None) -> str:
+    """Return the line, or its beginning where it takes more cells than `width`."""
+    if width is None or cell_len(line) <= width:
+        return line
+    return f"{set_cell_size(line, max(width - 1, 0)).rstrip()}\N{HORIZONTAL ELLIPSIS}"
 
 
 def _has(row: Row, name: str) -> bool:
