@@ -42,7 +42,9 @@ StudyArgument = Annotated[
 RunArgument = Annotated[
     str,
     typer.Argument(
-        metavar="RUN", help='Id of a run (`wirespeed runs`), or "latest".', show_default=False
+        metavar="RUN",
+        help='Id or name of a run (`wirespeed runs`), or "latest".',
+        show_default=False,
     ),
 ]
 ThresholdOption = Annotated[
