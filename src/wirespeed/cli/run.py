@@ -16,7 +16,7 @@ from wirespeed.cli import rig as rigs
 from wirespeed.cli.begun import check_same
 from wirespeed.cli.console import print_json, print_line
 from wirespeed.cli.detail import Detail, detail_of
-from wirespeed.cli.lab_rig import rig_for
+from wirespeed.cli.lab_rig import rig_for, testbed_for
 from wirespeed.cli.neighbours import newest_neighbours
 from wirespeed.cli.options import (
     JsonOption,
@@ -31,6 +31,7 @@ from wirespeed.cli.progress import watching
 from wirespeed.cli.required import required
 from wirespeed.cli.show import Files, print_results, results_console
 from wirespeed.cli.typed import RunOptions, typed
+from wirespeed.cli.verbs import is_named
 from wirespeed.model.errors import BadInput
 from wirespeed.model.study import Point, Study
 from wirespeed.report.document import document
@@ -49,6 +50,7 @@ from wirespeed.study.shipped import find_study
 
 
 def run(
+    ctx: typer.Context,
     study: StudyArgument,
     *,
     set_: SetOption = None,
@@ -132,6 +134,7 @@ def run(
             else _to_resume(opened, study, overrides, quick=quick, store=store)
         )
         needed.check_study(loaded)
+        lab = testbed_for(loaded, lab, is_named=is_named(ctx, "lab"))
         with rig_for(loaded, lab, fence) as rig:
             origin = rigs.origin_of(
                 rig,
@@ -210,7 +213,7 @@ def _to_resume(
 ) -> tuple[Study, RunRecord]:
     """Return the study and the run to continue. store: as --store named it. Raises BadInput."""
     summaries = list_runs(opened)
-    if any(summary.id == named for summary in summaries):
+    if any(named in (summary.id, summary.name) for summary in summaries):
         record = read_run(opened, named)
         if overrides or quick:
             said = f"--set {overrides[0]}" if overrides else "--quick"
