@@ -22,6 +22,7 @@ from wirespeed.cli.required import check_met
 from wirespeed.cli.show import Files, print_thresholds, results_console, write_svg
 from wirespeed.model.errors import BadInput
 from wirespeed.report.document import document
+from wirespeed.report.redact import Redactor
 from wirespeed.report.table import csv_text
 from wirespeed.report.threshold_text import check_labels, read_thresholds
 from wirespeed.report.thresholds import judge
@@ -61,6 +62,13 @@ def report(
     ] = None,
     threshold: ThresholdOption = None,
     junit: JunitOption = None,
+    redact: Annotated[
+        bool,
+        typer.Option(
+            "--redact",
+            help="Put labels for host names, addresses and command lines into all that is written.",
+        ),
+    ] = False,
     store: StoreOption = None,
 ) -> None:
     """Write a run's report: one HTML file that needs no network."""
@@ -75,6 +83,9 @@ def report(
     judged = judge(record, asked)
     if params is not None:
         record = with_predictions(record, parameters_of(params))
+    if redact:
+        redactor = Redactor(record)
+        record, judged = redactor.of(record), redactor.of(judged)
     if csv:
         print_text(csv_text(record))
     if json:
