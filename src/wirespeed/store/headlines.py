@@ -59,7 +59,8 @@ def _rates(row: Row[Any]) -> Iterator[tuple[int, Headline]]:
 
 
 def _number(*path: str) -> ColumnElement[float]:
-    return POINTS.c.result[path].as_float()
+    found: ColumnElement[float] = POINTS.c.result[path].as_float()
+    return found
 
 
 _COLUMNS = (
