@@ -25,10 +25,10 @@ SHOWN_TRIALS = 6
 
 
 class LiveTable:
-    """Show complete points, the current trial, the last trials and the time left, redrawn in place.
+    """Table of complete points, current trial, last trials and time left, redrawn in place.
 
-    It is redrawn between trials only: on a small machine, drawing during a trial takes CPU time
-    from a polling thread and disturbs the trial.
+    It is redrawn only between trials: on a small machine, drawing takes CPU time from polling
+    threads and adds noise to the trial.
     """
 
     def __init__(self, study: Study, run_id: str) -> None:

@@ -12,7 +12,7 @@ from wirespeed.model.words import gbps, mpps, seconds
 
 
 class Counter:
-    """Counts points, and estimates how long the remaining ones take."""
+    """Counts points, and estimates the time of the remaining ones."""
 
     def __init__(self, study: Study) -> None:
         self.total = len(study.points)
@@ -28,18 +28,18 @@ class Counter:
         self._started = time.monotonic()
 
     def complete(self) -> float:
-        """How long the point took, in seconds."""
+        """Count a point; return how long it took, in s."""
         took_s = self.elapsed_s()
         self._measured += 1
         self._measuring_s += took_s
         return took_s
 
     def elapsed_s(self) -> float:
-        """Return how long the point takes already, in seconds."""
+        """Return the time since the point began, in s."""
         return time.monotonic() - self._started
 
     def left_s(self, of_point_s: float | None) -> float | None:
-        """The time left of this point, and for later points the mean time of earlier ones."""
+        """Return the time left in s: of this point, plus the mean for each later one."""
         if of_point_s is None:
             return None
         after = self.total - self.number
@@ -48,7 +48,7 @@ class Counter:
         return of_point_s + after * self._measuring_s / self._measured
 
     def later_points_s(self) -> float:
-        """The estimated time of points that have not begun."""
+        """Return the estimated time of points that have not begun, in s."""
         mean_s = self._measuring_s / self._measured if self._measured else 0.0
         return (self.total - self.number) * mean_s
 

@@ -15,8 +15,8 @@ from wirespeed.store.url import shown_url
 def typed(*words: str, **options: object) -> str:
     """Return `wirespeed WORDS --OPTION VALUE`, quoted for a POSIX shell.
 
-    options: None and False are left out; True is a flag; a tuple repeats its option. store: its
-    password is left out.
+    options: None and False are dropped; True is a flag; a tuple repeats its option. store: its
+    password is dropped.
     """
     line = ["wirespeed", *words]
     for name, values in options.items():
