@@ -41,6 +41,7 @@ def wirespeed(
 ) -> Iterator[Command]:
     """Return a command in this process, with its own store and its own directory."""
     monkeypatch.setenv("WIRESPEED_STORE", str(tmp_path / "runs.sqlite"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.chdir(tmp_path)
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

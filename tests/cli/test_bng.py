@@ -31,7 +31,7 @@ def test_wsdp_takes_generated_tables(tmp_path: Path, options: tuple[str, ...]) -
 
 
 def test_wsdp_takes_generated_sessions(tmp_path: Path) -> None:
-    options = ("--users", "70000", "--pppoe", "--host", "10.0.0.7")
+    options = ("--users", "70000", "--pppoe", "--subscriber", "10.0.0.7")
     tables = write(tmp_path / "tables.txt", *options)
     access = "access = pppoe\n"
     ini = eal_section() + PORTS + up_task(tables, extra=access) + down_task(tables, access)
@@ -92,8 +92,8 @@ def test_more_users_than_memory_is_one_clear_error(tmp_path: Path) -> None:
 
 
 def test_a_bad_address_is_named() -> None:
-    with pytest.raises(BadInput, match=r'--host "10.0.0": must be an IPv4 address'):
-        RUNNER.invoke(app, ["tables", "--host", "10.0.0"], catch_exceptions=False)
+    with pytest.raises(BadInput, match=r'--subscriber "10.0.0": must be an IPv4 address'):
+        RUNNER.invoke(app, ["tables", "--subscriber", "10.0.0"], catch_exceptions=False)
 
 
 @pytest.mark.parametrize(

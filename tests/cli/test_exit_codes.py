@@ -114,7 +114,7 @@ READS = {
 # `fleet add` goes on after a file that it cannot use, and `explain --lab` needs a run first.
 ELSEWHERE = {("fleet add", "PATH..."), ("fleet add", "--members"), ("explain", "--lab")}
 # Files and folders that are written.
-WRITES = {"--output", "--html", "--svg", "--record"}
+WRITES = {"--output", "--html", "--junit", "--svg", "--record"}
 
 
 def test_every_file_that_a_verb_reads_is_in_the_table() -> None:

@@ -52,6 +52,16 @@ def queues(wirespeed: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
     return wirespeed
 
 
+def test_explain_brief_is_a_line_for_each_point(queues: Command) -> None:
+    ended = queues("explain", "latest", "--brief")
+    assert (ended.code, ended.err) == (0, "")
+    [line] = ended.out.splitlines()
+    assert line.startswith(f"{P2P}: NDR 1.99")
+    assert "; limited by switch CPU; to change: Add a PMD core and an Rx queue (" in line
+    refused = queues("explain", "latest", "--brief", "--json")
+    assert (refused.code, "--brief and --json" in refused.err) == (2, True)
+
+
 def test_it_says_what_limits_and_what_to_change(queues: Command) -> None:
     ended = queues("explain", "latest")
     assert (ended.code, ended.err) == (0, "")

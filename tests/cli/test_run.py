@@ -322,3 +322,31 @@ def test_run_cut_short_hints_with_its_store_and_options(wirespeed: Command, host
     assert json.loads(wirespeed(*words).out)["run"]["complete"] is True
     full = wirespeed("run", "wire", "--store", "my runs.sqlite").out.splitlines()[-1]
     assert full.endswith("wirespeed explain wire-2 --store 'my runs.sqlite'")
+
+
+def test_run_quiet_prints_the_table_alone(wirespeed: Command) -> None:
+    ended = wirespeed("run", "wire", "-q")
+    assert (ended.code, ended.err) == (0, "")
+    heading, row = ended.out.splitlines()
+    assert heading.startswith("point")
+    assert row.startswith("wire, 64 B")
+
+
+def test_run_quiet_prints_errors(wirespeed: Command) -> None:
+    ended = wirespeed("run", "wire", "--quiet", "--threshold", "*: ndr >= 9e9")
+    assert ended.code == 1
+    assert ended.err.startswith("wirespeed: 1 of 1 thresholds are not met: wire, 64 B: ndr >= 9e9")
+    assert len(ended.out.splitlines()) == 2
+
+
+def test_run_quiet_and_verbose_are_refused(wirespeed: Command, host: FakeHost) -> None:
+    ended = wirespeed("run", "wire", "-q", "-v")
+    assert ended.code == 2
+    assert "-q and -v contradict each other" in ended.err
+    assert not host.opened
+
+
+def test_run_verbose_explains_the_headings(wirespeed: Command) -> None:
+    meaning = "NDR: highest rate without loss."
+    assert meaning not in wirespeed("run", "wire").out
+    assert meaning in wirespeed("run", "wire", "-v").out

@@ -69,6 +69,14 @@ class TestReport:
         first = json.loads(wirespeed("run", "wire", "--json").out)
         assert json.loads(wirespeed("report", "wire-1", "--json").out) == first
 
+    def test_redact_leaves_no_name_of_the_host(self, wirespeed: Command) -> None:
+        options = ("--redact", "--html", "r.html", "--junit", "j.xml", "--json")
+        ended = wirespeed("report", "latest", *options)
+        files = [Path(name).read_text(encoding="utf-8") for name in ("r.html", "j.xml")]
+        for text in (ended.out, *files):
+            assert "testhost" not in text
+            assert "host-1" in text
+
     def test_svg_is_a_file_a_chart(self, wirespeed: Command) -> None:
         ended = wirespeed("report", "latest", "--svg", "charts")
         names = {path.name for path in Path("charts").iterdir()}
@@ -88,17 +96,23 @@ class TestCompare:
         ended = wirespeed("compare", "wire-1", "wire-2", "--tolerance", "5%")
         assert ended.code == 1
         assert "-10.0%" in ended.out
-        assert "Worse by more than 5.0% and by more than the error: 3." in ended.out
+        verdict, heading = ended.out.splitlines()[:2]
+        assert verdict.startswith("wire-2 is worse than wire-1: 3 of 3 rates by more than 5.0% and")
+        assert verdict.endswith(" at wire, 64 B (-10.0%).")
+        assert heading.startswith("point")
 
     def test_within_the_tolerance_exits_with_0(self, wirespeed: Command) -> None:
         assert wirespeed("compare", "wire-1", "wire-2", "--tolerance", "0.15").code == 0
-        assert wirespeed("compare", "wire-2", "wire-1").code == 0
+        better = wirespeed("compare", "wire-2", "wire-1")
+        assert (better.code, better.out.splitlines()[0].startswith("wire-1 is better")) == (0, True)
+        same = wirespeed("compare", "wire-1", "wire-1")
+        assert same.out.startswith("wire-1 is as fast as wire-1: none of 3 rates differs by more")
 
     def test_json_has_the_error(self, wirespeed: Command) -> None:
         ended = wirespeed("compare", "wire-1", "latest", "--json")
         assert ended.code == 1
         compared = json.loads(ended.out)
-        assert compared["worse"] is True
+        assert (compared["worse"], compared["verdict"]) == (True, "worse")
         errors = [d["error"] for d in compared["differences"] if d["error"] is not None]
         assert errors
         assert all(0 <= error < 0.02 for error in errors)

@@ -13,6 +13,7 @@ from wirespeed.report.comparison import (
     Difference,
     GradeChange,
     Judgement,
+    Overall,
     PlacementChange,
 )
 from wirespeed.store.records import PointRecord, PointState, RunRecord
@@ -129,6 +130,24 @@ def test_compare_lower_bound_is_a_range_without_an_error(run: RunRecord) -> None
     assert (difference.verdict, difference.error) == (Judgement.CANNOT_TELL, None)
     assert difference.a_bracket is not None
     assert difference.a_bracket.overloads_fps is None
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "overall"),
+    [
+        ([Judgement.SAME, Judgement.WITHIN_TOLERANCE], Overall.SAME),
+        ([Judgement.SAME, Judgement.BETTER], Overall.BETTER),
+        ([Judgement.BETTER, Judgement.OVERLAP], Overall.CANNOT_TELL),
+        ([Judgement.CANNOT_TELL, Judgement.SAME], Overall.CANNOT_TELL),
+        ([Judgement.APART], Overall.CANNOT_TELL),
+        ([Judgement.NEW, Judgement.AS_IS], Overall.CANNOT_TELL),
+        ([Judgement.BETTER, Judgement.CANNOT_TELL, Judgement.GONE], Overall.WORSE),
+        ([Judgement.WORSE, Judgement.BETTER], Overall.WORSE),
+    ],
+)
+def test_compare_overall_verdict(verdicts: list[Judgement], overall: Overall) -> None:
+    found = [Difference("p", "NDR", 1.0, 1.0, 0.0, 0.0, one) for one in verdicts]
+    assert Comparison(tuple(found), (), (), (), ()).overall is overall
 
 
 def test_brackets_differ_only_when_they_are_disjoint(run: RunRecord) -> None:

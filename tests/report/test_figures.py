@@ -15,7 +15,7 @@ from wirespeed.model.words import frames, gbps, loss, microseconds, mpps, second
 from wirespeed.report.answers import answers
 from wirespeed.report.figures import line_rate_words, point_figures, rate
 from wirespeed.report.headline import key_figures
-from wirespeed.report.table import below_grade, csv_text, without_figures
+from wirespeed.report.table import csv_text, without_figures
 from wirespeed.store.records import PointState, RunRecord
 
 
@@ -80,16 +80,6 @@ def test_points_without_a_figure_are_named(run: RunRecord) -> None:
     burst = BackToBack(1e6, 900.0, 850, 950, 50, 1e-3)
     burst_only = replace(noisy, result=replace(nothing, back_to_back=burst))
     assert without_figures(replace(run, points=(burst_only,))) == ()
-
-
-def test_points_below_a_grade_are_named_with_theirs(run: RunRecord) -> None:
-    assert below_grade(run, Grade.C) == ("pvp, 64 B (D)",)
-    assert below_grade(run, Grade.B) == ("p2p, 64 B (C)", "pvp, 64 B (D)", "pvp, 512 B (C)")
-    assert len(below_grade(run, Grade.A)) == 5
-    result = run.points[2].result
-    assert result is not None
-    old = replace(run.points[2], result=replace(result, grade=None))
-    assert below_grade(replace(run, points=(old,)), Grade.C) == ("p2p, 1518 B (no grade)",)
 
 
 def test_key_figures_name_the_best_points_and_how_sure_they_are(run: RunRecord) -> None:

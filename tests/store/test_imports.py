@@ -16,6 +16,7 @@ from wirespeed.model.trial import Stage
 from wirespeed.store.errors import StoreError
 from wirespeed.store.figures import measured
 from wirespeed.store.imports import import_runs
+from wirespeed.store.labels import note_run, rename_run, tag_run
 from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.records import RunRecord
 from wirespeed.store.run_writer import RunWriter
@@ -65,6 +66,26 @@ def test_a_run_that_has_grown_replaces_its_copy(tmp_path: Path) -> None:
         assert import_runs(here, there, "a") == 1
         (grown,) = list_runs(here)
         assert (grown.id, grown.complete) == (copy.id, 1)
+
+
+def test_import_keeps_the_labels_of_this_store(tmp_path: Path) -> None:
+    with (
+        Store(str(tmp_path / "there.sqlite")) as there,
+        Store(str(tmp_path / "all.sqlite")) as here,
+    ):
+        writer, point = start(there)
+        rename_run(there, writer.run_id, "theirs")
+        import_runs(here, there, "a")
+        (copy,) = list_runs(here)
+        assert (copy.name, copy.tags, copy.note) == (None, (), None)
+        rename_run(here, copy.id, "ours")
+        tag_run(here, copy.id, "lab")
+        note_run(here, copy.id, "C-states off")
+        measure(writer, point)
+        import_runs(here, there, "a")
+        (grown,) = list_runs(here)
+        assert grown.complete == 1
+        assert (grown.name, grown.tags, grown.note) == ("ours", ("lab",), "C-states off")
 
 
 def test_figures_belong_to_the_host_that_the_fleet_names(store_name: str, tmp_path: Path) -> None:

@@ -13,12 +13,11 @@ from tests.fake_rig import FACTS, FakeHost
 from tests.plan.test_bench import host
 from tests.report.sample import Nobody
 from wirespeed.model.facts import HugePagePool, PciDevice
-from wirespeed.model.result import Grade
 from wirespeed.model.study import Study
 from wirespeed.report.document import document
 from wirespeed.report.html import html_report
 from wirespeed.report.sentence import point_sentences
-from wirespeed.report.table import below_grade, without_figures
+from wirespeed.report.table import without_figures
 from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.records import PointState
 from wirespeed.store.run_writer import Origin, RunWriter
@@ -62,7 +61,7 @@ def test_what_the_host_lacks_is_not_run_and_the_rest_is(tmp_path: Path) -> None:
     assert summary.complete == summary.points == 2
     [why] = watcher.why
     assert why.startswith("not run: needs cores >= 1000 (physical cores that wirespeed may use; ")
-    assert without_figures(record) == below_grade(record, Grade.C) == ()
+    assert without_figures(record) == ()
     assert point_sentences(record.points[1]) == (f"N{why[1:]}.",)
     assert why.removeprefix("not run: ").replace(">", "&gt;") in html_report(record)
     assert [point["state"] for point in document(record)["points"]] == ["complete", "not_run"]

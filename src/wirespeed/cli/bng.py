@@ -39,18 +39,24 @@ def tables(
     sparse: Annotated[
         bool, typer.Option(help="Random tags and keys, not consecutive ones.")
     ] = False,
-    host: Annotated[
+    subscriber: Annotated[
         str | None,
         typer.Option(metavar="IPV4", help="Give each subscriber one static host: this address."),
     ] = None,
+    host: Annotated[
+        str | None,
+        typer.Option(metavar="IPV4", hidden=True, help="The older name of --subscriber."),
+    ] = None,
     pppoe: Annotated[
-        bool, typer.Option(help="Give every subscriber a PPPoE session; needs --host.")
+        bool, typer.Option(help="Give every subscriber a PPPoE session; needs --subscriber.")
     ] = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same tables.")] = 1,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Default: stdout.")] = None,
 ) -> None:
     """Write a table file of any size: subscribers, routes and next hops."""
-    spec = TableSpec(users, routes, hops, ports, mpls, sparse, address(host), seed, pppoe)
+    spec = TableSpec(
+        users, routes, hops, ports, mpls, sparse, address(subscriber or host), seed, pppoe
+    )
     try:
         check(spec)
     except BadInput as error:
@@ -95,5 +101,5 @@ def address(text: str | None) -> IPv4Address | None:
         return IPv4Address(text)
     except AddressValueError as error:
         raise BadInput(
-            f'--host "{text}": must be an IPv4 address as in 10.0.0.1', _TABLES
+            f'--subscriber "{text}": must be an IPv4 address as in 10.0.0.1', _TABLES
         ) from error

@@ -39,7 +39,10 @@ VERBS = {
         "run:run",
         "Measure every point of a study, then print rates, limits and what to change.",
     ),
-    "runs": ("runs:app", "List the runs in the store, newest first; check it, delete a run."),
+    "runs": (
+        "runs:app",
+        "List the runs in the store, newest first; name, tag, delete a run; check the store.",
+    ),
     "report": ("report:report", "Write a run's report: one HTML file that needs no network."),
     "explain": (
         "explain:explain",

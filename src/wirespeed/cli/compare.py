@@ -18,14 +18,15 @@ from wirespeed.cli.options import JsonOption, StoreOption
 from wirespeed.model.cpus import PlacementKind, placement_words
 from wirespeed.model.errors import BadInput
 from wirespeed.model.result import Bracket
-from wirespeed.model.words import NONE, mpps, percent
+from wirespeed.model.words import NONE, counted, mpps, percent
 from wirespeed.report.as_is import bracket_words
 from wirespeed.report.compare import compare_runs
-from wirespeed.report.comparison import Comparison, Difference, Judgement
+from wirespeed.report.comparison import Comparison, Difference, Judgement, Overall
 from wirespeed.store.read import read_run
 from wirespeed.store.records import RunRecord
 from wirespeed.store.store import open_to_read
 
+_OVERALL_STYLE = {Overall.WORSE: "red", Overall.BETTER: "green", Overall.SAME: "green"}
 _STYLE = {Judgement.WORSE: "red", Judgement.GONE: "red", Judgement.BETTER: "green"}
 
 
@@ -97,11 +98,14 @@ def _as_json(a: str, b: str, tolerance: float, compared: Comparison) -> dict[str
         "placements": [asdict(placement) for placement in compared.placements],
         "grades": [asdict(change) for change in compared.grades],
         "worse": bool(compared.worse),
+        "verdict": str(compared.overall),
     }
 
 
 def _print(a: str, b: str, tolerance: float, compared: Comparison) -> None:
     console = plain_console()
+    style = _OVERALL_STYLE.get(compared.overall, "yellow")
+    console.print(Text(_verdict(a, b, tolerance, compared), style=style), soft_wrap=True)
     for line in _lines(a, b, compared.differences):
         console.print(line)
     for name, labels in ((a, compared.only_a), (b, compared.only_b)):
@@ -114,9 +118,26 @@ def _print(a: str, b: str, tolerance: float, compared: Comparison) -> None:
             "Figures of the host as it is do not decide: they also depend on how noisy it was.",
             soft_wrap=True,
         )
-    worse = len(compared.worse)
-    verdict = f"Worse by more than {percent(tolerance)} and by more than the error"
-    console.print(f"{verdict}: {worse or 'nothing'}.", soft_wrap=True)
+
+
+def _verdict(a: str, b: str, tolerance: float, compared: Comparison) -> str:
+    """Return the verdict in one line, with the rate that differs most."""
+    total = counted(len(compared.judged), "rate")
+    beyond = f"by more than {percent(tolerance)} and its error"
+    if compared.overall is Overall.WORSE:
+        worst = min(compared.worse, key=lambda d: -1.0 if d.change is None else d.change)
+        return f"{b} is worse than {a}: {len(compared.worse)} of {total} {beyond}, {_most(worst)}."
+    if compared.overall is Overall.CANNOT_TELL:
+        return f"Cannot tell whether {b} differs from {a}: {len(compared.undecided)} of {total}."
+    if compared.overall is Overall.BETTER:
+        best = max(compared.better, key=lambda d: d.change or 0.0)
+        return f"{b} is better than {a}: {len(compared.better)} of {total} {beyond}, {_most(best)}."
+    return f"{b} is as fast as {a}: none of {total} differs {beyond}."
+
+
+def _most(d: Difference) -> str:
+    change = "no rate any more" if d.change is None else f"{100 * d.change:+.1f}%"
+    return f"most {d.figure} at {d.label} ({change})"
 
 
 def _remarks(a: str, b: str, tolerance: float, compared: Comparison) -> Iterator[str]:

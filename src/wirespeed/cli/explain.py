@@ -10,10 +10,11 @@ from typing import Annotated
 import typer
 
 from wirespeed.cli.console import print_json
-from wirespeed.cli.explain_tables import print_explained, print_tried
+from wirespeed.cli.explain_tables import print_brief, print_explained, print_tried
 from wirespeed.cli.options import JsonOption, RunArgument, StoreOption
 from wirespeed.cli.show import results_console
 from wirespeed.cli.try_change import TryOptions, first_change, the_one, try_change
+from wirespeed.cli.verbs import is_named
 from wirespeed.model.errors import BadInput
 from wirespeed.report.explain_document import explain_document
 from wirespeed.report.explained import Explained, check_evidence, explained
@@ -26,6 +27,7 @@ _PAIRS = 8
 
 
 def explain(
+    ctx: typer.Context,
     run: RunArgument,
     point: Annotated[
         str | None,
@@ -36,6 +38,9 @@ def explain(
         ),
     ] = None,
     *,
+    brief: Annotated[
+        bool, typer.Option("--brief", help="Print a line for each point: rate, limit, change.")
+    ] = False,
     json: JsonOption = False,
     try_: Annotated[
         bool,
@@ -62,8 +67,11 @@ def explain(
     store: StoreOption = None,
 ) -> None:
     """Explain what limits each point of a run, with evidence, and what to change first."""
-    if not try_ and (pairs is not None or lab is not None):
+    lab_named = is_named(ctx, "lab")
+    if not try_ and (pairs is not None or lab_named):
         raise BadInput("--pairs and --lab are for --try", "Add --try, or leave them out.")
+    if brief and json:
+        raise BadInput("--brief and --json are two ways to print", "Choose one.")
     console = results_console()
     with Store(store, exists=True) if try_ else open_to_read(store) as opened:
         record = read_run(opened, run, series=True)
@@ -71,12 +79,12 @@ def explain(
         chosen = the_one(found, record) if try_ else None
         if not json:
             for each in found:
-                print_explained(each, console)
+                (print_brief if brief else print_explained)(each, console)
         outcome = None
         if chosen is not None:
             proposal = first_change(chosen, record.id, store)
             wanted = _PAIRS if pairs is None else pairs
-            outcome = try_change(opened, record, chosen, wanted, TryOptions(lab, store))
+            outcome = try_change(opened, record, chosen, wanted, TryOptions(lab, lab_named, store))
             if not json:
                 print_tried(outcome, proposal, console, store)
     if json:

@@ -17,9 +17,10 @@ from wirespeed.model.explanation import Explanation, Proposal, ResourceState
 from wirespeed.model.fault import show
 from wirespeed.model.words import counted, percent, seconds
 from wirespeed.report.explained import Explained
+from wirespeed.report.limit_words import limited_by
 from wirespeed.report.limits import figure_words, gain_words, remarks
 from wirespeed.report.path import why_no_path
-from wirespeed.report.sentence import point_sentences
+from wirespeed.report.sentence import point_sentences, short_sentence
 from wirespeed.report.tried import Tried, rate_words, signed_percent
 
 _STYLES = {
@@ -45,6 +46,22 @@ def print_explained(found: Explained, console: Console) -> None:
     _print_resources(found, console)
     _print_path(found, console)
     console.print()
+
+
+def print_brief(found: Explained, console: Console) -> None:
+    """Print the rates, what limits them first and what to change first, on one line."""
+    result = found.point.result
+    if result is None or found.why_not is not None:
+        console.print(
+            Text(f"{found.point.caption}: not explained: {found.why_not}."), soft_wrap=True
+        )
+        return
+    parts = [short_sentence(result), f"limited by {limited_by(found.point)}"]
+    if found.changes and (proposal := found.changes[0].proposal) is not None:
+        gain = found.changes[0].gain
+        words = "gain not known" if gain is None else gain_words(gain)
+        parts.append(f"to change: {proposal.change.rstrip('.')} ({words})")
+    console.print(Text(f"{found.point.caption}: {'; '.join(parts)}."), soft_wrap=True)
 
 
 def _heading(text: str, console: Console) -> None:

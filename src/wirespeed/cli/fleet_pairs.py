@@ -18,6 +18,7 @@ import typer
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from rich.table import Table
 
+from wirespeed.cli.configuration import MIN_LEASE_S
 from wirespeed.cli.console import plain_console, print_json, print_line
 from wirespeed.cli.input_file import read_input
 from wirespeed.cli.options import JsonOption, StoreOption
@@ -130,7 +131,7 @@ def work_off(
         typer.Option(
             "--lease",
             metavar="SECONDS",
-            min=5.0,
+            min=MIN_LEASE_S,
             help="How long the hosts of a controller that died stay taken.",
         ),
     ] = 60.0,

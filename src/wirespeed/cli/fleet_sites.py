@@ -29,9 +29,13 @@ def sites(
         ),
     ],
     days: Annotated[int, typer.Option("--days", min=1, help="Of how many days.")] = 30,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="DIR", help="Write a page of each site into it."),
+    ] = None,
     html: Annotated[
         Path | None,
-        typer.Option("--html", metavar="DIRECTORY", help="Write a page of each site into it."),
+        typer.Option("--html", metavar="DIR", hidden=True, help="The older name of --output."),
     ] = None,
     keep: Annotated[
         int | None,
@@ -42,16 +46,17 @@ def sites(
 
     A site is a schema of the database with the table of a speed-test server.
     """
-    if html is not None:
-        check_folder(html)
+    folder = output or html
+    if folder is not None:
+        check_folder(folder)
     if keep is not None:
         for name, count in forget_results(database, keep).items():
             print_line(f"{name}: {count} results older than {keep} days deleted", stderr=True)
     found = read_sites(database, days)
-    if html is not None:
+    if folder is not None:
         for site in found:
             page = site_page(site, found, days, version("wirespeed"))
-            write_output(html / page_name(site), page)
+            write_output(folder / page_name(site), page)
     table = Table(box=None, pad_edge=False)
     for column in ("site", "tests", "ended early", "last", "mostly limited by"):
         table.add_column(column)

@@ -61,6 +61,12 @@ def rig_for(study: Study, lab_file: Path | None, fence: int | None = None) -> It
         yield _rig(hosts, workloads)
 
 
+def testbed_for(study: Study, lab_file: Path | None, *, is_named: bool) -> Path | None:
+    """Return the testbed file; None where it is a default that no point of the study needs."""
+    wanted = is_named or any(_roles(point.workload).generator for point in study.points)
+    return lab_file if wanted else None
+
+
 @contextmanager
 def _fenced(runners: Sequence[Runner], token: int | None) -> Iterator[None]:
     """Lock the hosts in one order for all users, so that no two of them deadlock."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -41,6 +42,23 @@ StudyArgument = Annotated[
 RunArgument = Annotated[
     str,
     typer.Argument(
-        metavar="RUN", help='Id of a run (`wirespeed runs`), or "latest".', show_default=False
+        metavar="RUN",
+        help='Id or name of a run (`wirespeed runs`), or "latest".',
+        show_default=False,
+    ),
+]
+ThresholdOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--threshold",
+        metavar="TEXT",
+        help='Exit with 1 where a point misses it, e.g. "p2p, 64 B: ndr >= 5e6"; "*" for every '
+        "point. ndr, pdr, mrr in frames/s; p50, p99 in µs at half the PDR; grade >= B. Repeatable.",
+    ),
+]
+JunitOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--junit", metavar="FILE", help="Also write a JUnit report: a test case for each point."
     ),
 ]

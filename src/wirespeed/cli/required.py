@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check a run's results against --require-grade and --require-placement."""
+"""Hold a run's results to --threshold, --require-grade and --require-placement."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from wirespeed.model.cpus import PlacementKind, placement_words
@@ -11,40 +11,40 @@ from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.result import Grade
 from wirespeed.model.spec import Frames, Workload
 from wirespeed.model.study import Study
-from wirespeed.report.table import below_grade, without_figures
+from wirespeed.report.table import without_figures
+from wirespeed.report.threshold_text import check_labels, read_thresholds
+from wirespeed.report.thresholds import EVERY_POINT, Judged, Metric, Threshold, unmet
 from wirespeed.store.records import PointRecord, RunRecord
 
 
 @dataclass(frozen=True, slots=True)
 class Required:
-    """Requirements of every point, in addition to a rate."""
+    """Requirements of points, in addition to a rate."""
 
-    grade: Grade | None = None
-    """Lowest accepted grade; None for any."""
+    thresholds: tuple[Threshold, ...] = ()
     placement: bool = False
 
     def check_study(self, study: Study) -> None:
-        """Raise BadInput where a placement is required that the study does not name."""
+        """Raise BadInput for a threshold or a placement that no point of the study can have."""
+        check_labels(self.thresholds, [p.label for p in study.points], f"study {study.name}")
         if self.placement and not any(_wanted(point.workload) for point in study.points):
             raise BadInput(
                 f"--require-placement: study {study.name} sets no search.placement",
                 "Set it, e.g. --set 'search.placement=one cache'.",
             )
 
-    def check_run(self, record: RunRecord) -> None:
-        """Raise WirespeedError where a point lacks a rate, or a requirement is not met."""
+    def check_run(self, record: RunRecord, judged: Sequence[Judged]) -> None:
+        """Raise WirespeedError where a point has no figure, or not what is required.
+
+        judged: the run's points by these thresholds.
+        """
         total = len(record.points)
         if without := without_figures(record):
             raise WirespeedError(
                 f"{len(without)} of {total} points have no figure: {'; '.join(without)}",
                 "The report says why no trial could run or count.",
             )
-        if self.grade is not None and (below := below_grade(record, self.grade)):
-            raise WirespeedError(
-                f"{len(below)} of {total} points are below grade {self.grade}: {'; '.join(below)}",
-                "The report says what disturbed them. Isolated CPUs raise the grade (wirespeed "
-                "plan).",
-            )
+        check_met(record, judged)
         if self.placement and (elsewhere := list(_elsewhere(record))):
             raise WirespeedError(
                 f"{len(elsewhere)} of {total} points are not of the placement that they ask for: "
@@ -53,11 +53,27 @@ class Required:
             )
 
 
-def required(grade: str | None, *, placement: bool) -> Required:
-    """Raise BadInput for any grade but A, B or C: every rate has at least a D."""
+def check_met(record: RunRecord, judged: Sequence[Judged]) -> None:
+    """Raise WirespeedError where a threshold is not met."""
+    if failed := unmet(judged):
+        raise WirespeedError(
+            f"{len(failed)} of {len(judged)} thresholds are not met: {'; '.join(map(str, failed))}",
+            f"`wirespeed explain {record.id}` says what limits and what disturbs these points.",
+        )
+
+
+def required(thresholds: Sequence[str], grade: str | None, *, placement: bool) -> Required:
+    """Read what the options ask for. Raise BadInput.
+
+    grade: A, B or C; every rate has at least a D.
+    """
     if grade not in (None, "A", "B", "C"):
         raise BadInput(f"--require-grade {grade}: must be A, B or C", "E.g. --require-grade B.")
-    return Required(None if grade is None else Grade(grade), placement)
+    asked = read_thresholds(thresholds)
+    if grade is not None:
+        best = Threshold(EVERY_POINT, Metric.GRADE, ">=", Grade(grade), f"grade >= {grade}")
+        asked = (*asked, best)
+    return Required(asked, placement)
 
 
 def _wanted(workload: Workload) -> PlacementKind | None:

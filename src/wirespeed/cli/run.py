@@ -15,16 +15,27 @@ import typer
 from wirespeed.cli import rig as rigs
 from wirespeed.cli.begun import check_same
 from wirespeed.cli.console import print_json, print_line
-from wirespeed.cli.lab_rig import rig_for
+from wirespeed.cli.detail import Detail, detail_of
+from wirespeed.cli.lab_rig import rig_for, testbed_for
 from wirespeed.cli.neighbours import newest_neighbours
-from wirespeed.cli.options import JsonOption, QuickOption, SetOption, StoreOption, StudyArgument
+from wirespeed.cli.options import (
+    JsonOption,
+    JunitOption,
+    QuickOption,
+    SetOption,
+    StoreOption,
+    StudyArgument,
+    ThresholdOption,
+)
 from wirespeed.cli.progress import watching
 from wirespeed.cli.required import required
-from wirespeed.cli.show import check_file, print_results, results_console, write_html
+from wirespeed.cli.show import Files, print_results, results_console
 from wirespeed.cli.typed import RunOptions, typed
+from wirespeed.cli.verbs import is_named
 from wirespeed.model.errors import BadInput
-from wirespeed.model.study import Study
+from wirespeed.model.study import Point, Study
 from wirespeed.report.document import document
+from wirespeed.report.thresholds import judge
 from wirespeed.store.errors import StoreError
 from wirespeed.store.in_use import held
 from wirespeed.store.read import list_runs, read_run
@@ -39,6 +50,7 @@ from wirespeed.study.shipped import find_study
 
 
 def run(
+    ctx: typer.Context,
     study: StudyArgument,
     *,
     set_: SetOption = None,
@@ -62,10 +74,17 @@ def run(
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Also write the report to FILE.")
     ] = None,
+    junit: JunitOption = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print errors and the table of results alone.")
+    ] = False,
     verbose: Annotated[
         bool,
-        typer.Option("--verbose", "-v", help="Print each trial as it ends."),
+        typer.Option(
+            "--verbose", "-v", help="Print each trial as it ends, and all about the results."
+        ),
     ] = False,
+    threshold: ThresholdOption = None,
     require_grade: Annotated[
         str | None,
         typer.Option(
@@ -101,9 +120,11 @@ def run(
     store: StoreOption = None,
 ) -> None:
     """Measure every point of a study, then print rates, limits and what to change."""
-    needed = required(require_grade, placement=require_placement)
-    if html is not None:
-        check_file(html)
+    detail = detail_of(quiet=quiet, verbose=verbose)
+    asked = tuple(threshold or ())
+    needed = required(asked, require_grade, placement=require_placement)
+    files = Files(html, junit)
+    files.check()
     overrides = (*(set_ or ()), *_fault_overrides(fault))
     fresh = None if resume else load_study(study, overrides, quick=quick)
     with Store(store, exists=resume) as opened:
@@ -113,6 +134,7 @@ def run(
             else _to_resume(opened, study, overrides, quick=quick, store=store)
         )
         needed.check_study(loaded)
+        lab = testbed_for(loaded, lab, is_named=is_named(ctx, "lab"))
         with rig_for(loaded, lab, fence) as rig:
             origin = rigs.origin_of(
                 rig,
@@ -133,22 +155,29 @@ def run(
                 else RunWriter(opened, begun.id)
             )
             options = RunOptions(
-                lab, fence, store, html, json, verbose, require_grade, require_placement
-            )
+                lab, fence, store, html, junit, json, quiet, verbose, require_grade,
+                require_placement, asked,
+            )  # fmt: skip
             with held(opened, writer.run_id), _kept(writer, options, new=begun is None):
-                done = writer.complete_points()
-                for sentence in announcement(loaded, [p for p in wanted if p.key not in done]):
-                    print_line(sentence, stderr=True)
-                with watching(loaded, writer.run_id, verbose=verbose) as watcher:
+                if detail is not Detail.QUIET:
+                    _announce(loaded, wanted, writer)
+                with watching(loaded, writer.run_id, detail) as watcher:
                     run_study(loaded, writer, rig, watcher)
         record = read_run(opened, writer.run_id, series=html is not None)
-    if html is not None:
-        write_html(record, html, store)
+    judged = judge(record, needed.thresholds)
+    files.write(record, judged, store)
     if json:
-        print_json(json_text.dumps(document(record), indent=2, allow_nan=False))
+        print_json(json_text.dumps(document(record, judged), indent=2, allow_nan=False))
     else:
-        print_results(record, results_console(), html, store=store)
-    needed.check_run(record)
+        print_results(record, results_console(), html, judged=judged, detail=detail, store=store)
+    needed.check_run(record, judged)
+
+
+def _announce(study: Study, wanted: Sequence[Point], writer: RunWriter) -> None:
+    """Print what is about to be measured, and how long it takes."""
+    done = writer.complete_points()
+    for sentence in announcement(study, [p for p in wanted if p.key not in done]):
+        print_line(sentence, stderr=True)
 
 
 def _fault_overrides(text: str | None) -> tuple[str, ...]:
@@ -184,7 +213,7 @@ def _to_resume(
 ) -> tuple[Study, RunRecord]:
     """Return the study and the run to continue. store: as --store named it. Raises BadInput."""
     summaries = list_runs(opened)
-    if any(summary.id == named for summary in summaries):
+    if any(named in (summary.id, summary.name) for summary in summaries):
         record = read_run(opened, named)
         if overrides or quick:
             said = f"--set {overrides[0]}" if overrides else "--quick"

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed runs: list, check and delete stored runs."""
+"""List, label, check and delete what has been measured (`wirespeed runs`)."""
 
 from __future__ import annotations
 
 import json as json_text
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Annotated
+from datetime import UTC, datetime
+from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from wirespeed.cli.console import plain_console, print_json, print_line, visible
-from wirespeed.cli.options import JsonOption, StoreOption
+from wirespeed.cli.options import JsonOption, RunArgument, StoreOption
+from wirespeed.cli.run_labels import note, rename, tag
+from wirespeed.cli.runs_table import Filter, print_runs, since
 from wirespeed.cli.typed import typed
 from wirespeed.cli.verbs import VerbGroup
 from wirespeed.model.errors import BadInput
@@ -20,31 +23,84 @@ from wirespeed.model.words import counted
 from wirespeed.store.check import Health, check
 from wirespeed.store.delete import belongings, delete_run
 from wirespeed.store.errors import RECOVER, Damaged, damaged_runs
+from wirespeed.store.headlines import Headline, headline
+from wirespeed.store.read import run_id_of
+from wirespeed.store.records import RunSummary
 from wirespeed.store.store import Store, open_to_read
-from wirespeed.store.survey import Survey, survey
+from wirespeed.store.survey import survey
 
 app = VerbGroup(
     default="list",
     no_args_is_help=False,
-    help="List the runs in the store, newest first; check it, delete a run.",
+    help="List the runs in the store, newest first; name, tag, delete a run; check the store.",
 )
+app.command("rename")(rename)
+app.command("tag")(tag)
+app.command("note")(note)
 
 
 @app.command("list")
-def show(json: JsonOption = False, store: StoreOption = None) -> None:
-    """List the runs in the store, newest first. Exits with 1 where one is damaged."""
+def show(
+    *,
+    study: Annotated[
+        str | None, typer.Option("--study", metavar="NAME", help="Only runs of this study.")
+    ] = None,
+    since_: Annotated[
+        str | None,
+        typer.Option(
+            "--since",
+            metavar="WHEN",
+            help="Only runs begun since a date (2026-11-01, UTC) or in the last days (7d).",
+        ),
+    ] = None,
+    tag: Annotated[
+        str | None, typer.Option("--tag", metavar="TAG", help="Only runs that have this tag.")
+    ] = None,
+    json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """List the runs in the store, newest first. Exits with 1 where one is damaged.
+
+    The result is the highest NDR of a run's points, or where there is none the highest other rate.
+    """
+    begun = None if since_ is None else since(since_, datetime.now(UTC))
+    wanted = Filter(study, begun, tag)
     with open_to_read(store) as opened:
         found = survey(opened)
         where = opened.url
+        chosen = [run for run in found.runs if wanted.takes(run)]
+        headlines, damaged = _headlines(opened, chosen)
+    damaged |= found.damaged
     if json:
-        print_json(json_text.dumps([asdict(summary) for summary in found.runs], indent=2))
+        print_json(json_text.dumps([_as_json(run, headlines) for run in chosen], indent=2))
+    elif chosen:
+        print_runs(chosen, headlines, plain_console())
     elif found.runs:
-        _print(found)
-    elif not found.damaged:
+        print_line(f"None of the {len(found.runs)} runs in {where} is such a run.")
+    elif not damaged:
         first = typed("run", "wire", store=store)
         print_line(f"No runs yet in {where}. `{first}` needs neither root nor huge pages.")
-    if found.damaged:
-        raise damaged_runs(where, found.damaged)
+    if damaged:
+        raise damaged_runs(where, damaged)
+
+
+def _headlines(
+    opened: Store, runs: Sequence[RunSummary]
+) -> tuple[dict[str, Headline | None], dict[str, str]]:
+    """Return the runs' headlines, and why a run has none that can be read."""
+    found: dict[str, Headline | None] = {}
+    damaged: dict[str, str] = {}
+    for run in runs:
+        try:
+            found[run.id] = headline(opened, run.id)
+        except Damaged as fault:
+            damaged[run.id] = fault.what
+    return found, damaged
+
+
+def _as_json(run: RunSummary, headlines: Mapping[str, Headline | None]) -> dict[str, Any]:
+    found = headlines.get(run.id)
+    return {**asdict(run), "result": None if found is None else asdict(found)}
 
 
 @app.command("check")
@@ -65,7 +121,7 @@ def check_store(*, json: JsonOption = False, store: StoreOption = None) -> None:
 
 @app.command("delete")
 def delete(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run's id.", show_default=False)],
+    run: RunArgument,
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Delete without a question.")] = False,
     store: StoreOption = None,
@@ -75,19 +131,20 @@ def delete(
     Not a run that is being measured. A run that `fleet add` brought comes back with its file.
     """
     with Store(store, exists=True) as opened:
-        found = belongings(opened, run)
+        run_id = run_id_of(opened, run)
+        found = belongings(opened, run_id)
         parts = ", ".join(f"{found[name]} {name}" for name in ("points", "trials", "series"))
         if not yes:
             if not sys.stdin.isatty():
                 raise BadInput(
-                    f"run {run}: not deleted: standard input is no terminal to ask on",
-                    f"Give --yes: {typed('runs', 'delete', run, yes=True, store=store)}",
+                    f"run {run_id}: not deleted: standard input is no terminal to ask on",
+                    f"Give --yes: {typed('runs', 'delete', run_id, yes=True, store=store)}",
                 )
             typer.confirm(
-                visible(f"Delete run {run} ({parts}) from {opened.url}?"), abort=True, err=True
+                visible(f"Delete run {run_id} ({parts}) from {opened.url}?"), abort=True, err=True
             )
-        delete_run(opened, run)
-    print_line(f"Run {run} is deleted ({parts}).")
+        delete_run(opened, run_id)
+    print_line(f"Run {run_id} is deleted ({parts}).")
 
 
 @app.command("upgrade")
@@ -98,17 +155,6 @@ def upgrade(*, store: StoreOption = None) -> None:
     """
     with Store(store, exists=True) as opened:
         print_line(f"Store {opened.url} has this version's schema.")
-
-
-def _print(found: Survey) -> None:
-    table = Table(box=None, pad_edge=False)
-    for column in ("run", "points", "host", "started (UTC)", "question"):
-        table.add_column(column)
-    for summary in found.runs:
-        state = f"{summary.complete}/{summary.points}"
-        started = summary.started_at[:16].replace("T", " ")
-        table.add_row(summary.id, state, summary.host, started, summary.title)
-    plain_console().print(table)
 
 
 def _print_health(where: str, health: Health) -> None:

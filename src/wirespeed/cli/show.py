@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
-from wirespeed.cli.console import plain_console, print_paragraph
+from wirespeed.cli.console import Text, plain_console, print_paragraph
+from wirespeed.cli.detail import Detail
 from wirespeed.cli.output_file import write_output
 from wirespeed.cli.typed import typed
 from wirespeed.model.errors import BadInput, WirespeedError
@@ -27,11 +30,13 @@ from wirespeed.report.effects import effect_words, factor_groups
 from wirespeed.report.emulated_tcp import offload_direction
 from wirespeed.report.grades import BETTER_GRADE, could_be_better
 from wirespeed.report.html import html_report
+from wirespeed.report.junit import junit_xml
 from wirespeed.report.papers.beside import beside_published, counts, panels
 from wirespeed.report.papers.interface import Beside
 from wirespeed.report.summary import meaning, summary_lines
 from wirespeed.report.tcp import offload_gains, split, tcp_table
 from wirespeed.report.things_to_change import change_line, things_to_change
+from wirespeed.report.thresholds import Judged, Verdict
 from wirespeed.report.waterfall import waterfall_table, waterfalls
 from wirespeed.store.records import PointRecord, RunRecord
 
@@ -48,20 +53,33 @@ def results_console() -> Console:
 
 
 def print_results(
-    run: RunRecord, console: Console, html: Path | None = None, *, store: str | None = None
+    run: RunRecord,
+    console: Console,
+    html: Path | None = None,
+    *,
+    judged: Sequence[Judged] = (),
+    detail: Detail = Detail.NORMAL,
+    store: str | None = None,
 ) -> None:
     """Print the table of results, what to change, and where to read more.
 
-    html: path of the report. store: as --store named it.
+    judged: its points by thresholds. html: where the report is. store: as --store named it.
     """
     frames, tcp = split(run)
     if frames:
         _print_table(run, console)
     if tcp:
-        _print_tcp(tcp, console)
-    _print_changes(run, console)
+        console.print(tcp_table(tcp))
+    if detail is Detail.QUIET:
+        return
+    verbose = detail is Detail.VERBOSE
+    if verbose and (words := meaning(run)):
+        print_paragraph(words, console, style="dim")
+    _print_gains(tcp, console)
+    print_thresholds(judged, console)
+    _print_changes(run, console, whole=verbose)
     _print_effects(run, console)
-    _print_paper(run, console)
+    _print_paper(run, console, whole=verbose)
     console.print()
     if could_be_better(run):
         print_paragraph(BETTER_GRADE, console)
@@ -78,12 +96,10 @@ def _print_table(run: RunRecord, console: Console) -> None:
     console.print(heading, style="bold", soft_wrap=True)
     for line in lines:
         console.print(line, soft_wrap=True)
-    if words := meaning(run):
-        print_paragraph(words, console, style="dim")
 
 
-def _print_tcp(points: tuple[PointRecord, ...], console: Console) -> None:
-    console.print(tcp_table(points))
+def _print_gains(points: tuple[PointRecord, ...], console: Console) -> None:
+    """Print what offloads and steps of tuning gain in TCP throughput."""
     for gain in offload_gains(points):
         factor = NONE if gain.factor is None else f"{gain.factor:.1f}x"
         console.print(f"Offloads gain {factor}: {gain.what}", soft_wrap=True)
@@ -93,12 +109,15 @@ def _print_tcp(points: tuple[PointRecord, ...], console: Console) -> None:
         console.print(waterfall_table(waterfall))
 
 
-def _print_changes(run: RunRecord, console: Console) -> None:
+def _print_changes(run: RunRecord, console: Console, *, whole: bool) -> None:
+    """Print a line for each change, cut where the console is narrow. whole: not cut."""
     if not (changes := things_to_change(run)):
         return
     console.print("\nTo change, the largest expected gain first:", style="bold", soft_wrap=True)
     for number, change in enumerate(changes, start=1):
-        print_paragraph(change_line(change, run), console, first=f"  {number}. ", width=_FILE_WIDTH)
+        first = f"  {number}. "
+        text = change_line(change, run, None if whole else console.width - len(first))
+        print_paragraph(text, console, first=first, width=_FILE_WIDTH)
 
 
 def _print_effects(run: RunRecord, console: Console) -> None:
@@ -108,26 +127,54 @@ def _print_effects(run: RunRecord, console: Console) -> None:
             console.print(f"  {effect_words(told)}", soft_wrap=True)
 
 
-def _print_paper(run: RunRecord, console: Console) -> None:
+def _print_paper(run: RunRecord, console: Console, *, whole: bool) -> None:
     if (paper := beside_published(run)) is None:
         return
-    print_agreement(paper, console)
+    print_agreement(paper, console, whole=whole)
+    if not whole:
+        return
     for row, why in paper.without.items():
         console.print(f"  no point: {row}: {why}.", style="dim", soft_wrap=True)
 
 
-def print_agreement(paper: Beside, console: Console) -> None:
-    """Print how rates compare with a paper."""
+def print_agreement(paper: Beside, console: Console, *, whole: bool = True) -> None:
+    """Print how rates compare with a paper. whole: each sentence, not their number alone."""
     heading = f"\nNext to {paper.source.cite}: {counts(paper)}"
     console.print(heading, style="bold", soft_wrap=True)
-    for one in paper.said:
+    for one in paper.said if whole else ():
         console.print(f"  {one.agreement}: {one.text}", soft_wrap=True)
 
 
-def write_html(run: RunRecord, path: Path, store: str | None = None) -> None:
-    """Write the report. store: as --store named it. Raises WirespeedError, BadInput."""
-    check_file(path)
-    _write_whole(run, path, html_report(run), store)
+def print_thresholds(judged: Sequence[Judged], console: Console) -> None:
+    """Print each threshold at each point that it names, with its verdict."""
+    if not judged:
+        return
+    console.print("\nThresholds:", style="bold", soft_wrap=True)
+    for one in judged:
+        style = "green" if one.verdict is Verdict.MET else "red"
+        console.print(Text(f"  {one}", style=style), soft_wrap=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Reports that are written as files; None for none."""
+
+    html: Path | None = None
+    junit: Path | None = None
+
+    def check(self) -> None:
+        """Raise BadInput where a file of such a name cannot be written."""
+        for path in (self.html, self.junit):
+            if path is not None:
+                check_file(path)
+
+    def write(self, run: RunRecord, judged: Sequence[Judged], store: str | None) -> None:
+        """Write them. store: as --store named it. Raises WirespeedError, BadInput."""
+        self.check()
+        if self.html is not None:
+            _write_whole(run, self.html, html_report(run, judged), store)
+        if self.junit is not None:
+            _write_whole(run, self.junit, junit_xml(run, judged), store)
 
 
 def check_file(path: Path) -> None:

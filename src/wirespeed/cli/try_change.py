@@ -12,7 +12,7 @@ from pathlib import Path
 from wirespeed.cli import rig as rigs
 from wirespeed.cli.begun import cut_short
 from wirespeed.cli.console import print_line
-from wirespeed.cli.lab_rig import rig_for
+from wirespeed.cli.lab_rig import rig_for, testbed_for
 from wirespeed.cli.progress import watching
 from wirespeed.cli.typed import typed
 from wirespeed.model.errors import BadInput, WirespeedError
@@ -35,6 +35,8 @@ class TryOptions:
     """Options of the command."""
 
     lab: Path | None = None
+    lab_is_named: bool = True
+    """Whether the command line names the testbed file; it must be one that the point needs."""
     store: str | None = None
     """As --store named it."""
 
@@ -80,7 +82,8 @@ def try_change(
     words = ", ".join(f"{change.key} = {show(change.value)}" for change in keys)
     title = f"Does {words} bring more at {found.point.label}?"
     study = study_of_change(f"try-{run.study}", found.point.parameters, keys, pairs, title)
-    with rig_for(study, options.lab) as rig:
+    lab = testbed_for(study, options.lab, is_named=options.lab_is_named)
+    with rig_for(study, lab) as rig:
         if rig.facts.host != run.host.host:
             raise BadInput(
                 f"run {run.id} was measured on {run.host.host}, this is {rig.facts.host}",
@@ -95,7 +98,7 @@ def try_change(
         with (
             held(store, writer.run_id),
             _kept(writer, study, options.store),
-            watching(study, writer.run_id, verbose=False) as watcher,
+            watching(study, writer.run_id) as watcher,
         ):
             run_study(study, writer, rig, watcher)
     return tried(read_run(store, writer.run_id), keys, AS_IT_WAS)

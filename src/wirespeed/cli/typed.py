@@ -15,15 +15,17 @@ from wirespeed.store.url import shown_url
 def typed(*words: str, **options: object) -> str:
     """Return `wirespeed WORDS --OPTION VALUE`, quoted for a POSIX shell.
 
-    options: None and False are dropped; True is a flag. store: its password is dropped.
+    options: None and False are dropped; True is a flag; a tuple repeats its option. store: its
+    password is dropped.
     """
     line = ["wirespeed", *words]
-    for name, value in options.items():
-        if value is None or value is False:
-            continue
-        line.append(f"--{name.replace('_', '-')}")
-        if value is not True:
-            line.append(_without_password(str(value)) if name == "store" else str(value))
+    for name, values in options.items():
+        for value in values if isinstance(values, tuple) else (values,):
+            if value is None or value is False:
+                continue
+            line.append(f"--{name.replace('_', '-')}")
+            if value is not True:
+                line.append(_without_password(str(value)) if name == "store" else str(value))
     return shlex.join(line)
 
 
@@ -35,10 +37,13 @@ class RunOptions:
     fence: int | None = None
     store: str | None = None
     html: Path | None = None
+    junit: Path | None = None
     json: bool = False
+    quiet: bool = False
     verbose: bool = False
     require_grade: str | None = None
     require_placement: bool = False
+    threshold: tuple[str, ...] = ()
 
     def resume(self, run_id: str) -> str:
         """Return the command that continues the run."""

@@ -14,6 +14,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from wirespeed.cli.configuration import Default, defaults
 from wirespeed.cli.console import end_unread
 
 
@@ -35,7 +36,41 @@ class _Shown:
 
 
 class _Command(_Shown, TyperCommand):
-    pass
+    """A verb whose options have defaults from wirespeed.toml, which its help names."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        values = {name: found.value for name, found in self._defaults().items()}
+        return super().make_context(info_name, args, parent, default_map=values, **extra)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        found = self._defaults()
+        named: list[Any] = [one for one in self.params if one.name in found]
+        helps = [one.help for one in named]
+        for one in named:
+            default = found[one.name]
+            one.help = f"{one.help} {_literal(f'In {default.source}: {default.value}.')}"
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            for one, text in zip(named, helps, strict=True):
+                one.help = text
+
+    def _defaults(self) -> dict[str, Default]:
+        names = {parameter.name for parameter in self.params}
+        return {name: found for name, found in defaults().items() if name in names}
+
+
+def _literal(text: str) -> str:
+    """Return text that help prints as it is: brackets would be markup."""
+    return text.replace("[", r"\[")
+
+
+def is_named(ctx: typer.Context, option: str) -> bool:
+    """Return whether the command line or the environment names the option, not a file."""
+    source = ctx.get_parameter_source(option)
+    return source is not None and source.name in ("COMMANDLINE", "ENVIRONMENT")
 
 
 class _Group(_Shown, TyperGroup):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write a file about hosts or users: atomically, and readable only by its owner."""
+"""Write files whole or not at all, private ones for their owner; read those that are our own."""
 
 from __future__ import annotations
 
@@ -30,6 +30,24 @@ def write_whole(path: Path, text: str, mode: int = 0o666) -> None:
         part.unlink(missing_ok=True)
 
 
+def read_own(path: Path) -> str:
+    """Read a UTF-8 file that steers what we do.
+
+    Raises FileNotFoundError, PermissionError where another user owns it or all may write it,
+    OSError, UnicodeDecodeError.
+    """
+    # A pipe would keep us waiting.
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), encoding="utf-8") as file:
+        found = os.fstat(file.fileno())
+        if {path.lstat().st_uid, found.st_uid} - _trusted():
+            raise PermissionError(errno.EPERM, "it belongs to another user", str(path))
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, "it is no file", str(path))
+        if found.st_mode & stat.S_IWOTH:
+            raise PermissionError(errno.EPERM, "every user can write it", str(path))
+        return file.read()
+
+
 def make_private_folder(path: Path) -> None:
     """Make a folder and its missing parents. Existing folders stay unchanged.
 
@@ -45,15 +63,16 @@ def make_private_folder(path: Path) -> None:
 
 
 def _check_owner(folder: Path) -> None:
-    """Reject a folder, or a link to one, of another user, e.g. one made in /var/tmp before.
-
-    The user who called sudo is trusted with files that root writes for that user.
-    """
-    trusted = {0, os.geteuid(), int(os.environ.get("SUDO_UID", "0"))}
+    """Refuse a folder, or a link to one, that someone else made, e.g. in /var/tmp."""
     target = folder.stat()
-    if {folder.lstat().st_uid, target.st_uid} - trusted:
+    if {folder.lstat().st_uid, target.st_uid} - _trusted():
         raise PermissionError(errno.EPERM, "its folder belongs to another user", str(folder))
     if target.st_mode & stat.S_IWOTH and not target.st_mode & stat.S_ISVTX:
         raise PermissionError(
             errno.EPERM, "every user can exchange the files in its folder", str(folder)
         )
+
+
+def _trusted() -> set[int]:
+    """Return the users whose files are ours: whoever called sudo is trusted with root's."""
+    return {0, os.geteuid(), int(os.environ.get("SUDO_UID", "0"))}

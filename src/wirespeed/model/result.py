@@ -232,6 +232,12 @@ class SearchResult:
         """Return the latency at that share of the PDR; None if not measured."""
         return next((at for at in self.latency if abs(at.share - share) < 1e-9), None)
 
+    @property
+    def half_load_latency(self) -> Latency | None:
+        """Return the latency at half the PDR: of clean time where it is known."""
+        at = self.latency_at(0.5)
+        return None if at is None else at.undisturbed or at.latency
+
     def of_placement(self, placed: Placed) -> SearchResult:
         """Return a copy with the placement of the given pairs of CPUs."""
         pairs = placed if len(placed) > 1 else ()

@@ -23,6 +23,19 @@ class Judgement(StrEnum):
     APART = "no common placement"
 
 
+class Overall(StrEnum):
+    """How run B does next to run A, over all judged rates."""
+
+    WORSE = "worse"
+    CANNOT_TELL = "cannot tell"
+    BETTER = "better"
+    SAME = "same"
+
+
+_UNDECIDED = (Judgement.CANNOT_TELL, Judgement.OVERLAP, Judgement.APART)
+_NOT_JUDGED = (Judgement.AS_IS, Judgement.NEW)
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One rate of one point in both runs, in frames/s; None where a run has no such rate."""
@@ -81,3 +94,27 @@ class Comparison:
     def worse(self) -> tuple[Difference, ...]:
         """Rates that are worse beyond tolerance and uncertainty, or missing in B."""
         return tuple(d for d in self.differences if d.verdict in (Judgement.WORSE, Judgement.GONE))
+
+    @property
+    def judged(self) -> tuple[Difference, ...]:
+        """Return rates that run A has and that decide."""
+        return tuple(d for d in self.differences if d.verdict not in _NOT_JUDGED)
+
+    @property
+    def better(self) -> tuple[Difference, ...]:
+        """Return rates that are better beyond tolerance and uncertainty."""
+        return tuple(d for d in self.differences if d.verdict is Judgement.BETTER)
+
+    @property
+    def undecided(self) -> tuple[Difference, ...]:
+        """Return rates of which nobody can tell whether they differ."""
+        return tuple(d for d in self.differences if d.verdict in _UNDECIDED)
+
+    @property
+    def overall(self) -> Overall:
+        """Return the verdict: one worse rate decides; else one that nobody can tell does."""
+        if self.worse:
+            return Overall.WORSE
+        if self.undecided or not self.judged:
+            return Overall.CANNOT_TELL
+        return Overall.BETTER if self.better else Overall.SAME

@@ -6,6 +6,7 @@ Names follow the test-case schema of FD.io CSIT where it has one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from wirespeed.model.result import (
@@ -22,16 +23,17 @@ from wirespeed.model.spec import Frames, SearchKind, Workload
 from wirespeed.model.tcp import TcpResult
 from wirespeed.report.figures import rate
 from wirespeed.report.limits import explanations
+from wirespeed.report.thresholds import Judged
 from wirespeed.report.trial_document import latency_us, left_out, trial_document
 from wirespeed.store.codec import encode
 from wirespeed.store.records import PointRecord, RunRecord
 
 # Raise the second number when a field is added, the first when one changes or goes.
-SCHEMA_VERSION = "4.0"
+SCHEMA_VERSION = "4.1"
 
 
-def document(run: RunRecord) -> dict[str, Any]:
-    """Return the whole run; every value is a JSON type."""
+def document(run: RunRecord, judged: Sequence[Judged] = ()) -> dict[str, Any]:
+    """Return the whole run; every value is a JSON type. judged: its points by thresholds."""
     return {
         "schema_version": SCHEMA_VERSION,
         "run": {
@@ -49,6 +51,15 @@ def document(run: RunRecord) -> dict[str, Any]:
         "hosts": [encode(run.host)],
         "audits": None if run.audits is None else [encode(audit) for audit in run.audits],
         "points": [_point(point, run.versions) for point in run.points],
+        "thresholds": [
+            {
+                "threshold": str(one.threshold),
+                "point": one.label,
+                "verdict": str(one.verdict),
+                "found": one.found,
+            }
+            for one in judged
+        ],
     }
 
 

@@ -6,7 +6,7 @@ The template only arranges; every figure and sentence is made here or in the mod
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -46,13 +46,17 @@ from wirespeed.report.tcp import (
     why_missing,
 )
 from wirespeed.report.theme import DARK, LIGHT, css_variables
+from wirespeed.report.thresholds import Judged
 from wirespeed.report.view import PointView, point_view
 from wirespeed.report.waterfall import cpu_ms, published_rate, times, waterfalls
 from wirespeed.store.records import RunRecord
 
 
-def html_report(run: RunRecord) -> str:
-    """Return the report as one file, with style, script, charts and data inside."""
+def html_report(run: RunRecord, judged: Sequence[Judged] = ()) -> str:
+    """Return the report as one file: style, script, charts and data inside.
+
+    judged: its points by thresholds.
+    """
     environment = Environment(
         loader=PackageLoader("wirespeed.report"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
@@ -70,6 +74,7 @@ def html_report(run: RunRecord) -> str:
     paper = beside_published(run)
     return environment.get_template("report.html.j2").render(
         run=run,
+        judged=judged,
         points=points,
         tcp=[point_view(run, point) for point in tcp],
         gains=offload_gains(tcp),

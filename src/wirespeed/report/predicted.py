@@ -33,8 +33,7 @@ def beside_predictions(points: Iterable[PointRecord]) -> Iterator[BesidePredicti
         if found is None or result is None:
             continue
         ndr = result.ndr.lower if result.ndr is not None else None
-        mrr, at = result.mrr_fps or None, result.latency_at(0.5)
-        latency = None if at is None else at.undisturbed or at.latency
+        mrr, latency = result.mrr_fps or None, result.half_load_latency
         yield BesidePrediction(
             point.caption,
             found,

@@ -64,7 +64,7 @@ def summary_lines(run: RunRecord, width: int) -> list[str]:
     lines = [line for text in layout.lines() for line in text]
     if dropped:
         lines.append(f"Hidden, as the terminal is narrow: {', '.join(dropped)}.")
-    return [line if cell_len(line) <= width else _cut(line, width) for line in lines]
+    return [cut(line, width) for line in lines]
 
 
 def meaning(run: RunRecord) -> str:
@@ -88,8 +88,11 @@ def _kinds(run: RunRecord) -> set[PlacementKind]:
     return {found.placement for found in figures if found.placement is not None}
 
 
-def _cut(line: str, width: int) -> str:
-    return f"{set_cell_size(line, width - 1).rstrip()}\N{HORIZONTAL ELLIPSIS}"
+def cut(line: str, width: int | None) -> str:
+    """Return the line, or its beginning where it takes more cells than `width`."""
+    if width is None or cell_len(line) <= width:
+        return line
+    return f"{set_cell_size(line, max(width - 1, 0)).rstrip()}\N{HORIZONTAL ELLIPSIS}"
 
 
 def _has(row: Row, name: str) -> bool:
@@ -180,11 +183,9 @@ def _figures(result: SearchResult) -> dict[str, str]:
 
 
 def _latency(result: SearchResult) -> str | None:
-    """Return the latency over clean time where it is known."""
-    at = result.latency_at(0.5)
-    if at is None:
+    found = result.half_load_latency
+    if found is None:
         return None
-    found = at.undisturbed or at.latency
     return f"{microseconds(found.p50_ns)} / {microseconds(found.p99_ns)}"
 
 

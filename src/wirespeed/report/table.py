@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write the results of a run as CSV, and name the points that lack a rate or a grade."""
+"""Write the results of a run as CSV, and name the points that lack a rate."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import csv
 import io
 from collections.abc import Iterator
 
-from wirespeed.model.result import Grade, LatencyAtLoad
+from wirespeed.model.result import LatencyAtLoad
 from wirespeed.report.figures import PointFigures, figures_by_placement, point_figures
 from wirespeed.report.tcp import CSV_FIELDS, csv_fields
 from wirespeed.store.records import PointRecord, PointState, RunRecord
@@ -21,16 +21,6 @@ def without_figures(run: RunRecord) -> tuple[str, ...]:
 def _wanted(run: RunRecord) -> Iterator[PointRecord]:
     """Yield the points that the study wants from this host."""
     return (point for point in run.points if point.state is not PointState.NOT_RUN)
-
-
-def below_grade(run: RunRecord, required: Grade) -> tuple[str, ...]:
-    """Return the points with a lower grade, each with its grade."""
-    graded = ((point, point.result.grade if point.result else None) for point in _wanted(run))
-    return tuple(
-        f"{point.label} ({grade or 'no grade'})"
-        for point, grade in graded
-        if grade is None or grade > required
-    )
 
 
 def _has_figure(point: PointRecord) -> bool:

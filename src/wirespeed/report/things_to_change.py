@@ -6,10 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from rich.cells import cell_len
+
 from wirespeed.explain.gains import advice, gain_rank, relative_gain
 from wirespeed.model.explanation import ExpectedGain, GainKind
 from wirespeed.model.words import counted, percent
 from wirespeed.report.limits import explanations, gain_value, measured
+from wirespeed.report.summary import cut
 from wirespeed.store.records import RunRecord
 
 # Smaller relative gains print as 0%.
@@ -58,14 +61,15 @@ def _proposed(run: RunRecord) -> Iterator[Change]:
                 )  # fmt: skip
 
 
-def change_line(change: Change, run: RunRecord) -> str:
-    """Format a change.
+def change_line(change: Change, run: RunRecord, width: int | None = None) -> str:
+    """E.g. "Add a PMD core and an Rx queue: up to +97%, +4.6 Mpps (64 B; helps 5 of 6 points)".
 
-    "Add a PMD core and an Rx queue: up to +97%, +4.6 Mpps (64 B; helps 5 of 6 points)".
+    width: cells of a terminal, which the words of the change are cut to; None: not cut.
     """
     total = len(run.points)
     helps = "" if total == 1 else f"; helps {change.points} of {counted(total, 'point')}"
-    return f"{change.change}: {_gain(change.gain, change.relative)} ({change.label}{helps})"
+    gain = f": {_gain(change.gain, change.relative)} ({change.label}{helps})"
+    return f"{cut(change.change, None if width is None else width - cell_len(gain))}{gain}"
 
 
 def _gain(gain: ExpectedGain | None, relative: float | None) -> str:

@@ -22,6 +22,7 @@ from wirespeed.model.moment import moment_fault
 from wirespeed.store.check import read_whole
 from wirespeed.store.errors import UNREADABLE, StoreError, as_store_errors, damage
 from wirespeed.store.foreign import FETCH_AGAIN, as_bad_input
+from wirespeed.store.labels import NO_LABELS, labels_of
 from wirespeed.store.records import SETTLED
 from wirespeed.store.run_writer import RUN_ID_TRIES, next_number
 from wirespeed.store.store import Store
@@ -86,14 +87,15 @@ def _copy(here: Connection, source: Store, run: Row[Any], host: str) -> bool:
         return False
     if known is None:
         name = re.sub(r"-\d+$", "", run.id)
-        run_id = f"{name}-{next_number(here, name)}"
+        run_id, labels = f"{name}-{next_number(here, name)}", NO_LABELS
     else:
         run_id = known.run_id
+        labels = labels_of(here, run_id)
         here.execute(delete(IMPORTS).where(origin))
         for table, key in ((SERIES, SERIES.c.run_id), (TRIALS, TRIALS.c.run_id),
                            (POINTS, POINTS.c.run_id), (RUNS, RUNS.c.id)):  # fmt: skip
             here.execute(delete(table).where(key == run_id))
-    here.execute(insert(RUNS).values({**run._mapping, "id": run_id}))
+    here.execute(insert(RUNS).values({**run._mapping, "id": run_id, **labels}))
     for table in (POINTS, TRIALS, SERIES):
         for rows in _rows(source, table, run.id):
             here.execute(insert(table), [{**row._mapping, "run_id": run_id} for row in rows])

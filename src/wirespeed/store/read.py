@@ -56,16 +56,31 @@ def list_runs(store: Store) -> tuple[RunSummary, ...]:
 
 
 def read_run(store: Store, named: str, *, series: bool = False) -> RunRecord:
-    """Return the run with that id, or the newest for "latest".
+    """Return the run with that id or name, or the newest for "latest".
 
     series: also read the trials' series, which are most of a run's bytes. Raises NoSuchRun,
     Damaged.
     """
-    run_id = _newest(store) if named == LATEST else named
+    run_id = run_id_of(store, named)
     with as_store_errors(store.url), intact(store.url, run_id), store.begin() as connection:
         run = connection.execute(select(RUNS).where(RUNS.c.id == run_id)).first()
         if run is not None:
             return _run(connection, run, series=series)
+    raise _unknown(store, named)  # It was deleted meanwhile.
+
+
+def run_id_of(store: Store, named: str) -> str:
+    """Return the id of the run with that id or name, or of the newest for "latest".
+
+    Raises NoSuchRun.
+    """
+    if named == LATEST:
+        return _newest(store)
+    with as_store_errors(store.url), intact(store.url, named), store.begin() as connection:
+        for column in (RUNS.c.id, RUNS.c.name):
+            found = connection.execute(select(RUNS.c.id).where(column == named)).scalar()
+            if found is not None:
+                return str(found)
     raise _unknown(store, named)
 
 
@@ -90,8 +105,10 @@ def _newest(store: Store) -> str:
 
 
 def _unknown(store: Store, named: str) -> NoSuchRun:
-    ids = [summary.id for summary in list_runs(store)]
-    near = difflib.get_close_matches(named, ids, n=1)
+    runs = list_runs(store)
+    ids = [summary.id for summary in runs]
+    names = [summary.name for summary in runs if summary.name is not None]
+    near = difflib.get_close_matches(named, [*ids, *names], n=1)
     hint = f"Did you mean {near[0]!r}? " if near else ""
     return NoSuchRun(
         f"run {named!r}: not among the {len(ids)} runs in {store.url}",

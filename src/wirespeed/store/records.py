@@ -145,3 +145,6 @@ class RunSummary:
     started_at: str
     points: int
     complete: int
+    name: str | None = None
+    tags: tuple[str, ...] = ()
+    note: str | None = None

@@ -176,9 +176,10 @@ class RunWriter:
 
 
 def next_number(connection: Connection, name: str) -> int:
-    """Return the number of the next run of that name."""
-    ids = connection.execute(select(RUNS.c.id)).scalars()
-    matches = (re.fullmatch(re.escape(name) + r"-(\d+)", run_id) for run_id in ids)
+    """Return the number of the next run of that name, such that no run is called by it."""
+    ids = connection.execute(select(RUNS.c.id)).scalars().all()
+    names = connection.execute(select(RUNS.c.name).where(RUNS.c.name.is_not(None))).scalars()
+    matches = (re.fullmatch(re.escape(name) + r"-(\d+)", known) for known in (*ids, *names))
     return max((int(match.group(1)) for match in matches if match), default=0) + 1
 
 

@@ -94,6 +94,9 @@ def _query() -> Select[Any]:
         RUNS.c.title,
         RUNS.c.host["host"].as_string().label("host"),
         RUNS.c.started_at,
+        RUNS.c.name,
+        RUNS.c.tags,
+        RUNS.c.note,
         of_run.scalar_subquery().label("points"),
         of_run.where(POINTS.c.state.in_(SETTLED)).scalar_subquery().label("complete"),
     ).order_by(RUNS.c.started_at.desc(), RUNS.c.id.desc())
@@ -101,5 +104,6 @@ def _query() -> Select[Any]:
 
 def _summary(row: Row[Any]) -> RunSummary:
     return RunSummary(
-        row.id, row.study, row.title, row.host, row.started_at, row.points, row.complete
-    )
+        row.id, row.study, row.title, row.host, row.started_at, row.points, row.complete,
+        row.name, tuple(row.tags or ()), row.note,
+    )  # fmt: skip

@@ -16,6 +16,7 @@ from sqlalchemy import (
     DateTime,
     ForeignKey,
     ForeignKeyConstraint,
+    Index,
     Integer,
     LargeBinary,
     MetaData,
@@ -33,7 +34,8 @@ METADATA = MetaData(
     }
 )
 
-# audits: of each host; null where an older version ran.
+# audits: of each host; null where an older version ran. name, tags, note: what people said of the
+# run in this store (labels.py); null where nothing.
 RUNS = Table(
     "runs",
     METADATA,
@@ -48,6 +50,10 @@ RUNS = Table(
     Column("started_at", String(32), nullable=False),
     Column("finished_at", String(32)),
     Column("audits", JSON),
+    Column("name", String(80)),
+    Column("tags", JSON),
+    Column("note", Text),
+    Index("ix_runs_name", "name", unique=True),
 )
 
 # state: a PointState (records.py). Only a complete point has a result, which is written in the same

@@ -15,7 +15,8 @@ def cli_page() -> str:
     """Return every verb with its arguments and options, as in --help."""
     lines = [
         "# Commands\n", MADE,
-        "Exit codes: [exit-codes.md](exit-codes.md).\n",
+        "Exit codes: [exit-codes.md](exit-codes.md). Defaults of options from a file: "
+        "[configuration.md](configuration.md).\n",
     ]  # fmt: skip
     lines += _command("wirespeed", build_command())
     return "\n".join(lines) + "\n"
@@ -24,7 +25,11 @@ def cli_page() -> str:
 def _command(path: str, command: Any) -> Iterator[str]:
     command = command.load() if isinstance(command, LazyVerb) else command
     arguments = [p for p in command.params if p.param_type_name == "argument"]
-    options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
+    options = [
+        p
+        for p in command.params
+        if p.param_type_name == "option" and p.name != "help" and not p.hidden
+    ]
     subcommands = getattr(command, "commands", {})
     words = ["[OPTIONS]"] if options else []
     words += ["COMMAND"] if subcommands else []

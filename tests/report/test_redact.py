@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from wirespeed.report.document import document
+from wirespeed.report.html import html_report
+from wirespeed.report.redact import Redactor
+from wirespeed.report.table import csv_text
+from wirespeed.report.threshold_text import read_thresholds
+from wirespeed.report.thresholds import judge
+from wirespeed.store.records import RunRecord
+
+HOST, DOMAIN, GENERATOR = "kestrel7", "kestrel7.lab.example.org", "osprey3"
+SECRETS = (
+    HOST, "KESTREL7", "lab.example.org", GENERATOR, "52:54:00:ab:cd:ef", "203.0.113.9", "2001:db8",
+    "alice@", "BOOT_IMAGE", "secret-uuid", "--token", "/home/alice/study.toml", "/opt/wsdp",
+)  # fmt: skip
+
+
+def planted(run: RunRecord) -> RunRecord:
+    """The run as if its host, its command and its programs told who owns them."""
+    texts = (
+        f"{DOMAIN} answers at 203.0.113.9 and [2001:db8::7]; {HOST.upper()}'s NIC is "
+        f"52:54:00:ab:cd:ef, see ssh://alice@{HOST}:22/x and alice@{GENERATOR}."
+    )
+    point = run.points[0]
+    assert point.plan is not None
+    assert point.explanations
+    explanation = replace(point.explanations[0], sentence=texts)
+    bench = {
+        **point.bench,
+        "wsdp": {"version": "1.0", "command": ["/opt/wsdp", "--token", "x"], "config": texts},
+        HOST: {"ports": [texts], "started": "'/opt/wsdp --token x' was started"},
+    }
+    hosts = tuple(replace(one, host=GENERATOR) for one in point.plan.hosts)
+    kernel = replace(run.host.kernel, cmdline="BOOT_IMAGE=/vmlinuz root=UUID=secret-uuid quiet")
+    first = replace(
+        point,
+        label=f"{point.label}, on {HOST}",
+        bench=bench,
+        plan=replace(point.plan, hosts=hosts),
+        explanations=(explanation, *point.explanations[1:]),
+    )
+    roles = {"sut": HOST, "generator": GENERATOR}
+    points = [
+        replace(one, parameters={**one.parameters, "hosts": roles})
+        for one in (first, *run.points[1:])
+    ]
+    return replace(
+        run,
+        title=f"Is {HOST} fast?",
+        description=texts,
+        command=("wirespeed", "run", "/home/alice/study.toml", "--set", f"hosts.sut={HOST}"),
+        host=replace(run.host, host=DOMAIN, kernel=kernel),
+        points=tuple(points),
+        audits=tuple(replace(audit, host=DOMAIN) for audit in run.audits or ()),
+        resolved={**run.resolved, "hosts": {"sut": DOMAIN}},
+    )
+
+
+def outputs(run: RunRecord, redactor: Redactor) -> dict[str, str]:
+    shown = redactor.of(run)
+    judged = redactor.of(judge(run, read_thresholds(["*: ndr >= 1"])))
+    return {
+        "html": html_report(shown, judged),
+        "json": json.dumps(document(shown, judged)),
+        "csv": csv_text(shown),
+    }
+
+
+@pytest.fixture(scope="module")
+def run_with_secrets(run: RunRecord) -> RunRecord:
+    return planted(run)
+
+
+@pytest.mark.parametrize("kind", ["html", "json", "csv"])
+def test_redact_no_planted_text_is_left(run_with_secrets: RunRecord, kind: str) -> None:
+    run = run_with_secrets
+    plain = json.dumps(document(run)) + html_report(run) + csv_text(run)
+    assert [secret for secret in SECRETS if secret not in plain] == []
+    shown = outputs(run, Redactor(run))[kind].lower()
+    assert [secret for secret in SECRETS if secret.lower() in shown] == []
+    assert "host-1" in shown
+
+
+def test_redact_labels_are_stable(run_with_secrets: RunRecord) -> None:
+    run = run_with_secrets
+    shown = Redactor(run).of(run)
+    assert shown == Redactor(run).of(run)
+    assert shown.host.host == "host-1"
+    assert shown.command == ("command-1",)
+    assert shown.points[0].parameters["hosts"] == {"sut": "host-1", "generator": "host-2"}
+    assert shown.resolved["hosts"] == {"sut": "host-1"}
+    assert shown.title == "Is host-1 fast?"
+    assert shown.points[0].label.endswith(", on host-1")
+
+
+def test_redact_keeps_figures_and_other_texts(run: RunRecord) -> None:
+    shown = Redactor(run).of(run)
+    for before, after in zip(run.points, shown.points, strict=True):
+        assert (after.label, after.workload, after.state) == (
+            before.label, before.workload, before.state)  # fmt: skip
+        assert after.result == before.result
+        assert after.trials == before.trials
+    assert shown.versions == run.versions
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("at 10.0.0.1.", "at address-1."),
+        ("10.0.0.1, 10.0.0.2, 10.0.0.1", "address-1, address-2, address-1"),
+        ("fe80::1", "address-1"),
+        ("[2001:db8::7]:443", "[address-1]:443"),
+        ("52:54:00:AB:cd:ef", "address-1"),
+        ("root@db.lab", "address-1"),
+    ],
+)
+def test_redact_text_with_address(run: RunRecord, text: str, wanted: str) -> None:
+    assert Redactor(run).text(text) == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["0000:3b:00.0", "12:30:45", "2026-11-24T14:10:03+00:00", "6.1.0-28-amd64", "x: y", ":",
+     "22.11.5", "std::max"],
+)  # fmt: skip
+def test_redact_text_without_address_is_kept(run: RunRecord, text: str) -> None:
+    assert Redactor(run).text(text) == text
