@@ -32,7 +32,7 @@ class Overall(StrEnum):
     SAME = "same"
 
 
-_UNDECIDED = (Judgement.CANNOT_TELL, Judgement.OVERLAP, Judgement.APART)
+_UNDECIDED = (Judgement.CANNOT_TELL, Judgement.APART)
 _NOT_JUDGED = (Judgement.AS_IS, Judgement.NEW)
 
 
