@@ -68,8 +68,8 @@ _outside = partial(Causing, outside=True)
 _harmless = partial(_outside, harms=False)
 OUTSIDE = (
     # Time of polling threads.
-    _outside("switch-paused", on(SWITCH, frozen, 0.15, 0.15), ("poller_stopped",), setting="cgroup.freeze",
-             programs=PROGRAMS, prepared=on(SWITCH, contained)),
+    _outside("switch-paused", on(SWITCH, frozen, 0.15, 0.15), ("poller_stopped",),
+             setting="cgroup.freeze", programs=PROGRAMS, prepared=on(SWITCH, contained)),
     _outside("cpuset-shrunk", _confined, SHARED, setting=": CPUs changed",
              at=(SWITCH, GENERATOR)),
     _outside("short-programs", on_cpu(SWITCH, short_programs), _CPU,
