@@ -69,7 +69,7 @@ _harmless = partial(_outside, harms=False)
 OUTSIDE = (
     # Time of polling threads.
     _outside("switch-paused", on(SWITCH, frozen, 0.15, 0.15), ("poller_stopped",),
-             programs=PROGRAMS, prepared=on(SWITCH, contained)),
+             setting="cgroup.freeze", programs=PROGRAMS, prepared=on(SWITCH, contained)),
     _outside("cpuset-shrunk", _confined, SHARED, setting=": CPUs changed",
              at=(SWITCH, GENERATOR)),
     _outside("short-programs", on_cpu(SWITCH, short_programs), _CPU,

@@ -210,6 +210,16 @@ def test_frames_without_trace_are_the_first_sentence() -> None:
     assert "unaccounted" not in {e.limit for e in explained(stray)[:1]}
 
 
+def test_counter_that_began_anew_is_no_loss() -> None:
+    """Open vSwitch counts a port from 0 again after it changed its MTU."""
+    at_switch = Drop("switch", DropCause.UNKNOWN, 100_000)
+    behind_it = Drop("switch:west-tg:west", DropCause.UNKNOWN, -100_000)
+    told = Drop("switch:west", DropCause.MTU, 40_000)
+    found = explained(observed(told, at_switch, behind_it))
+    assert found[0].limit == "mtu"
+    assert "unaccounted" not in {e.limit for e in found}
+
+
 def test_saturated_stage_needs_no_further_cause() -> None:
     full = replace(THREADS[1], busy_share=0.99)
     seen = observed(AT_ENTRANCE, threads=(THREADS[0], full))

@@ -9,6 +9,7 @@ trial, disturbed time included; no counter says when a frame was dropped.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from wirespeed.explain.causes import CAUSES, longer_rings, proposal_for
 from wirespeed.explain.interface import Measured
@@ -109,9 +110,27 @@ def lost_in_what_counts(trial: Trial) -> int:
 
 
 def total_drops(trial: Trial) -> tuple[Drop, ...]:
-    """The trial's drops, most frames first; what the VNF consumed on purpose is none."""
-    lost = (drop for drop in trial.observation.drops if drop.cause is not DropCause.VNF_HANDLED)
-    return tuple(sorted(lost, key=lambda drop: -abs(drop.frames)))
+    """Return the trial's drops, most frames first; frames that the VNF consumed are none."""
+    told = (DropCause.VNF_HANDLED, DropCause.UNKNOWN)
+    drops = [drop for drop in trial.observation.drops if drop.cause not in told]
+    drops += _without_trace(trial.observation.drops)
+    return tuple(sorted(drops, key=lambda drop: -abs(drop.frames)))
+
+
+def _without_trace(drops: Sequence[Drop]) -> Iterator[Drop]:
+    """Yield the frames that no hop accounts for.
+
+    A counter between two hops that began anew makes as many frames appear at one as are missing at
+    the other: no frame was lost there.
+    """
+    unknown = [drop for drop in drops if drop.cause is DropCause.UNKNOWN]
+    left = sum(drop.frames for drop in unknown)
+    sign = 1 if left >= 0 else -1
+    for drop in sorted(unknown, key=lambda each: -sign * each.frames):
+        frames = sign * min(abs(drop.frames), abs(left))
+        left -= frames
+        if frames:
+            yield replace(drop, frames=frames)
 
 
 def _first_sentence(point: Measured, trial: Trial, drop: Drop, part: float) -> str:

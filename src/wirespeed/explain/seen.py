@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from wirespeed.explain.loss import first_loss
+from wirespeed.explain.loss import first_loss, total_drops
 from wirespeed.model.change import Change
 from wirespeed.model.evidence import DisturbanceKind, Source
 from wirespeed.model.hop_counts import Counted, DropCause
@@ -253,9 +253,8 @@ def _add(found: Seen, trial: Trial) -> None:
     found.offered += observation.total("offered")
     found.unsent += observation.total("unsent")
     found.steal_ns += observation.steal_ns
-    for drop in observation.drops:
-        if drop.cause is not DropCause.VNF_HANDLED:
-            found.drops[drop.hop, drop.cause] += abs(drop.frames)
+    for drop in total_drops(trial):
+        found.drops[drop.hop, drop.cause] += abs(drop.frames)
     for event in observation.events:
         found.events[event.hop, event.what] += event.count
     for queue in observation.queues:
