@@ -31,14 +31,14 @@ from tests.nova_library.world import (
 from tests.plan.lab import empty
 from tests.plan.random_cases import random_guest, random_host
 
-from wirespeed.model.facts import HostFacts
-from wirespeed.plan.guests import guest_request
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.plan.nova.guests import guest_request
 from wirespeed.plan.placement.batch import Outcome, place_all
 from wirespeed.plan.placement.fit import fit
 from wirespeed.plan.placement.host import HostShape, HostUse
 from wirespeed.plan.placement.request import GuestRequest
 from wirespeed.plan.planner import plan_workload
-from wirespeed.plan.workload_file import parse_workload
+from wirespeed.plan.workload.file import parse_workload
 
 PAIRS = 6000
 TURNS = 12

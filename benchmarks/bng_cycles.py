@@ -32,8 +32,8 @@ from benchmarks.figures import show
 
 from wirespeed.bench.host.host import changing_host
 from wirespeed.bench.host.hugepages import reserved
-from wirespeed.model.bng import TableSpec, table_lines
-from wirespeed.model.plan import HugePages
+from wirespeed.model.plan.plan import HugePages
+from wirespeed.model.study.bng import TableSpec, table_lines
 from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.state import state_directory
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks.figures import show
 from tests.dataplane.program import running
 
-from wirespeed.model.bng import TableSpec, table_lines
+from wirespeed.model.study.bng import TableSpec, table_lines
 
 USERS, ROUTES, WORKERS = 32_768, 8192, 8
 FRAMES = 8 * USERS

@@ -20,10 +20,10 @@ from benchmarks.figures import show
 from benchmarks.point import bench_of, point_of
 
 from wirespeed.bench.interface import Bench
-from wirespeed.model.gateway import Bng, GatewayDirection
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.observation import Observation
-from wirespeed.model.spec import Frames, Vnf, VnfMode
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.study.gateway import Bng, GatewayDirection
+from wirespeed.model.study.spec import Frames, Vnf, VnfMode
 
 TURNS = 3
 TRIAL_S = 0.5

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from benchmarks.point import point_of
 
 from wirespeed.bench.fault.inject import place_of
-from wirespeed.model.injected import NO_FAULT, InjectedFault
-from wirespeed.model.spec import Frames
+from wirespeed.model.study.injected import NO_FAULT, InjectedFault
+from wirespeed.model.study.spec import Frames
 
 # Far below what two shared cores carry, so that a healthy path loses nothing, and enough that what
 # is not taken fills a ring within a trial. One of each range is drawn for each bench; functions in

@@ -15,7 +15,7 @@ from benchmarks.fault_on_threads import moved
 from wirespeed.bench.interface import Part, Step
 from wirespeed.bench.session import RealBench
 from wirespeed.bench.switch.ovs_dpdk.part import OvsDpdk
-from wirespeed.model.hop_counts import INGRESS
+from wirespeed.model.result.hop_counts import INGRESS
 
 GENERATOR, VNF, SWITCH = "generator", "vnf0", "switch"
 Act = Callable[["Live"], AbstractContextManager[object]]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from benchmarks.fault_causing import Causing
 from benchmarks.fault_report import interval
 
-from wirespeed.model.explanation import Explanation
+from wirespeed.model.result.explanation import Explanation
 
 KINDS, NAMED, NAMED_OR_HONEST, WRONG = 30, 0.85, 0.95, 0.03
 # Of the frames, beyond what the healthy trial lost: a kind that lost no more had no effect, as far

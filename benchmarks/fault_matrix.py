@@ -33,13 +33,13 @@ from benchmarks.point import Silent
 
 from wirespeed.bench.assembly.kinds import sut_of
 from wirespeed.bench.fault.inject import needs_of_fault, place_of, strength_of
-from wirespeed.cli.rig import local_rig
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
 from wirespeed.measure.run import run_search
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.explanation import Explanation
-from wirespeed.model.result import SearchResult
+from wirespeed.model.result.explanation import Explanation
+from wirespeed.model.result.result import SearchResult
+from wirespeed.session.rig import local_rig
 from wirespeed.store.codec import decode, encode
 from wirespeed.study.interface import Rig
 from wirespeed.study.needs import lacking

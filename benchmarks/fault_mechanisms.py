@@ -33,16 +33,16 @@ from benchmarks.point import Silent, point_of
 from wirespeed.bench.assembly.kinds import sut_of
 from wirespeed.bench.interface import Step
 from wirespeed.bench.session import RealBench
-from wirespeed.cli.rig import local_rig
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.seen import taken
 from wirespeed.explain.suspect import MUCH
 from wirespeed.measure.run import run_search
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.result import SearchResult
-from wirespeed.model.spec import Frames
-from wirespeed.model.trial import Trial
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.result.trial import Trial
+from wirespeed.model.study.spec import Frames
+from wirespeed.session.rig import local_rig
 from wirespeed.store.codec import decode, encode
 from wirespeed.study.interface import Rig
 from wirespeed.study.run import max_load_fps

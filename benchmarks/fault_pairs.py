@@ -24,9 +24,9 @@ from wirespeed.explain.tried import Verdict, measured_gain
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.injected import InjectedFault
-from wirespeed.model.spec import Frames
-from wirespeed.model.trial import Trial
+from wirespeed.model.result.trial import Trial
+from wirespeed.model.study.injected import InjectedFault
+from wirespeed.model.study.spec import Frames
 
 # A share of the time of the PMD core.
 OF_TIME = (("pmd-core-hog", 0.15),)

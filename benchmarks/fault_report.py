@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from benchmarks.fault_cases import CASES, GENERATOR, SUT, WHOSE
 from scipy.stats import beta
 
-from wirespeed.model.injected import NO_FAULT
+from wirespeed.model.study.injected import NO_FAULT
 
 # What the project asks of itself.
 NAMED, FALSE_ALARMS = 0.95, 0.02

@@ -21,7 +21,7 @@ from benchmarks.fleet_hosts import HOSTS, RECORDED, figures, made_up, repeats
 from tests.ansible.fleet import Fleet, install_collection
 
 from wirespeed.fleet.comparison import compare
-from wirespeed.report.fleet_page import fleet_page
+from wirespeed.report.page.fleet_page import fleet_page
 from wirespeed.store.snapshots import add_snapshot, newest_snapshots
 from wirespeed.store.store import Store
 

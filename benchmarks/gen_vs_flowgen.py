@@ -34,7 +34,7 @@ from wirespeed.bench.interface import BenchError
 from wirespeed.bench.program.dpdk import telemetry_socket
 from wirespeed.bench.program.telemetry import Telemetry
 from wirespeed.bench.program.wsdp import WSDP
-from wirespeed.model.plan import HugePages
+from wirespeed.model.plan.plan import HugePages
 from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.state import state_directory
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from wirespeed.model.policy import (
+from wirespeed.model.plan.policy import (
     CpuPolicy,
     EmulatorPolicy,
     InterfaceKind,
@@ -14,8 +14,8 @@ from wirespeed.model.policy import (
     PciNumaPolicy,
     ThreadPolicy,
 )
-from wirespeed.model.workload import Nic, ProviderNetwork, Vnf, VnfPort, Workload
-from wirespeed.plan.guests import guest_request
+from wirespeed.model.plan.workload import Nic, ProviderNetwork, Vnf, VnfPort, Workload
+from wirespeed.plan.nova.guests import guest_request
 from wirespeed.plan.placement.batch import PlacementHost, Unit
 from wirespeed.plan.placement.host import CellShape, HostShape, PoolShape, empty_use
 from wirespeed.plan.placement.request import GuestRequest

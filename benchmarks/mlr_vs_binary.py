@@ -16,8 +16,8 @@ from tests.measure.simulated import Recorder, Rig, Sharp, prober_of
 from wirespeed.measure.run import run_search
 from wirespeed.measure.search.interface import Limits
 from wirespeed.measure.search.rfc2544 import Rfc2544
-from wirespeed.model.result import Interval
-from wirespeed.model.spec import Search, SearchKind
+from wirespeed.model.result.result import Interval
+from wirespeed.model.study.spec import Search, SearchKind
 from wirespeed.model.units import line_rate_fps
 
 WIDTH = 0.005

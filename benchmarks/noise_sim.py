@@ -22,8 +22,8 @@ from tests.measure.simulated import Recorder
 from wirespeed.measure.interface import UNLIMITED, Measurer
 from wirespeed.measure.run import WIDTH, run_search
 from wirespeed.model.cpus import PlacementKind
-from wirespeed.model.result import SearchResult
-from wirespeed.model.spec import Search, SearchKind
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.study.spec import Search, SearchKind
 
 RUNS = int(os.environ.get("RUNS", "200"))
 QUICK = Search(SearchKind.QUICK, latency=False)

@@ -13,7 +13,7 @@ from statistics import median
 from benchmarks.figures import show
 from benchmarks.point import point_of, searched
 
-from wirespeed.model.result import SearchResult
+from wirespeed.model.result.result import SearchResult
 
 
 def tell(run: int, result: SearchResult) -> float | None:

@@ -39,11 +39,11 @@ from wirespeed.bench.switch.ovs_dpdk.control import Control
 from wirespeed.bench.topology.wiring import PORTS
 from wirespeed.bench.trial import TrialSetup, run_trial
 from wirespeed.bench.trial_setup import setup_on_one_host
-from wirespeed.cli.rig import plan_of
 from wirespeed.host.collect import collect
-from wirespeed.model.spec import Frames
+from wirespeed.model.study.spec import Frames
 from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.state import state_directory
+from wirespeed.session.rig import plan_of
 
 ROUNDS = 9
 TRIAL_S = 0.5

@@ -26,16 +26,16 @@ from pathlib import Path
 
 from benchmarks.figures import show
 
-from wirespeed.cli.predict_elsewhere import fitted_here, predicted_on
+from wirespeed.cli.verbs.predict_elsewhere import fitted_here, predicted_on
 from wirespeed.experiment.effects import Verdict
 from wirespeed.model.errors import BadInput
 from wirespeed.predict.parameters import Parameters
-from wirespeed.report.effects import effect_words, factor_groups
-from wirespeed.report.figures import point_figures
+from wirespeed.report.compare.effects import effect_words, factor_groups
 from wirespeed.report.papers.beside import beside_published, counts
 from wirespeed.report.papers.page import write_page
 from wirespeed.report.papers.reading import MEASURED, PREDICTED, Reading
-from wirespeed.report.sentence import point_sentence
+from wirespeed.report.text.sentence import point_sentence
+from wirespeed.report.views.figures import point_figures
 from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.records import PointState, RunRecord
 from wirespeed.store.store import Store

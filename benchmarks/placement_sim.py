@@ -19,7 +19,7 @@ from tests.measure.simulated import Recorder
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.run import WIDTH, run_search
 from wirespeed.model.cpus import PlacementKind
-from wirespeed.model.spec import Search, SearchKind
+from wirespeed.model.study.spec import Search, SearchKind
 
 RUNS = int(os.environ.get("RUNS", "200"))
 LOSSES = (0.0, 0.1, 0.35)

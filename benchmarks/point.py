@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from wirespeed.bench.interface import Bench
-from wirespeed.cli.rig import local_rig
 from wirespeed.measure.interface import Progress
 from wirespeed.measure.run import run_search
-from wirespeed.model.result import SearchResult
-from wirespeed.model.spec import Frames
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.result.trial import Stage, Trial
+from wirespeed.model.study.spec import Frames
+from wirespeed.session.rig import local_rig
 from wirespeed.study.load import load_study
 from wirespeed.study.run import max_load_fps
 

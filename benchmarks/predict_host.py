@@ -27,18 +27,18 @@ from typing import Final, Literal
 from benchmarks.figures import show
 from benchmarks.point import point_of, searched
 
-from wirespeed.cli.rig import local_rig
 from wirespeed.model.cpus import NEAREST, PlacementKind
 from wirespeed.model.errors import BadInput
-from wirespeed.model.prediction import Case, RateKind
-from wirespeed.model.result import Grade, SearchResult
-from wirespeed.model.spec import Frames
-from wirespeed.model.study import Point
+from wirespeed.model.plan.prediction import Case, RateKind
+from wirespeed.model.result.result import Grade, SearchResult
+from wirespeed.model.study.spec import Frames
+from wirespeed.model.study.study import Point
 from wirespeed.predict.bench import fit_bench
 from wirespeed.predict.observation import Observation
 from wirespeed.predict.parameters import Parameters
 from wirespeed.predict.predict import predict
 from wirespeed.predict.study import case_of
+from wirespeed.session.rig import local_rig
 
 # D only to try this out: such MRRs are not clean.
 LEAST = Grade(os.environ.get("LEAST_GRADE", "C"))

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from benchmarks.figures import show
 
-from wirespeed.model.prediction import Arrangement, Attachment
+from wirespeed.model.plan.prediction import Arrangement, Attachment
 from wirespeed.predict.check import errors, held_out, leave_curves_out
 from wirespeed.predict.fit import fit
 from wirespeed.predict.observation import Observation

@@ -28,8 +28,8 @@ from benchmarks.point import point_of, searched
 from wirespeed.explain.time_spent import time_spent
 from wirespeed.measure.proof import noise_explains_loss
 from wirespeed.model.cpus import placement_words
-from wirespeed.model.result import Grade, SearchResult
-from wirespeed.model.trial import Stage
+from wirespeed.model.result.result import Grade, SearchResult
+from wirespeed.model.result.trial import Stage
 
 # Limits of variation within a placement, and the share of points with grade C or better.
 ASKED = {"ndr": 0.05, "mrr": 0.04}

@@ -18,7 +18,7 @@ from benchmarks.figures import show
 from benchmarks.point import point_of, searched
 from tests.report.same_sut import Compared, compared, simulated
 
-from wirespeed.model.result import SearchResult
+from wirespeed.model.result.result import SearchResult
 
 SIMULATED = int(os.environ.get("SIMULATED", "100"))
 REAL = int(os.environ.get("REAL", "10"))

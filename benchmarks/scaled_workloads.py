@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.host_rules import HugePagePolicy
-from wirespeed.model.policy import NicUse, PciNumaPolicy
-from wirespeed.model.workload import Nic, Vnf, Workload
-from wirespeed.plan.workload_file import parse_workload
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.plan.host_rules import HugePagePolicy
+from wirespeed.model.plan.policy import NicUse, PciNumaPolicy
+from wirespeed.model.plan.workload import Nic, Vnf, Workload
+from wirespeed.plan.workload.file import parse_workload
 
 EXAMPLES = ("s0-speedtest", "s1-bng", "s2-chains", "s3-jumbo")
 _FOLDER = Path(__file__).parents[1] / "examples"

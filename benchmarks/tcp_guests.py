@@ -29,11 +29,11 @@ from statistics import median
 from benchmarks.figures import show
 
 from wirespeed.bench.interface import BenchError
-from wirespeed.cli.rig import local_rig
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.spec import Guest, TcpStreams
-from wirespeed.model.tcp import Tcp, TcpDirection, TcpGuests, TcpPinning
+from wirespeed.model.study.spec import Guest, TcpStreams
+from wirespeed.model.study.tcp import Tcp, TcpDirection, TcpGuests, TcpPinning
 from wirespeed.model.words import EMULATED
+from wirespeed.session.rig import local_rig
 from wirespeed.study.interface import Rig
 
 ROUNDS, RUNS = 2, 3

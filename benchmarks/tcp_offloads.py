@@ -17,10 +17,11 @@ from statistics import median
 
 from benchmarks.figures import show
 
-from wirespeed.cli.rig import local_rig
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.spec import TcpStreams
-from wirespeed.model.tcp import Tcp, TcpDirection, TcpResult, TcpRun
+from wirespeed.model.result.tcp import TcpResult, TcpRun
+from wirespeed.model.study.spec import TcpStreams
+from wirespeed.model.study.tcp import Tcp, TcpDirection
+from wirespeed.session.rig import local_rig
 from wirespeed.study.interface import Rig
 from wirespeed.study.tcp import measure_tcp
 

@@ -31,7 +31,7 @@ from wirespeed.bench.host.network import Network, VethEnd, VethPair, inside
 from wirespeed.bench.host.programs import find_program
 from wirespeed.bench.traffic.tcp.ends.interface import Place
 from wirespeed.bench.traffic.tcp.programs import PORT, SPEEDTEST, SpeedtestServer, client_words
-from wirespeed.model.tcp import Tcp, TcpDirection
+from wirespeed.model.study.tcp import Tcp, TcpDirection
 from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.state import state_directory
 

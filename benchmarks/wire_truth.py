@@ -17,11 +17,11 @@ from benchmarks.disturbances import taking_cpu
 from benchmarks.figures import show
 from benchmarks.point import point_of, searched, trials_at
 
-from wirespeed.cli.rig import local_rig
 from wirespeed.measure.conservation import unaccounted_frames
 from wirespeed.measure.run import WIDTH, WIDTH_WHEN_DISTURBED
-from wirespeed.model.result import Grade, SearchResult
-from wirespeed.model.spec import Frames
+from wirespeed.model.result.result import Grade, SearchResult
+from wirespeed.model.study.spec import Frames
+from wirespeed.session.rig import local_rig
 
 RATES_FPS = (100e3, 200e3, 500e3, 1e6, 2e6)
 LOSS_EVERY = (0, 1000, 200, 100)

@@ -13,14 +13,15 @@ from dataclasses import dataclass, field, replace
 
 from tests.measure import simulated
 from wirespeed.model.cpus import CpuPlacement
-from wirespeed.model.facts import Cpu, HostFacts, Kernel, NumaNode
-from wirespeed.model.hop_counts import Drop, DropCause
-from wirespeed.model.observation import Observation
-from wirespeed.model.plan import Decision, HostPlan, Plan, VswitchPlan
-from wirespeed.model.series import Series, SeriesKind
-from wirespeed.model.spec import Frames, TcpStreams, Workload
-from wirespeed.model.tcp import Tcp, TcpDirection, TcpDirectionResult, TcpRun, TcpSample
-from wirespeed.model.tcp_evidence import ProgramIntervals, TcpEvidence
+from wirespeed.model.host.facts import Cpu, HostFacts, Kernel, NumaNode
+from wirespeed.model.plan.plan import Decision, HostPlan, Plan, VswitchPlan
+from wirespeed.model.result.hop_counts import Drop, DropCause
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.result.series import Series, SeriesKind
+from wirespeed.model.result.tcp import TcpDirectionResult, TcpRun, TcpSample
+from wirespeed.model.result.tcp_evidence import ProgramIntervals, TcpEvidence
+from wirespeed.model.study.spec import Frames, TcpStreams, Workload
+from wirespeed.model.study.tcp import Tcp, TcpDirection
 from wirespeed.study.interface import Rig
 
 FACTS = HostFacts(

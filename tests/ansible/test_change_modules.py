@@ -14,7 +14,7 @@ from wirespeed.apply.rollback import RolledBack
 from wirespeed.apply.row import Row, Verdict
 from wirespeed.apply.session import Applied
 from wirespeed.apply.step import Result, State
-from wirespeed.cli.host_change_tables import applied_json, rolled_back_json, rows_json
+from wirespeed.cli.show.host_change_tables import applied_json, rolled_back_json, rows_json
 
 CHANGED = Result("governors", State.DONE, "governor", "why", "powersave", "performance", "", True)
 WAITS = Result("kernel line", State.REBOOT, "kernel", "why", "", "isolcpus=2", "", True)

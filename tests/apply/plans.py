@@ -7,9 +7,9 @@ from functools import cache
 
 from tests.apply.fake_host import FakeHost
 from wirespeed.host.collect import collect
-from wirespeed.model.plan import Plan
+from wirespeed.model.plan.plan import Plan
 from wirespeed.plan.planner import plan_workload
-from wirespeed.plan.workload_file import parse_workload
+from wirespeed.plan.workload.file import parse_workload
 
 # Every kind of decision: a switch with a DPDK port, VFs with and without port security.
 WORKLOAD = """

@@ -20,7 +20,7 @@ from tests.effort import effort
 from wirespeed.apply import session
 from wirespeed.apply.journal import PATH
 from wirespeed.apply.step import State
-from wirespeed.model.plan import Plan
+from wirespeed.model.plan.plan import Plan
 from wirespeed.remote.interface import HostLost
 
 HOST = "ssh://lab1"

@@ -19,8 +19,8 @@ from wirespeed.apply import session
 from wirespeed.apply.journal import LOCK
 from wirespeed.apply.row import Row
 from wirespeed.host.collect import collect
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.plan import Plan
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.plan.plan import Plan
 from wirespeed.plan.plan_file import write_plan
 from wirespeed.plan.planner import plan_workload
 from wirespeed.remote.reach import reach

@@ -15,7 +15,7 @@ from wirespeed.apply import session
 from wirespeed.apply.make import NotWritable
 from wirespeed.apply.refuse import OtherHost
 from wirespeed.apply.target import Refused
-from wirespeed.model.plan import GuestPlan
+from wirespeed.model.plan.plan import GuestPlan
 
 HOST = "ssh://lab1"
 DOMAIN = """<domain type='kvm'><name>{name}</name><vcpu>1</vcpu><memory>1048576</memory>

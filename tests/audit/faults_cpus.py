@@ -17,9 +17,9 @@ from tests.audit.good_host import (
     with_nova,
     with_ovs,
 )
-from wirespeed.model.facts import IdleState, Irq, Missing
-from wirespeed.model.guest_facts import VcpuPin
-from wirespeed.model.neighbours import Neighbours
+from wirespeed.model.host.facts import IdleState, Irq, Missing
+from wirespeed.model.host.guest_facts import VcpuPin
+from wirespeed.model.host.neighbours import Neighbours
 
 _MISSING_GUESTS = (Missing("guests", "needs root to ask libvirt"),)
 _CPUS = good_facts().cpus

@@ -16,10 +16,10 @@ from tests.audit.good_host import (
     with_kernel,
     with_port,
 )
-from wirespeed.model.facts import Interface, Missing
-from wirespeed.model.guest_facts import GuestPort
-from wirespeed.model.plan import Decision
-from wirespeed.model.policy import Pattern
+from wirespeed.model.host.facts import Interface, Missing
+from wirespeed.model.host.guest_facts import GuestPort
+from wirespeed.model.plan.plan import Decision
+from wirespeed.model.plan.policy import Pattern
 
 _FACTS = good_facts()
 _PLAN = good_plan()

@@ -12,7 +12,7 @@ from tests.audit.good_host import (
     with_guest,
     with_nova,
 )
-from wirespeed.model.guest_facts import Flavor, GuestPort, VcpuPin
+from wirespeed.model.host.guest_facts import Flavor, GuestPort, VcpuPin
 
 _PINS_NODE_1 = (VcpuPin(0, (8,)), VcpuPin(1, (20,)))
 _ONE_QUEUE = (GuestPort("vhostuser", 1, "/run/vhu0"),)

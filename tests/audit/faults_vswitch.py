@@ -17,9 +17,9 @@ from tests.audit.good_host import (
     with_ovs,
     with_port,
 )
-from wirespeed.model.facts import HugePagePool
-from wirespeed.model.host_rules import MemoryModel
-from wirespeed.model.ovs_facts import OvsInterface, PmdThread, Rxq
+from wirespeed.model.host.facts import HugePagePool
+from wirespeed.model.host.ovs_facts import OvsInterface, PmdThread, Rxq
+from wirespeed.model.plan.host_rules import MemoryModel
 
 _NO_PAGES = tuple(replace(n, huge_pages=()) for n in good_facts().nodes)
 _OVS = good_facts().ovs

@@ -13,7 +13,7 @@ from typing import Any
 
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import Subject
-from wirespeed.model.facts import (
+from wirespeed.model.host.facts import (
     Cpu,
     HostFacts,
     HugePagePool,
@@ -25,11 +25,11 @@ from wirespeed.model.facts import (
     NumaNode,
     PciDevice,
 )
-from wirespeed.model.guest_facts import Flavor, Guest, GuestPort, NovaFacts, VcpuPin
-from wirespeed.model.neighbours import Neighbours
-from wirespeed.model.ovs_facts import Bridge, OvsFacts, OvsInterface, PmdThread, Rxq
-from wirespeed.model.plan import Decision, HostPlan, HugePages, NicPlan, Plan
-from wirespeed.model.policy import NicUse
+from wirespeed.model.host.guest_facts import Flavor, Guest, GuestPort, NovaFacts, VcpuPin
+from wirespeed.model.host.neighbours import Neighbours
+from wirespeed.model.host.ovs_facts import Bridge, OvsFacts, OvsInterface, PmdThread, Rxq
+from wirespeed.model.plan.plan import Decision, HostPlan, HugePages, NicPlan, Plan
+from wirespeed.model.plan.policy import NicUse
 
 GIB_IN_KIB = 1024 * 1024
 CORES = 6

@@ -21,7 +21,7 @@ from tests.plan.render.hostile import MARKER, PAYLOADS, Judge, leaves, planted
 from wirespeed.audit.engine import run_rule
 from wirespeed.audit.registry import all_rules
 from wirespeed.audit.rule import Subject
-from wirespeed.model.finding import Finding
+from wirespeed.model.host.finding import Finding
 
 RULES = {rule.id: rule for rule in all_rules()}
 HOSTILE = PAYLOADS if os.environ.get("WIRESPEED_EXHAUSTIVE") == "1" else PAYLOADS[:3]

@@ -22,7 +22,7 @@ from wirespeed.audit.html import html
 from wirespeed.audit.registry import all_rules
 from wirespeed.audit.sarif import sarif
 from wirespeed.audit.suppressions import Suppression, suppress
-from wirespeed.model.finding import AuditReport, Severity, Status
+from wirespeed.model.host.finding import AuditReport, Severity, Status
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "audit.schema.json"
 

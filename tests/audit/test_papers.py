@@ -15,11 +15,11 @@ from wirespeed.audit.engine import audit
 from wirespeed.audit.registry import all_rules
 from wirespeed.audit.rule import Subject
 from wirespeed.host.collect import collect
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.finding import AuditReport, Status
-from wirespeed.model.guest_facts import Flavor
-from wirespeed.model.host_rules import MemoryModel
-from wirespeed.model.policy import Pattern
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.host.finding import AuditReport, Status
+from wirespeed.model.host.guest_facts import Flavor
+from wirespeed.model.plan.host_rules import MemoryModel
+from wirespeed.model.plan.policy import Pattern
 from wirespeed.remote.recorded import RecordedRunner
 
 HOSTS = Path(__file__).parents[1] / "hosts"

@@ -11,8 +11,8 @@ from wirespeed.audit.engine import run_rule
 from wirespeed.audit.needs import Need
 from wirespeed.audit.registry import all_rules, rule_named
 from wirespeed.audit.rule import Rule
-from wirespeed.model.facts import Cpu, HostFacts, Kernel, NumaNode
-from wirespeed.model.finding import Status
+from wirespeed.model.host.facts import Cpu, HostFacts, Kernel, NumaNode
+from wirespeed.model.host.finding import Status
 
 RULES = {rule.id: rule for rule in all_rules()}
 

@@ -12,7 +12,7 @@ from wirespeed.audit.engine import audit
 from wirespeed.audit.registry import all_rules
 from wirespeed.audit.suppressions import Suppression, parse, suppress
 from wirespeed.model.errors import BadInput
-from wirespeed.model.finding import AuditReport, Severity, Status
+from wirespeed.model.host.finding import AuditReport, Severity, Status
 
 TODAY = date(2026, 6, 1)
 

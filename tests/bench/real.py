@@ -21,16 +21,16 @@ from wirespeed.bench.switch.ovs_dpdk.part import OvsDpdk
 from wirespeed.bench.topology.wiring import SWITCH
 from wirespeed.bench.traffic.tcp import programs
 from wirespeed.bench.trial import TrialSetup
-from wirespeed.cli.guests import GuestSource
-from wirespeed.cli.rig import plan_of
 from wirespeed.host.collect import collect
 from wirespeed.model.frame import Encapsulation, FrameSizes
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.observation import Observation
-from wirespeed.model.plan import Plan
-from wirespeed.model.spec import Frames, Sut, Topology, Traffic, Vnf
+from wirespeed.model.plan.plan import Plan
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.study.spec import Frames, Sut, Topology, Traffic, Vnf
 from wirespeed.remote.interface import Process
 from wirespeed.remote.local import LocalRunner
+from wirespeed.session.guests import GuestSource
+from wirespeed.session.rig import plan_of
 
 # Use the tests' build of the speed test, in this process and in those that import this, too.
 programs.SPEEDTEST = replace(programs.SPEEDTEST, built=speedtest_program.PROGRAM)

@@ -19,19 +19,19 @@ from wirespeed.bench.switch.ovs_dpdk.instance import Instance
 from wirespeed.bench.switch.ovs_dpdk.ports import inner_patch, partner_ports, program_ports
 from wirespeed.bench.switch.ovs_dpdk.reading import CounterReader, missing
 from wirespeed.bench.topology.wiring import GENERATOR, PARTNER, SWITCH, Cable, End
-from wirespeed.model.hop_counts import INGRESS, DropCause
-from wirespeed.model.injected import InjectedFault
-from wirespeed.model.observation import DirectionCount
-from wirespeed.model.ovs import BondMode, Ovs
-from wirespeed.model.plan import Decision, VswitchPlan
-from wirespeed.model.spec import (
+from wirespeed.model.plan.plan import Decision, VswitchPlan
+from wirespeed.model.result.hop_counts import INGRESS, DropCause
+from wirespeed.model.result.observation import DirectionCount
+from wirespeed.model.study.injected import InjectedFault
+from wirespeed.model.study.ovs import BondMode, Ovs
+from wirespeed.model.study.spec import (
     Frames,
     Roles,
     Sut,
     Topology,
     Vswitch,
 )
-from wirespeed.plan.bench import plan_bench
+from wirespeed.plan.testbed.bench import plan_bench
 from wirespeed.study.rules import broken_rules
 from wirespeed.study.tables import Tables
 

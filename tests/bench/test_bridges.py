@@ -20,10 +20,10 @@ from wirespeed.bench.switch.ovs_dpdk.bridges import Bridge, add_bridges_command,
 from wirespeed.bench.switch.ovs_dpdk.flows import dropped_by_port
 from wirespeed.bench.switch.ovs_dpdk.ports import program_ports
 from wirespeed.model.frame import Encapsulation
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.ovs import Ovs, VlanTranslation
-from wirespeed.model.plan import Decision, VswitchPlan
-from wirespeed.model.spec import (
+from wirespeed.model.plan.plan import Decision, VswitchPlan
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.study.ovs import Ovs, VlanTranslation
+from wirespeed.model.study.spec import (
     Frames,
     Sut,
     Traffic,

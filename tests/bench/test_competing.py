@@ -9,7 +9,7 @@ import sys
 
 from tests.bench.fake_host import FakeHost
 from wirespeed.bench.noise.competing import Competing, Usage, by_cpu, competing, look
-from wirespeed.model.observation import Competitor
+from wirespeed.model.result.observation import Competitor
 from wirespeed.remote.local import LocalRunner
 
 INIT, WIRESPEED, SERVER, SHELL, MAKE, COMPILER, ELSEWHERE, SOFTIRQ = range(1, 9)

@@ -16,7 +16,7 @@ from wirespeed.bench.traffic.frames.windows import (
     read_bins,
     read_latency_rows,
 )
-from wirespeed.model.evidence import DisturbanceKind
+from wirespeed.model.result.evidence import DisturbanceKind
 
 SHIFT, HZ = 15, 1 << 30  # a bin of about 30.5 µs
 BIN_NS = (1 << SHIFT) * 1e9 / HZ

@@ -20,11 +20,11 @@ from wirespeed.bench.program.attachment import PortSettings, attach
 from wirespeed.bench.program.dpdk import telemetry_socket
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort, partner_ports, program_ports
 from wirespeed.bench.topology.plugs import Device, VhostUser, VirtioUser
-from wirespeed.cli.rig import plan_of
-from wirespeed.model.plan import HostPlan
-from wirespeed.model.spec import Frames
+from wirespeed.model.plan.plan import HostPlan
+from wirespeed.model.study.spec import Frames
 from wirespeed.remote.interface import RemoteError
 from wirespeed.remote.socket_paths import SOCKET_BASE_MAX, SOCKET_PATH_MAX
+from wirespeed.session.rig import plan_of
 from wirespeed.study.load import load_study
 from wirespeed.study.shipped import shipped_names
 

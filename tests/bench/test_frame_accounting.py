@@ -10,9 +10,9 @@ from wirespeed.bench import frame_accounting as accounts
 from wirespeed.bench.assembly.kinds import wiring_of
 from wirespeed.bench.interface import HopCount
 from wirespeed.bench.topology.wiring import GENERATOR, SWITCH
-from wirespeed.model.hop_counts import Counted, Drop, DropCause, HopEvents, QueueShare
-from wirespeed.model.observation import DirectionCount
-from wirespeed.model.spec import Frames, Topology
+from wirespeed.model.result.hop_counts import Counted, Drop, DropCause, HopEvents, QueueShare
+from wirespeed.model.result.observation import DirectionCount
+from wirespeed.model.study.spec import Frames, Topology
 
 PVP = wiring_of(Frames(Topology("pvp"))).cables
 FULL = DropCause.VHOST_TX_RING_FULL

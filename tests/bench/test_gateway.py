@@ -21,11 +21,10 @@ from wirespeed.bench.host.programs import find_program
 from wirespeed.bench.placement.process import ProcessLaunch
 from wirespeed.bench.program.config import WsdpConfig
 from wirespeed.bench.program.wsdp import WSDP
-from wirespeed.cli.rig import plan_of
 from wirespeed.model.frame import FrameSizes
-from wirespeed.model.gateway import Access, Bng, GatewayDirection
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.spec import (
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.study.gateway import Access, Bng, GatewayDirection
+from wirespeed.model.study.spec import (
     Frames,
     Sut,
     Topology,
@@ -37,6 +36,7 @@ from wirespeed.model.spec import (
     Vswitch,
 )
 from wirespeed.remote.local import LocalRunner
+from wirespeed.session.rig import plan_of
 
 SMALL = Bng(users=10, routes=10, hops=2)
 GATEWAY = Frames(Topology("pvp"), sut=Sut(vnf=Vnf("bng")), bng=SMALL)

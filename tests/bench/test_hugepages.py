@@ -12,7 +12,7 @@ from wirespeed.bench.host.changes import POOLS_LOCK
 from wirespeed.bench.host.host import changing_host
 from wirespeed.bench.host.hugepages import reserved
 from wirespeed.bench.interface import BenchError
-from wirespeed.model.plan import HugePages
+from wirespeed.model.plan.plan import HugePages
 
 POOL = "/sys/devices/system/node/node0/hugepages/hugepages-2048kB"
 

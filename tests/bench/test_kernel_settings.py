@@ -12,7 +12,7 @@ from wirespeed.bench.host.process import await_true
 from wirespeed.bench.switch.linux.settings import settings
 from wirespeed.bench.switch.veth.cables import QUIET
 from wirespeed.explain.blame_change import hop_of
-from wirespeed.model.change import Change
+from wirespeed.model.result.change import Change
 from wirespeed.remote.local import LocalRunner
 
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("needs_root")]

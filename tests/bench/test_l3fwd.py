@@ -19,8 +19,8 @@ from wirespeed.bench.program.attachment import Attachment
 from wirespeed.bench.topology.addresses import flows_of_each, stream_ips
 from wirespeed.bench.topology.wiring import SIDES
 from wirespeed.model.frame import FlowField
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.spec import Frames, Sut, Topology, Traffic, Vnf
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.study.spec import Frames, Sut, Topology, Traffic, Vnf
 from wirespeed.study.rules import broken_rules
 from wirespeed.study.tables import Tables
 

@@ -22,9 +22,8 @@ from wirespeed.bench.program.wsdp import WSDP
 from wirespeed.bench.switch.ovs_dpdk.ports import program_ports
 from wirespeed.bench.topology import TOPOLOGIES
 from wirespeed.bench.topology.plugs import Device, Interface
-from wirespeed.cli.rig import plan_of
 from wirespeed.model.frame import Encapsulation, FrameSizes
-from wirespeed.model.spec import (
+from wirespeed.model.study.spec import (
     Frames,
     Impair,
     Sut,
@@ -33,8 +32,9 @@ from wirespeed.model.spec import (
     Vnf,
     Vswitch,
 )
-from wirespeed.plan.bench import plan_between
+from wirespeed.plan.testbed.bench import plan_between
 from wirespeed.remote.local import LocalRunner
+from wirespeed.session.rig import plan_of
 
 DIRS = Directories(PurePosixPath("/run/x"), PurePosixPath("/log"), "abcd1234")
 

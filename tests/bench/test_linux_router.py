@@ -9,8 +9,8 @@ import pytest
 
 from wirespeed.bench.switch.linux.counters import parse_ip_drops
 from wirespeed.model.frame import Encapsulation, FlowField
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.spec import Frames, Sut, Topology, Traffic, Vswitch
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.study.spec import Frames, Sut, Topology, Traffic, Vswitch
 from wirespeed.study.rules import broken_rules
 from wirespeed.study.tables import Tables
 

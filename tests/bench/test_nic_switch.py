@@ -11,8 +11,8 @@ from wirespeed.bench.interface import HopCount
 from wirespeed.bench.switch.nic.carried_out import carried_out
 from wirespeed.bench.switch.nic.counters import VfCount, between, hop, vf_count
 from wirespeed.bench.topology.wiring import GENERATOR, Cable, End
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.observation import DirectionCount
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.result.observation import DirectionCount
 
 LINKS = [("east", "vnf0a"), ("vnf0b", "west")]
 NONE = VfCount(0, 0, 0, 0)

@@ -17,7 +17,7 @@ from wirespeed.bench.noise.poll_gaps import read_gap_logs, stops, told_apart, un
 from wirespeed.bench.noise.silence import corroborated, silences
 from wirespeed.bench.noise.switches import SwitchRecords
 from wirespeed.bench.noise.watch import NoiseWatch
-from wirespeed.model.evidence import ContentionSamples, Disturbance, DisturbanceKind, Source
+from wirespeed.model.result.evidence import ContentionSamples, Disturbance, DisturbanceKind, Source
 
 GHZ = 1_000_000_000
 CLOCK = TrialClock(started_tsc=5 * GHZ, tsc_hz=GHZ)

@@ -11,8 +11,8 @@ import pytest
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.session import RealBench
 from wirespeed.bench.trial import TrialSetup
-from wirespeed.model.hop_counts import Drop, DropCause
-from wirespeed.model.observation import DirectionCount, Observation
+from wirespeed.model.result.hop_counts import Drop, DropCause
+from wirespeed.model.result.observation import DirectionCount, Observation
 
 
 def seen(received: int, *drops: Drop) -> Observation:

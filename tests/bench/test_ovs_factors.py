@@ -14,21 +14,21 @@ from wirespeed.bench.switch.ovs_dpdk import routes
 from wirespeed.bench.switch.ovs_dpdk.factors import affinities, lacking, other_config
 from wirespeed.bench.switch.ovs_dpdk.ports import add_ports_command, program_ports
 from wirespeed.model.frame import Encapsulation, FlowField
-from wirespeed.model.ovs import (
+from wirespeed.model.plan.plan import Decision, VswitchPlan
+from wirespeed.model.study.ovs import (
     Ovs,
     PageSize,
     PortMemory,
     RxqAssign,
 )
-from wirespeed.model.plan import Decision, VswitchPlan
-from wirespeed.model.spec import (
+from wirespeed.model.study.spec import (
     Frames,
     Sut,
     Topology,
     Traffic,
     Vswitch,
 )
-from wirespeed.plan.bench import plan_bench
+from wirespeed.plan.testbed.bench import plan_bench
 from wirespeed.study.rules import broken_rules
 from wirespeed.study.tables import Tables
 

@@ -36,14 +36,14 @@ from wirespeed.bench.topology.interface import Rewriting, TopologyKind
 from wirespeed.bench.topology.plugs import Plug, VhostUser, VirtioUser
 from wirespeed.bench.topology.switched import function_names, through_switch
 from wirespeed.bench.topology.wiring import SWITCH, Forward, Wiring
-from wirespeed.cli.rig import local_rig
 from wirespeed.model.errors import BadInput
-from wirespeed.model.fault import Fault
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.needs import PlacementNeeds, SwitchNeeds
-from wirespeed.model.plan import ProcessMemory, VswitchPlan
-from wirespeed.model.spec import Frames, Vswitch, Workload
-from wirespeed.model.sut import SutDescription
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.plan.needs import PlacementNeeds, SwitchNeeds
+from wirespeed.model.plan.plan import ProcessMemory, VswitchPlan
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.study.spec import Frames, Vswitch, Workload
+from wirespeed.model.study.sut import SutDescription
+from wirespeed.session.rig import local_rig
 from wirespeed.store.read import read_run
 from wirespeed.store.run_writer import Origin, RunWriter
 from wirespeed.store.store import Store

@@ -20,11 +20,11 @@ from tests.bench.real import drops, frames_are_conserved, in_traffic, opened, po
 from wirespeed.bench.session import RealBench
 from wirespeed.explain.seen import seen
 from wirespeed.explain.suspect import MUCH
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.observation import Observation, PollingThread
-from wirespeed.model.result import SearchResult
-from wirespeed.model.spec import Vnf
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.result.observation import Observation, PollingThread
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.result.trial import Stage, Trial
+from wirespeed.model.study.spec import Vnf
 
 pytestmark = [
     pytest.mark.root,

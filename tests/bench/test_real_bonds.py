@@ -16,11 +16,11 @@ from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
 from wirespeed.measure.run import run_search
 from wirespeed.model.frame import Encapsulation, FlowField
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.injected import InjectedFault
-from wirespeed.model.observation import Observation
-from wirespeed.model.ovs import BondMode, Ovs, VlanTranslation
-from wirespeed.model.spec import (
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.study.injected import InjectedFault
+from wirespeed.model.study.ovs import BondMode, Ovs, VlanTranslation
+from wirespeed.model.study.spec import (
     Frames,
     Search,
     SearchKind,

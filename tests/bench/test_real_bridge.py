@@ -15,9 +15,9 @@ from tests.bench.real import conserving_trials, drops, opened, planned, point
 from tests.effort import cases
 from wirespeed.bench.tcp_session import RealTcpBench, open_tcp_bench
 from wirespeed.model.frame import Encapsulation
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.spec import Frames, TcpStreams, Vnf, VnfMode, Vswitch
-from wirespeed.model.tcp import Tcp
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.study.spec import Frames, TcpStreams, Vnf, VnfMode, Vswitch
+from wirespeed.model.study.tcp import Tcp
 from wirespeed.remote.local import LocalRunner
 
 pytestmark = [

@@ -10,9 +10,9 @@ from benchmarks.disturbances import taking_cpu
 
 from tests.bench.real import opened, point
 from wirespeed.measure.prober import judged
-from wirespeed.model.evidence import DisturbanceKind, Source
-from wirespeed.model.spec import Frames, Impair, Sut, Topology
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.evidence import DisturbanceKind, Source
+from wirespeed.model.result.trial import Stage, Trial
+from wirespeed.model.study.spec import Frames, Impair, Sut, Topology
 
 pytestmark = [pytest.mark.root, pytest.mark.alone]
 

@@ -34,9 +34,9 @@ from wirespeed.bench.host.journal_file import of_living_runs
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.program import wsdp as program
 from wirespeed.bench.switch.ovs_dpdk import programs as ovs
-from wirespeed.cli.host_source import read_facts
+from wirespeed.cli.input.host_source import read_facts
 from wirespeed.model.errors import BadInput
-from wirespeed.model.spec import Vnf
+from wirespeed.model.study.spec import Vnf
 
 REPOSITORY = Path(__file__).parents[2]
 

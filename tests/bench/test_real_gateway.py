@@ -14,9 +14,10 @@ import pytest
 from tests.bench.real import drops, frames_are_conserved, opened
 from tests.effort import cases
 from wirespeed.model.frame import FrameSizes
-from wirespeed.model.gateway import Access, Bng, GatewayDirection
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.spec import (
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.result.trial import Stage, Trial
+from wirespeed.model.study.gateway import Access, Bng, GatewayDirection
+from wirespeed.model.study.spec import (
     Frames,
     Sut,
     Topology,
@@ -24,7 +25,6 @@ from wirespeed.model.spec import (
     Vnf,
     VnfMode,
 )
-from wirespeed.model.trial import Stage, Trial
 from wirespeed.study.load import load_study
 
 pytestmark = [pytest.mark.root, pytest.mark.alone]

@@ -10,8 +10,8 @@ import pytest
 
 from tests.bench.real import conserving_trials, drops, frames_are_conserved, opened, point
 from wirespeed.model.frame import FlowField, FrameSizes
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.spec import Frames, Traffic, Vswitch
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.study.spec import Frames, Traffic, Vswitch
 from wirespeed.remote.local import LocalRunner
 
 pytestmark = [

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench.real import conserving_trials, opened, point
-from wirespeed.model.spec import Frames, Sut, Vnf, Vswitch
+from wirespeed.model.study.spec import Frames, Sut, Vnf, Vswitch
 from wirespeed.remote.socket_paths import SOCKET_BASE_MAX
 
 pytestmark = [pytest.mark.root, pytest.mark.alone]

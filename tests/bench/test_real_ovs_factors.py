@@ -18,15 +18,15 @@ from wirespeed.bench.interface import BenchError
 from wirespeed.bench.session import RealBench
 from wirespeed.bench.switch.ovs_dpdk import factors
 from wirespeed.model.frame import Encapsulation
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.ovs import (
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.study.ovs import (
     Ovs,
     PageSize,
     PortMemory,
     RxqAssign,
     VlanTranslation,
 )
-from wirespeed.model.spec import (
+from wirespeed.model.study.spec import (
     Vswitch,
 )
 

@@ -22,9 +22,10 @@ from wirespeed.bench.tcp_session import RealTcpBench, open_tcp_bench
 from wirespeed.bench.traffic.tcp.programs import SPEEDTEST
 from wirespeed.measure.tcp import grade, summarise
 from wirespeed.measure.tcp_gate import reasons
-from wirespeed.model.result import Grade
-from wirespeed.model.spec import TcpStreams
-from wirespeed.model.tcp import Tcp, TcpDirection, TcpRun, TcpTool
+from wirespeed.model.result.result import Grade
+from wirespeed.model.result.tcp import TcpRun
+from wirespeed.model.study.spec import TcpStreams
+from wirespeed.model.study.tcp import Tcp, TcpDirection, TcpTool
 from wirespeed.remote.state import state_directory
 
 pytestmark = [
@@ -213,8 +214,8 @@ import sys
 from pathlib import Path
 from tests.bench.real import RUNNER, planned
 from wirespeed.bench.tcp_session import open_tcp_bench
-from wirespeed.model.spec import TcpStreams
-from wirespeed.model.tcp import Tcp
+from wirespeed.model.study.spec import TcpStreams
+from wirespeed.model.study.tcp import Tcp
 
 spec = TcpStreams(Tcp(path="ovs", seconds=600, wire_bps=1e9))
 with open_tcp_bench(spec, planned(spec), RUNNER, Path(sys.argv[1])) as bench:

@@ -19,8 +19,9 @@ from wirespeed.bench.switch.ovs_dpdk.counters import parse_ports
 from wirespeed.bench.switch.ovs_dpdk.part import OvsDpdk
 from wirespeed.bench.tcp_session import RealTcpBench, open_tcp_bench
 from wirespeed.bench.traffic.tcp.ends.guest import GuestEnd
-from wirespeed.model.spec import Guest, TcpStreams
-from wirespeed.model.tcp import Tcp, TcpDirection, TcpGuests, TcpPinning, TcpRun
+from wirespeed.model.result.tcp import TcpRun
+from wirespeed.model.study.spec import Guest, TcpStreams
+from wirespeed.model.study.tcp import Tcp, TcpDirection, TcpGuests, TcpPinning
 from wirespeed.remote.local import LocalRunner
 
 pytestmark = [

@@ -16,8 +16,8 @@ from tests.bench.real import conserving_trials, opened, point
 from tests.effort import cases
 from wirespeed.bench.assembly.kinds import sut_of
 from wirespeed.model.frame import Encapsulation, FrameSizes
-from wirespeed.model.observation import Observation
-from wirespeed.model.spec import Frames, Sut, Traffic, Vnf, VnfMode, Vswitch
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.study.spec import Frames, Sut, Traffic, Vnf, VnfMode, Vswitch
 
 pytestmark = [pytest.mark.root, pytest.mark.alone]
 

@@ -144,7 +144,7 @@ def causes(trial: dict[str, Any]) -> set[str]:
 RUN = """
 import sys
 from pathlib import Path
-from wirespeed.cli.lab_rig import rig_for
+from wirespeed.session.lab_rig import rig_for
 from wirespeed.model.errors import WirespeedError
 from wirespeed.study.load import load_study
 study, lab = load_study(sys.argv[1]), Path(sys.argv[2])

@@ -31,9 +31,9 @@ from tests.bench.real import (
 from tests.effort import cases
 from wirespeed.bench.topology.wiring import generator_mac
 from wirespeed.model.frame import Encapsulation
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.ovs import Ovs, OvsPorts
-from wirespeed.model.spec import (
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.study.ovs import Ovs, OvsPorts
+from wirespeed.model.study.spec import (
     Frames,
     KernelDriver,
     Vnf,

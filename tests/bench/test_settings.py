@@ -29,7 +29,7 @@ from wirespeed.bench.switch.ovs_dpdk.settings import (
     rules,
     settings,
 )
-from wirespeed.model.change import ABSENT, Change
+from wirespeed.model.result.change import ABSENT, Change
 from wirespeed.remote.local import LocalRunner
 
 CPUS = frozenset({1, 2})

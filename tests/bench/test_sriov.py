@@ -12,7 +12,7 @@ from wirespeed.bench.assembly.nic import functions_on
 from wirespeed.bench.topology.interface import VirtualFunction
 from wirespeed.bench.topology.wiring import NIC, SWITCH, End
 from wirespeed.model.frame import Encapsulation, FlowField
-from wirespeed.model.spec import (
+from wirespeed.model.study.spec import (
     Frames,
     Roles,
     Sriov,

@@ -26,9 +26,9 @@ from wirespeed.bench.traffic.tcp.ends.interface import Place
 from wirespeed.bench.traffic.tcp.output import read_output
 from wirespeed.bench.traffic.tcp.programs import client_words
 from wirespeed.bench.traffic.tcp.tools import make_clients
-from wirespeed.model.policy import InterfaceKind
-from wirespeed.model.spec import TcpStreams
-from wirespeed.model.tcp import Tcp, TcpDirection, TcpGuests, TcpTool
+from wirespeed.model.plan.policy import InterfaceKind
+from wirespeed.model.study.spec import TcpStreams
+from wirespeed.model.study.tcp import Tcp, TcpDirection, TcpGuests, TcpTool
 
 DIRS = Directories(PurePosixPath("/run/w"), PurePosixPath("/log"), "tag")
 

@@ -11,7 +11,7 @@ from tests.bench.fake_host import FakeHost
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.topology import tcp as topology
 from wirespeed.bench.traffic.tcp.ends.guest_port import set_up_port
-from wirespeed.model.tcp import Tcp
+from wirespeed.model.study.tcp import Tcp
 from wirespeed.remote.interface import Completed
 
 TCP = Tcp(path="vhost-user", clients=2)

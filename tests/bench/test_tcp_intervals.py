@@ -17,7 +17,7 @@ from wirespeed.bench.topology.tcp import Port, TcpCable
 from wirespeed.bench.traffic.tcp.intervals import evidence, payload, spread_back, taken
 from wirespeed.bench.traffic.tcp.ports import clients_ports, server_ports, switch_ports
 from wirespeed.bench.traffic.tcp.sampler import Look, Program
-from wirespeed.model.tcp import Tcp, TcpDirection
+from wirespeed.model.study.tcp import Tcp, TcpDirection
 
 MS = 1_000_000
 TENTH = 100 * MS

@@ -30,8 +30,8 @@ from wirespeed.bench.noise.scheduler import (
     time_between,
 )
 from wirespeed.bench.threads import HostThreads
-from wirespeed.model.evidence import DisturbanceKind
-from wirespeed.model.thread_time import CpuInterrupts, ThreadTime, Throttle
+from wirespeed.model.result.evidence import DisturbanceKind
+from wirespeed.model.result.thread_time import CpuInterrupts, ThreadTime, Throttle
 from wirespeed.remote.local import LocalRunner
 
 S, MS = 1_000_000_000, 1_000_000

@@ -19,7 +19,7 @@ from wirespeed.bench.assembly.kinds import sut_of, wiring_of
 from wirespeed.bench.topology import TOPOLOGIES
 from wirespeed.bench.topology.wiring import GENERATOR, NIC, SWITCH, End, Flow, Wiring
 from wirespeed.model.frame import FlowField
-from wirespeed.model.spec import Frames, Sut, Topology, Traffic, Vnf, VnfMode
+from wirespeed.model.study.spec import Frames, Sut, Topology, Traffic, Vnf, VnfMode
 
 SWITCHED = [kind.name for kind in TOPOLOGIES if kind.has_switch]
 

@@ -24,11 +24,11 @@ from wirespeed.bench.switch.veth.counters import InterfaceCount, cable_count, pa
 from wirespeed.bench.topology.plugs import Interface
 from wirespeed.bench.topology.wiring import SWITCH
 from wirespeed.model.frame import FrameSizes
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.injected import InjectedFault
-from wirespeed.model.ovs import BondMode, Ovs, OvsPorts
-from wirespeed.model.plan import Decision, VswitchPlan
-from wirespeed.model.spec import (
+from wirespeed.model.plan.plan import Decision, VswitchPlan
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.study.injected import InjectedFault
+from wirespeed.model.study.ovs import BondMode, Ovs, OvsPorts
+from wirespeed.model.study.spec import (
     Frames,
     KernelDriver,
     Roles,
@@ -38,7 +38,7 @@ from wirespeed.model.spec import (
     Vnf,
     Vswitch,
 )
-from wirespeed.plan.bench import plan_bench
+from wirespeed.plan.testbed.bench import plan_bench
 from wirespeed.study.rules import broken_rules
 from wirespeed.study.tables import Tables
 

@@ -14,9 +14,9 @@ from wirespeed.bench.interface import BenchError, HopCount
 from wirespeed.bench.switch.ovs_dpdk import counters, flows
 from wirespeed.bench.switch.ovs_dpdk.ports import add_ports_command, program_ports
 from wirespeed.bench.topology.wiring import SWITCH
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.plan import Decision, VswitchPlan
-from wirespeed.model.spec import Frames, Topology
+from wirespeed.model.plan.plan import Decision, VswitchPlan
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.study.spec import Frames, Topology
 
 PLAN = VswitchPlan(
     Decision((0,), ""), Decision((1,), ""), Decision((256,), ""), Decision(2, ""),

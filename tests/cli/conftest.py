@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.fake_rig import FakeHost
-from wirespeed.cli import rig
 from wirespeed.cli.main import main
+from wirespeed.session import rig
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from wirespeed.cli.command import build_command
-from wirespeed.cli.verbs import LazyVerb
+from wirespeed.cli.command_kinds import LazyVerb
 
 
 def every_command() -> dict[tuple[str, ...], Any]:

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.fake_rig import FakeBench, FakeHost
-from wirespeed.cli import rig
 from wirespeed.cli.main import main
-from wirespeed.model.plan import Plan
-from wirespeed.model.spec import Frames
+from wirespeed.model.plan.plan import Plan
+from wirespeed.model.study.spec import Frames
+from wirespeed.session import rig
 from wirespeed.study.interface import Rig
 
 

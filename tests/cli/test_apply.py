@@ -13,7 +13,7 @@ from tests.apply.plans import lab_plan
 from tests.cli.conftest import Command
 from wirespeed.apply.checkpoint import FIRED
 from wirespeed.apply.journal import PATH
-from wirespeed.cli import apply, rollback, verify
+from wirespeed.cli.verbs import apply, rollback, verify
 from wirespeed.plan.plan_file import write_plan
 
 HOST = ("--host", "ssh://lab1")

@@ -184,7 +184,7 @@ def test_a_host_that_makes_no_sense_is_refused_without_a_traceback(
     def senseless(_: LocalRunner) -> None:
         raise HostUnreadable("box", ["/sys/a: 'x' is no number", "/sys/b: empty"])
 
-    monkeypatch.setattr("wirespeed.cli.host_source.collect", senseless)
+    monkeypatch.setattr("wirespeed.cli.input.host_source.collect", senseless)
     ended = wirespeed("inspect")
     assert ended.code == 2
     assert "box" in ended.err

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from tests.dataplane.bng import down_task, up_task
 from tests.dataplane.program import REPOSITORY, check, eal_section
-from wirespeed.cli.bng import app
+from wirespeed.cli.verbs.bng import app
 from wirespeed.model.errors import BadInput
 
 RUNNER = CliRunner()

@@ -87,7 +87,7 @@ def test_main_unforeseen_error_is_escaped_and_has_its_own_code(
     def broken(_host: object, _recorded: object, _record: object) -> None:
         raise RuntimeError(PAYLOAD)
 
-    monkeypatch.setattr("wirespeed.cli.inspect.read_facts", broken)
+    monkeypatch.setattr("wirespeed.cli.verbs.inspect.read_facts", broken)
     ended = wirespeed("inspect")
     assert (ended.code, raw(ended.err)) == (70, "")
     assert ended.err.startswith("wirespeed: an error of wirespeed itself\nTraceback")

@@ -17,7 +17,7 @@ import pytest
 
 from tests.cli.conftest import Command, Ended
 from tests.cli.every_verb import every_command
-from wirespeed.cli.verbs import LazyVerb
+from wirespeed.cli.command_kinds import LazyVerb
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "exit-codes.md").read_text(encoding="utf-8")
@@ -272,5 +272,5 @@ def test_output_full_disk_ends_with_1(words: str) -> None:
 
 
 def test_internal_error_ends_with_70(wirespeed: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wirespeed.cli.inspect.read_facts", lambda *_: json.loads("{"))
+    monkeypatch.setattr("wirespeed.cli.verbs.inspect.read_facts", lambda *_: json.loads("{"))
     assert wirespeed("inspect").code == 70

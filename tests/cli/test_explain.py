@@ -13,12 +13,12 @@ import pytest
 from tests.cli.conftest import Command
 from tests.fake_rig import FACTS, FakeBench, FakeHost
 from tests.report.test_explained import problems
-from wirespeed.cli import rig
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.hop_counts import INGRESS
-from wirespeed.model.observation import Observation
-from wirespeed.model.plan import Plan
-from wirespeed.model.spec import Frames
+from wirespeed.model.plan.plan import Plan
+from wirespeed.model.result.hop_counts import INGRESS
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.study.spec import Frames
+from wirespeed.session import rig
 
 QUICK = ("run", "quickstart", "--set", "topology.kind=p2p", "--set", "traffic.frame=64")
 P2P = "p2p, 64 B"

@@ -78,7 +78,7 @@ PAIR = '[[pair]]\nname = "a-b"\nstudy = "wire"\nlab = "lab.toml"\nlinks = ["leaf
 
 
 def test_a_pair_takes_its_hosts_links_and_generator(tmp_path: Path) -> None:
-    from wirespeed.cli.fleet_pairs import read_pairs
+    from wirespeed.cli.verbs.fleet_pairs import read_pairs
 
     (tmp_path / "lab.toml").write_text(LAB)
     file = tmp_path / "pairs.toml"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.plan.lab import ROOT
-from wirespeed.cli.rendered_files import LIST
+from wirespeed.cli.show.rendered_files import LIST
 
 EXAMPLE = ROOT / "examples" / "s3-jumbo"
 

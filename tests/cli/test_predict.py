@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner
 
-from wirespeed.cli import plan, predict
+from wirespeed.cli.verbs import plan, predict
 from wirespeed.model.errors import BadInput
 from wirespeed.predict.document import write_parameters
 from wirespeed.predict.published import shipped_parameters

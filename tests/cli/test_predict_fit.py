@@ -9,13 +9,13 @@ import pytest
 from rich.console import Console
 
 from tests.report.sample import sample_run
-from wirespeed.cli.predict_elsewhere import graded
-from wirespeed.cli.predict_fit import chosen, fit_each, print_check
-from wirespeed.cli.predict_input import observations_of
+from wirespeed.cli.input.predict_input import observations_of
+from wirespeed.cli.verbs.predict_elsewhere import graded
+from wirespeed.cli.verbs.predict_fit import chosen, fit_each, print_check
 from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.errors import BadInput
-from wirespeed.model.prediction import Attachment, RateKind
-from wirespeed.model.result import Grade
+from wirespeed.model.plan.prediction import Attachment, RateKind
+from wirespeed.model.result.result import Grade
 from wirespeed.predict.observation import Observation, parse_observations, split_by_placement
 from wirespeed.store.records import RunRecord
 

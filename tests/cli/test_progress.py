@@ -8,14 +8,14 @@ import pytest
 from rich.console import Console
 
 from tests.report.sample import MadeUp
-from wirespeed.cli.detail import Detail
-from wirespeed.cli.heartbeat import EVERY_S, Clock, heartbeat
-from wirespeed.cli.live_table import LiveTable
-from wirespeed.cli.progress import PointLines, TrialLines, watching
+from wirespeed.cli.show.detail import Detail
+from wirespeed.cli.show.heartbeat import EVERY_S, Clock, heartbeat
+from wirespeed.cli.show.live_table import LiveTable
+from wirespeed.cli.show.progress import PointLines, TrialLines, watching
 from wirespeed.measure.interface import UNLIMITED, Progress
-from wirespeed.model.result import Grade
-from wirespeed.model.study import Study
-from wirespeed.model.trial import Stage
+from wirespeed.model.result.result import Grade
+from wirespeed.model.result.trial import Stage
+from wirespeed.model.study.study import Study
 from wirespeed.study.load import load_study
 
 

@@ -31,7 +31,7 @@ def test_every_study_key_is_documented() -> None:
         section, _, name = key.rpartition(".")
         after = page.partition(f"## [{section}]\n")[2]
         (row,) = re.findall(rf"^\| `{name}` \|.*\|$", after.partition("\n## ")[0], re.MULTILINE)
-        assert not row.endswith("|  |"), f"{key} has no sentence below it in model/spec.py"
+        assert not row.endswith("|  |"), f"{key} has no sentence below it in model/study/spec.py"
 
 
 def test_every_option_says_what_it_does() -> None:
@@ -73,7 +73,7 @@ def test_every_command_in_the_documents_exists(page: Path) -> None:
 
 
 def test_the_readme_knows_every_topology_and_search() -> None:
-    from wirespeed.model.spec import SearchKind
+    from wirespeed.model.study.spec import SearchKind
 
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for kind in (*(topology.name for topology in TOPOLOGIES), *SearchKind):

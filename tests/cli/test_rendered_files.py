@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.conftest import Command
 from tests.plan.lab import ROOT
-from wirespeed.cli.rendered_files import LIST, write_rendered
+from wirespeed.cli.show.rendered_files import LIST, write_rendered
 from wirespeed.model.errors import BadInput
 
 PLANS = {name: str(ROOT / "examples" / name / "plan.json") for name in ("s2-chains", "s3-jumbo")}

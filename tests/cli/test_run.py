@@ -13,11 +13,11 @@ from tests.cli.conftest import Command
 from tests.fake_rig import FACTS, PLAN, FakeHost
 from wirespeed.audit.registry import all_rules
 from wirespeed.bench.interface import BenchError
-from wirespeed.cli import rig
 from wirespeed.model.cpus import CpuPlacement
 from wirespeed.model.errors import BadInput
-from wirespeed.model.plan import Plan
-from wirespeed.model.spec import Frames
+from wirespeed.model.plan.plan import Plan
+from wirespeed.model.study.spec import Frames
+from wirespeed.session import rig
 from wirespeed.study.interface import Rig
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "result.schema.json"

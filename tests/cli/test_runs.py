@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.cli.conftest import Command
-from wirespeed.cli.runs_table import since
+from wirespeed.cli.show.runs_table import since
 from wirespeed.model.errors import BadInput
 
 NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)

@@ -12,11 +12,11 @@ from dataclasses import replace
 from typing import Any
 
 from wirespeed.cloud.api import Gone, Record, only
-from wirespeed.model.facts import HostFacts, PciDevice
-from wirespeed.model.plan import GuestPlan, HostPlan, Plan
-from wirespeed.model.policy import InterfaceKind, NicUse
-from wirespeed.plan.cloud_diff_servers import vif_type
-from wirespeed.plan.nics import matches
+from wirespeed.model.host.facts import HostFacts, PciDevice
+from wirespeed.model.plan.plan import GuestPlan, HostPlan, Plan
+from wirespeed.model.plan.policy import InterfaceKind, NicUse
+from wirespeed.plan.cloud.servers import vif_type
+from wirespeed.plan.host.nics import matches
 from wirespeed.plan.render.openstack import VNIC_TYPES
 from wirespeed.plan.render.ovs import bridge_name
 

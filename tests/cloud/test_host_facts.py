@@ -22,14 +22,14 @@ from wirespeed.cloud.host_facts import completed, host_facts
 from wirespeed.host.file import HOST_FILE
 from wirespeed.model.cloud import Cloud
 from wirespeed.model.errors import BadInput
-from wirespeed.model.facts import HostFacts, Missing
-from wirespeed.model.finding import Status
-from wirespeed.model.guest_facts import Guest
-from wirespeed.model.plan import GuestPlan, Plan
-from wirespeed.model.workload import Workload
+from wirespeed.model.host.facts import HostFacts, Missing
+from wirespeed.model.host.finding import Status
+from wirespeed.model.host.guest_facts import Guest
+from wirespeed.model.plan.plan import GuestPlan, Plan
+from wirespeed.model.plan.workload import Workload
 from wirespeed.plan.errors import PlanError
 from wirespeed.plan.planner import plan_workload
-from wirespeed.plan.workload_rules import broken_rules
+from wirespeed.plan.workload.rules import broken_rules
 
 HOSTS = tuple(with_vfs(empty("s3-r740xd", name), "0000:af:00.0", 6) for name in ("a", "b"))
 

@@ -15,14 +15,14 @@ from tests.effort import EXHAUSTIVE
 from tests.host.test_hostile_answers import BROKEN, PAYLOADS, READABLE
 from tests.plan.lab import example_host, example_plan
 from tests.plan.render.hostile import leaves, planted
-from wirespeed.cli.cloud_picture import print_cloud
 from wirespeed.cli.console import plain_console, print_line
+from wirespeed.cli.show.cloud_picture import print_cloud
 from wirespeed.cloud.collect import collect
 from wirespeed.cloud.host_facts import completed
 from wirespeed.cloud.recording import RecordedApi
 from wirespeed.model.cloud import Cloud
 from wirespeed.model.errors import WirespeedError
-from wirespeed.plan.cloud_diff import diff_cloud
+from wirespeed.plan.cloud.diff import diff_cloud
 
 RECORDED = json.loads((Path(__file__).parent / "s2-chains/replies.json").read_text("utf-8"))
 

@@ -17,7 +17,7 @@ from wirespeed.cloud.api import CloudUnreadable, Gone
 from wirespeed.cloud.collect import collect
 from wirespeed.cloud.live import LiveApi, open_cloud
 from wirespeed.model.errors import BadInput
-from wirespeed.model.installed import install_extra
+from wirespeed.model.host.installed import install_extra
 
 pytest.importorskip("openstack")
 

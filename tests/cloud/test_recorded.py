@@ -21,10 +21,10 @@ from wirespeed.cloud.collect import collect
 from wirespeed.cloud.host_facts import completed
 from wirespeed.cloud.recording import RecordedApi, RecordingApi
 from wirespeed.model.cloud import Cloud, CpuCounts, Inventory
-from wirespeed.model.host_rules import PlacementRules
-from wirespeed.plan.cloud_diff import diff_cloud
+from wirespeed.model.plan.host_rules import PlacementRules
+from wirespeed.plan.cloud.diff import diff_cloud
 from wirespeed.plan.planner import plan_workload
-from wirespeed.plan.workload_file import parse_workload
+from wirespeed.plan.workload.file import parse_workload
 
 FOLDER = Path(__file__).parent / "s2-chains"
 

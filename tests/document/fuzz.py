@@ -26,7 +26,7 @@ from tests.fleet.hosts import recorded, snapshot
 from tests.plan.lab import ROOT, example_host, example_plan
 from tests.plan.render.hostile import MARKER, PAYLOADS, Judge, leaves, planted
 from wirespeed.audit import suppressions
-from wirespeed.cli.fleet_pairs import read_pairs
+from wirespeed.cli.verbs.fleet_pairs import read_pairs
 from wirespeed.cloud.collect import collect
 from wirespeed.cloud.file import CLOUD_FILE
 from wirespeed.cloud.recording import RecordingApi
@@ -35,16 +35,16 @@ from wirespeed.fleet.hardware import hardware_digest
 from wirespeed.fleet.snapshot_file import SNAPSHOT_FILE
 from wirespeed.host.file import HOST_FILE
 from wirespeed.model import errors
-from wirespeed.model.bounded import load_toml
 from wirespeed.model.errors import BadInput
-from wirespeed.model.plan import Plan
-from wirespeed.model.text import LINE, PROSE
+from wirespeed.model.input.bounded import load_toml
+from wirespeed.model.input.text import LINE, PROSE
+from wirespeed.model.plan.plan import Plan
 from wirespeed.plan.errors import PlanError
 from wirespeed.plan.plan_file import PLAN_FILE
 from wirespeed.plan.planner import plan_workload
 from wirespeed.plan.render.escape import RenderError
 from wirespeed.plan.render.targets import TARGETS
-from wirespeed.plan.workload_file import parse_workload
+from wirespeed.plan.workload.file import parse_workload
 from wirespeed.study.lab import load_lab
 from wirespeed.study.load import load_study
 

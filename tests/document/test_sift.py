@@ -13,8 +13,8 @@ from wirespeed.document.kind import DocumentKind
 from wirespeed.document.sift import NotOfItsForm, sift
 from wirespeed.host.file import HOST_FILE
 from wirespeed.model.errors import BadInput
-from wirespeed.model.facts import HostFacts
-from wirespeed.plan.workload_file import parse_workload
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.plan.workload.file import parse_workload
 from wirespeed.study.lab import load_lab
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "s1-bng" / "host.json"

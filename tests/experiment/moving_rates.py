@@ -11,7 +11,7 @@ from wirespeed.experiment.effects import mean
 from wirespeed.experiment.order import ordered
 from wirespeed.experiment.placement_fit import Sample, fit_placements
 from wirespeed.model.cpus import PlacementKind
-from wirespeed.model.design import Order
+from wirespeed.model.study.design import Order
 
 NEAR, FAR = PlacementKind.ONE_CACHE, PlacementKind.ACROSS_CACHES
 FACTORS, REPEATS = 3, 5

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from wirespeed.experiment.order import Planned, next_in_placement, ordered
 from wirespeed.experiment.pairs import Half, match
 from wirespeed.model.cpus import PlacementKind
-from wirespeed.model.design import Order
+from wirespeed.model.study.design import Order
 
 POINTS = ("a", "b", "c", "d", "e")
 

@@ -21,13 +21,13 @@ from tests.explain.test_blame import (
 from wirespeed.explain.explain import explain
 from wirespeed.explain.far_apart import doubted
 from wirespeed.explain.interface import Measured
-from wirespeed.model.change import Change
-from wirespeed.model.evidence import Evidence, Source
-from wirespeed.model.hop_counts import Drop, DropCause
-from wirespeed.model.observation import Competitor, Observation, PollingThread
-from wirespeed.model.result import Bound, Grade, Interval, SearchResult
-from wirespeed.model.thread_time import CpuInterrupts, ThreadTime, Throttle
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.change import Change
+from wirespeed.model.result.evidence import Evidence, Source
+from wirespeed.model.result.hop_counts import Drop, DropCause
+from wirespeed.model.result.observation import Competitor, Observation, PollingThread
+from wirespeed.model.result.result import Bound, Grade, Interval, SearchResult
+from wirespeed.model.result.thread_time import CpuInterrupts, ThreadTime, Throttle
+from wirespeed.model.result.trial import Stage, Trial
 
 S = 1000 * MS
 QUOTA = Throttle("/ovs", 30_000, 100_000, 9, 600 * MS)

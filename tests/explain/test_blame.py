@@ -12,13 +12,18 @@ import pytest
 
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
-from wirespeed.model.evidence import Disturbance, DisturbanceKind, Evidence, Source
-from wirespeed.model.explanation import Explanation
-from wirespeed.model.hop_counts import Counted, Drop, DropCause, HopEvents, QueueShare
-from wirespeed.model.observation import Competitor, DirectionCount, Observation, PollingThread
-from wirespeed.model.result import Bound, SearchResult
-from wirespeed.model.sut import SutDescription
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.evidence import Disturbance, DisturbanceKind, Evidence, Source
+from wirespeed.model.result.explanation import Explanation
+from wirespeed.model.result.hop_counts import Counted, Drop, DropCause, HopEvents, QueueShare
+from wirespeed.model.result.observation import (
+    Competitor,
+    DirectionCount,
+    Observation,
+    PollingThread,
+)
+from wirespeed.model.result.result import Bound, SearchResult
+from wirespeed.model.result.trial import Stage, Trial
+from wirespeed.model.study.sut import SutDescription
 
 FPS, MS = 50_000, 1_000_000
 SUT = SutDescription("ovs-dpdk", "Open vSwitch", "the SUT's first ring")

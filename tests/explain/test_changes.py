@@ -10,12 +10,12 @@ import pytest
 from tests.fake_rig import FACTS, PLAN, VSWITCH
 from wirespeed.explain.changes import NEXT, Refusal, with_values
 from wirespeed.explain.interface import Measured
-from wirespeed.model.explanation import Explanation, KeyChange, Proposal
-from wirespeed.model.facts import Cpu
-from wirespeed.model.ovs import Ovs, OvsPorts
-from wirespeed.model.plan import Decision, Plan
-from wirespeed.model.result import SearchResult
-from wirespeed.model.spec import (
+from wirespeed.model.host.facts import Cpu
+from wirespeed.model.plan.plan import Decision, Plan
+from wirespeed.model.result.explanation import Explanation, KeyChange, Proposal
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.study.ovs import Ovs, OvsPorts
+from wirespeed.model.study.spec import (
     Frames,
     KernelDriver,
     Search,
@@ -26,8 +26,8 @@ from wirespeed.model.spec import (
     Vnf,
     Vswitch,
 )
-from wirespeed.model.sut import SutDescription
-from wirespeed.model.tcp import Tcp
+from wirespeed.model.study.sut import SutDescription
+from wirespeed.model.study.tcp import Tcp
 from wirespeed.study.expand import parameters, set_key
 from wirespeed.study.validate import validate_point
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from tests.explain.test_explain import explained, with_result
-from wirespeed.model.prediction import Load, Prediction, Resource
-from wirespeed.report.predicted import beside_predictions
+from wirespeed.model.plan.prediction import Load, Prediction, Resource
+from wirespeed.report.compare.predicted import beside_predictions
 from wirespeed.store.records import PointRecord, RunRecord
 
 EXPECTED = Prediction(

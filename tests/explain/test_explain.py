@@ -12,11 +12,11 @@ from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.loss import first_loss, lost_in_what_counts
 from wirespeed.model.cpus import CpuPlacement, PlacementKind
-from wirespeed.model.explanation import EvidenceFigure, Explanation, GainKind
-from wirespeed.model.hop_counts import Drop, DropCause, WorkerShare
-from wirespeed.model.result import Grade, SearchResult
-from wirespeed.model.trial import Stage, Trial
-from wirespeed.report.limits import measured
+from wirespeed.model.result.explanation import EvidenceFigure, Explanation, GainKind
+from wirespeed.model.result.hop_counts import Drop, DropCause, WorkerShare
+from wirespeed.model.result.result import Grade, SearchResult
+from wirespeed.model.result.trial import Stage, Trial
+from wirespeed.report.text.limits import measured
 from wirespeed.store.records import PointRecord, RunRecord
 
 

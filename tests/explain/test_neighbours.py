@@ -13,9 +13,9 @@ from tests.measure.simulated import SUT_CPU, Recorder
 from wirespeed.explain.neighbours import neighbours
 from wirespeed.measure.interface import UNLIMITED, Measurer
 from wirespeed.measure.run import run_search
-from wirespeed.model.observation import Competitor
-from wirespeed.model.spec import Search, SearchKind
-from wirespeed.model.trial import Trial
+from wirespeed.model.result.observation import Competitor
+from wirespeed.model.result.trial import Trial
+from wirespeed.model.study.spec import Search, SearchKind
 
 QUICK = Search(SearchKind.QUICK, latency=False)
 

@@ -14,7 +14,8 @@ from wirespeed.explain.explain import explain
 from wirespeed.explain.gains import advice, relative_gain
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.resources import resources
-from wirespeed.model.explanation import (
+from wirespeed.model.plan.plan import Decision, GeneratorPlan, GuestPlan, ProcessMemory
+from wirespeed.model.result.explanation import (
     ExpectedGain,
     Explanation,
     KeyChange,
@@ -22,13 +23,12 @@ from wirespeed.model.explanation import (
     Resource,
     ResourceUse,
 )
-from wirespeed.model.explanation import ResourceState as State
-from wirespeed.model.hop_counts import Drop, DropCause, QueueShare
-from wirespeed.model.observation import PollingThread
-from wirespeed.model.plan import Decision, GeneratorPlan, GuestPlan, ProcessMemory
-from wirespeed.model.spec import MAX_DESCRIPTORS
-from wirespeed.model.trial import Trial
-from wirespeed.report.limits import measured
+from wirespeed.model.result.explanation import ResourceState as State
+from wirespeed.model.result.hop_counts import Drop, DropCause, QueueShare
+from wirespeed.model.result.observation import PollingThread
+from wirespeed.model.result.trial import Trial
+from wirespeed.model.study.spec import MAX_DESCRIPTORS
+from wirespeed.report.text.limits import measured
 from wirespeed.store.records import PointRecord, RunRecord
 
 PMD = PollingThread("pmd-c01/id:8", "sut", 1, 0, 0, 0.99)

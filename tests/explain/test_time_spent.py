@@ -14,9 +14,9 @@ from wirespeed.explain import time_spent as spent
 from wirespeed.explain.time_spent import time_spent
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.run import run_search
-from wirespeed.model.result import SearchResult
-from wirespeed.model.spec import Search, SearchKind
-from wirespeed.model.trial import Stage
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.result.trial import Stage
+from wirespeed.model.study.spec import Search, SearchKind
 
 QUICK = Search(SearchKind.QUICK)
 

@@ -12,8 +12,8 @@ from wirespeed.audit.registry import all_rules
 from wirespeed.audit.rule import Subject
 from wirespeed.fleet.hardware import hardware_digest
 from wirespeed.host.collect import collect
-from wirespeed.model.facts import Dimm, Firmware, HostFacts
-from wirespeed.model.snapshot import Figure, HostSnapshot, Member
+from wirespeed.model.host.facts import Dimm, Firmware, HostFacts
+from wirespeed.model.host.snapshot import Figure, HostSnapshot, Member
 from wirespeed.remote.recorded import RecordedRunner
 
 HOSTS = Path(__file__).parents[1] / "hosts"

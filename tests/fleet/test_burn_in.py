@@ -13,7 +13,7 @@ from tests.effort import effort
 from wirespeed.fleet.burn_in import BurnIn, Sample, burn_ins, trend
 from wirespeed.fleet.words import burn_in_words
 from wirespeed.model.cpus import PlacementKind
-from wirespeed.model.snapshot import Repeat
+from wirespeed.model.host.snapshot import Repeat
 
 BEGIN = datetime(2026, 11, 23, 12, tzinfo=UTC)
 TRIALS = 120

@@ -11,8 +11,8 @@ from tests.fleet.hosts import BIOS, alike, recorded, snapshot
 from wirespeed.fleet.comparison import compare
 from wirespeed.fleet.groups import Difference
 from wirespeed.fleet.words import worth_a_look
-from wirespeed.model.facts import Dimm, HostFacts
-from wirespeed.model.finding import Status
+from wirespeed.model.host.facts import Dimm, HostFacts
+from wirespeed.model.host.finding import Status
 
 
 def one_odd(facts: HostFacts) -> tuple[Difference, ...]:

@@ -14,8 +14,8 @@ from tests.fleet.hosts import BIOS, alike, figure, recorded, snapshot
 from tests.report.test_html import chromium
 from wirespeed.fleet.comparison import Fleet, compare
 from wirespeed.fleet.document import fleet_document
-from wirespeed.model.snapshot import Member, Repeat
-from wirespeed.report.fleet_page import fleet_page
+from wirespeed.model.host.snapshot import Member, Repeat
+from wirespeed.report.page.fleet_page import fleet_page
 
 HOSTS = 1000
 

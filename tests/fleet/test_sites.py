@@ -13,7 +13,7 @@ from sqlalchemy import create_engine, text
 from tests.postgres import Cluster, cluster
 from tests.report.test_html import chromium
 from wirespeed.model.errors import BadInput
-from wirespeed.report.sites_page import page_name, site_page
+from wirespeed.report.page.sites_page import page_name, site_page
 from wirespeed.store.sites import forget_results, read_sites
 from wirespeed.store.url import store_url
 

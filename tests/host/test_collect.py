@@ -17,7 +17,7 @@ from tests.hosts.server import runner
 from wirespeed.host.collect import collect
 from wirespeed.host.reader import HostUnreadable
 from wirespeed.model.cpuset import format_list
-from wirespeed.model.facts import Missing
+from wirespeed.model.host.facts import Missing
 from wirespeed.remote.recorded import RecordedRunner
 
 HOSTS = Path(__file__).parents[1] / "hosts"

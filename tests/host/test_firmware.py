@@ -14,7 +14,7 @@ from wirespeed.host.firmware import (
     read_firmware,
 )
 from wirespeed.host.reader import Reader
-from wirespeed.model.facts import Dimm, Firmware, Missing
+from wirespeed.model.host.facts import Dimm, Firmware, Missing
 
 # Two slots of a server as dmidecode 3.3 prints them, with invented serial numbers.
 PRINTED = """# dmidecode 3.3

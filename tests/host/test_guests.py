@@ -9,7 +9,7 @@ from tests.hosts.domain import Domain
 from tests.hosts.fake_runner import FakeRunner
 from wirespeed.host.guests import GuestFacts, read_guests
 from wirespeed.host.reader import HostUnreadable, Reader
-from wirespeed.model.guest_facts import Guest
+from wirespeed.model.host.guest_facts import Guest
 
 DOMAIN = Domain("vnf", 2, 2048, pins={0: 4, 1: 24}, emulator="0,20", node=1)
 LIST = ("virsh", "-r", "-c", "qemu:///system", "list", "--name")

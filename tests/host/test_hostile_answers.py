@@ -27,14 +27,14 @@ from tests.plan.render.hostile import MARKER, Judge
 from wirespeed.audit.engine import audit
 from wirespeed.audit.registry import all_rules
 from wirespeed.audit.rule import Subject
-from wirespeed.cli.audit_tables import print_report
 from wirespeed.cli.console import plain_console, print_line
-from wirespeed.cli.host_picture import print_host
+from wirespeed.cli.show.audit_tables import print_report
+from wirespeed.cli.show.host_picture import print_host
 from wirespeed.host.collect import collect
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.facts import HostFacts
+from wirespeed.model.host.facts import HostFacts
 from wirespeed.plan.planner import plan_workload
-from wirespeed.plan.workload_file import parse_workload
+from wirespeed.plan.workload.file import parse_workload
 from wirespeed.remote.recorded import RecordedRunner
 from wirespeed.remote.recording import RecordedCommand, Recording, load
 

@@ -14,15 +14,15 @@ from tests.hosts.fake_runner import FakeRunner
 from tests.hosts.papers import S0
 from tests.hosts.server import runner
 from tests.plan.lab import empty
-from wirespeed.cli.host_picture import print_host
+from wirespeed.cli.show.host_picture import print_host
 from wirespeed.host.collect import collect
 from wirespeed.host.file import HOST_FILE
 from wirespeed.host.reader import HostUnreadable
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.plan import Plan
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.plan.plan import Plan
 from wirespeed.plan.errors import PlanError
 from wirespeed.plan.planner import plan_workload
-from wirespeed.plan.workload_file import parse_workload
+from wirespeed.plan.workload.file import parse_workload
 
 NODE = "/sys/devices/system/node"
 MEMORY = "/sys/devices/system/memory"

@@ -8,7 +8,7 @@ from collections import defaultdict
 from tests.hosts.fake_runner import FakeRunner
 from wirespeed.host.nova import Options, parse_oslo, read_nova
 from wirespeed.host.reader import Reader
-from wirespeed.model.guest_facts import NovaFacts
+from wirespeed.model.host.guest_facts import NovaFacts
 
 CONF = """
 [DEFAULT]

@@ -17,7 +17,7 @@ from tests.hosts.vswitch import APPCTL
 from wirespeed.host.collect import collect
 from wirespeed.host.ovs import parse_pmd_rxq_show, read_ovs
 from wirespeed.host.reader import Reader
-from wirespeed.model.ovs_facts import OvsFacts, PmdThread, Rxq
+from wirespeed.model.host.ovs_facts import OvsFacts, PmdThread, Rxq
 from wirespeed.remote.local import LocalRunner
 
 VSWITCHD = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"

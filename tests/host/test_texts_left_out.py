@@ -25,7 +25,7 @@ from wirespeed.host.collect import collect
 from wirespeed.host.firmware import MODULES, read_dimms
 from wirespeed.host.reader import Reader
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.facts import HostFacts
+from wirespeed.model.host.facts import HostFacts
 from wirespeed.remote.recorded import RecordedRunner
 from wirespeed.remote.recording import Recording, load
 

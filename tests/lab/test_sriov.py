@@ -27,14 +27,14 @@ from wirespeed.bench.host.leftovers import hosts_left
 from wirespeed.bench.host.vf import give_vfs_to_dpdk
 from wirespeed.bench.host.vf_settings import VfSettings
 from wirespeed.bench.session import RealBench, open_bench
-from wirespeed.cli.rig import plan_of
 from wirespeed.host.collect import collect
 from wirespeed.lab.lab import WSDP, Lab
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.spec import Frames, Sriov, Sut, Topology, Vswitch
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.study.spec import Frames, Sriov, Sut, Topology, Vswitch
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.state import state_directory
+from wirespeed.session.rig import plan_of
 
 pytestmark = pytest.mark.lab
 VF = VfSettings("02:00:00:00:00:01", vlan=101, qos=3, spoofchk=False, trust=True,

@@ -15,11 +15,11 @@ from tests.lab_node import LabNode
 from wirespeed.bench.assembly.hosts import BenchHost, BenchHosts
 from wirespeed.bench.host.leftovers import hosts_left
 from wirespeed.bench.session import open_bench
-from wirespeed.cli.rig import plan_of
 from wirespeed.host.collect import collect
 from wirespeed.lab.lab import WSDP
-from wirespeed.model.spec import Frames, Sut, Topology, Vswitch
+from wirespeed.model.study.spec import Frames, Sut, Topology, Vswitch
 from wirespeed.remote.state import state_directory
+from wirespeed.session.rig import plan_of
 
 pytestmark = pytest.mark.lab(whole=True)
 

@@ -21,13 +21,13 @@ from tests.lab.nic import EAST, interface, management, nic, set_vf
 from tests.lab_node import LabNode
 from wirespeed.bench.host.leftovers import hosts_left
 from wirespeed.bench.tcp_session import RealTcpBench, open_tcp_bench
-from wirespeed.cli.rig import plan_of
 from wirespeed.host.collect import collect
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.spec import TcpStreams
-from wirespeed.model.tcp import Tcp, TcpDirection, TcpTool
+from wirespeed.model.study.spec import TcpStreams
+from wirespeed.model.study.tcp import Tcp, TcpDirection, TcpTool
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.state import state_directory
+from wirespeed.session.rig import plan_of
 
 pytestmark = pytest.mark.lab(whole=True)
 TCP = Tcp(path="sriov", tool=TcpTool.IPERF3, seconds=1, omit_s=0)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from tests.measure.noisy_host import QUIET, Noise, NoisyHost
 from wirespeed.bench.noise.moves import Place, moves
 from wirespeed.model.cpus import CpuPlacement
-from wirespeed.model.observation import Observation
+from wirespeed.model.result.observation import Observation
 
 NEAR, FAR = CpuPlacement(45.0, 1.0), CpuPlacement(210.0, 1.0)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tests.measure.simulated import GENERATOR_CPU, LATENCY, SUT_CPU, THREADS, count, stop
 from wirespeed.model.cpus import CpuPlacement
-from wirespeed.model.evidence import (
+from wirespeed.model.result.evidence import (
     ContentionSamples,
     DirectionWindows,
     Disturbance,
@@ -24,8 +24,8 @@ from wirespeed.model.evidence import (
     Source,
     Windows,
 )
-from wirespeed.model.hop_counts import Drop, DropCause
-from wirespeed.model.observation import LatencyRows, Observation
+from wirespeed.model.result.hop_counts import Drop, DropCause
+from wirespeed.model.result.observation import LatencyRows, Observation
 
 Floats = NDArray[np.float64]
 

@@ -15,10 +15,10 @@ from typing import Protocol
 
 from wirespeed.measure.interface import Measurer, Progress
 from wirespeed.measure.prober import Prober
-from wirespeed.model.evidence import Disturbance, DisturbanceKind, Evidence, Source
-from wirespeed.model.hop_counts import Drop, DropCause
-from wirespeed.model.observation import DirectionCount, Latency, Observation, PollingThread
-from wirespeed.model.trial import Trial
+from wirespeed.model.result.evidence import Disturbance, DisturbanceKind, Evidence, Source
+from wirespeed.model.result.hop_counts import Drop, DropCause
+from wirespeed.model.result.observation import DirectionCount, Latency, Observation, PollingThread
+from wirespeed.model.result.trial import Trial
 
 LATENCY = Latency(1000, 900.0, 1500.0, 1400.0, 1800.0, 2500.0, 4000.0, 9000.0, 50.0, "")
 GENERATOR_CPU, SUT_CPU = 1, 2

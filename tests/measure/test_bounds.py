@@ -9,7 +9,7 @@ from tests.measure.simulated import Rig, Sharp, prober_of
 from wirespeed.measure.bounds import known_interval, without_unjudged
 from wirespeed.measure.operating_point import OperatingPoint
 from wirespeed.measure.search.interface import Figures
-from wirespeed.model.result import Bound, Interval
+from wirespeed.model.result.result import Bound, Interval
 
 
 def point(load_fps: float, *, passes: bool, decided: bool = True) -> OperatingPoint:

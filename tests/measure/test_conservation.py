@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.measure.simulated import Rig, Sharp, count
 from wirespeed.measure.conservation import unaccounted_frames, with_unknown_drop
-from wirespeed.model.hop_counts import Drop, DropCause
+from wirespeed.model.result.hop_counts import Drop, DropCause
 
 OBSERVATION = Rig(Sharp(1e6)).measure(1e6, 1.0)
 CAUSES = st.sampled_from([c for c in DropCause if c is not DropCause.UNKNOWN])

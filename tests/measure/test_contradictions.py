@@ -12,10 +12,10 @@ from tests.measure.simulated import Collapsing, Recorder, Rig, Sharp
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.proof import refuted
 from wirespeed.measure.run import run_search
-from wirespeed.model.observation import Observation
-from wirespeed.model.result import SearchResult
-from wirespeed.model.spec import Search, SearchKind
-from wirespeed.model.trial import Stage
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.result.trial import Stage
+from wirespeed.model.study.spec import Search, SearchKind
 
 QUICK = Search(SearchKind.QUICK, latency=False)
 

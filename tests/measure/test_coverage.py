@@ -31,9 +31,9 @@ from tests.measure.windows_sim import (
 from wirespeed.measure.gate import Mask
 from wirespeed.measure.verdict import Verdict, verdict
 from wirespeed.measure.windows import is_quiet
-from wirespeed.model.observation import Observation
-from wirespeed.model.result import lossy_runs_bound
-from wirespeed.model.trial import CleanRun, Gated
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.result.result import lossy_runs_bound
+from wirespeed.model.result.trial import CleanRun, Gated
 
 CAPACITY = 8e6
 SHARP = Sut(CAPACITY)

@@ -14,14 +14,14 @@ from tests.measure.windows_sim import LOUD, Sut, judge, simulate
 from wirespeed.measure import gate as module
 from wirespeed.measure.gate import Geometry, Mask, gate, stop_limit_ns
 from wirespeed.measure.windows import drained, geometry_of
-from wirespeed.model.evidence import (
+from wirespeed.model.result.evidence import (
     ContentionSamples,
     Disturbance,
     DisturbanceKind,
     Evidence,
     Source,
 )
-from wirespeed.model.trial import LeftOut
+from wirespeed.model.result.trial import LeftOut
 
 MS = 1_000_000
 COUNT = 40

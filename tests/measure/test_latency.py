@@ -6,8 +6,8 @@ from __future__ import annotations
 from tests.measure.noisy_host import ALWAYS_SHARED, BUSY, NoisyHost
 from tests.measure.simulated import LATENCY, Rig, Sharp, prober_of
 from wirespeed.measure.latency import measure_latency
-from wirespeed.model.observation import Observation
-from wirespeed.model.trial import Stage
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.result.trial import Stage
 
 
 def test_latency_at_10_50_and_90_percent() -> None:

@@ -23,11 +23,11 @@ from wirespeed.measure import proof
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.proof import noise_explains_loss
 from wirespeed.measure.run import WIDTH, WIDTH_WHEN_DISTURBED, run_search
-from wirespeed.model.observation import Observation
-from wirespeed.model.result import Grade, Interval, SearchResult
-from wirespeed.model.series import COUNTED
-from wirespeed.model.spec import Search, SearchKind
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.result.result import Grade, Interval, SearchResult
+from wirespeed.model.result.series import COUNTED
+from wirespeed.model.result.trial import Stage, Trial
+from wirespeed.model.study.spec import Search, SearchKind
 
 QUICK = Search(SearchKind.QUICK, latency=False)
 KINDS = (

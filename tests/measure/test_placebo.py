@@ -11,7 +11,7 @@ import pytest
 from tests.measure.windows_sim import LOUD, Noise, Sut, judge, simulate
 from wirespeed.measure.gate import Mask
 from wirespeed.measure.placebo import noise_explains
-from wirespeed.model.evidence import DirectionWindows, Windows
+from wirespeed.model.result.evidence import DirectionWindows, Windows
 
 
 def trial(lost: list[int], clean: list[bool]) -> tuple[Windows, Mask]:

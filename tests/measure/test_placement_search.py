@@ -17,10 +17,10 @@ from wirespeed.measure.presets import resolve
 from wirespeed.measure.prober import UNPLACED, Prober
 from wirespeed.measure.run import WIDTH, run_search
 from wirespeed.model.cpus import CpuPair, CpuPlacement, PlacementKind
-from wirespeed.model.observation import Observation
-from wirespeed.model.result import Bound, Grade, Interval, SearchResult
-from wirespeed.model.spec import Search, SearchKind
-from wirespeed.model.trial import Stage
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.result.result import Bound, Grade, Interval, SearchResult
+from wirespeed.model.result.trial import Stage
+from wirespeed.model.study.spec import Search, SearchKind
 from wirespeed.store.codec import decode, encode
 
 QUICK = Search(SearchKind.QUICK)

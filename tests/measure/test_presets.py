@@ -15,7 +15,7 @@ from wirespeed.measure.search.fixed import Fixed
 from wirespeed.measure.search.mlr import Mlr
 from wirespeed.measure.search.rfc2544 import Rfc2544
 from wirespeed.measure.search.tst009 import Tst009
-from wirespeed.model.spec import Search, SearchKind
+from wirespeed.model.study.spec import Search, SearchKind
 
 PAGE = Path(__file__).parents[2] / "docs/reference/searches.md"
 

@@ -24,10 +24,10 @@ from wirespeed.measure.prober import (
     Undecided,
     judged,
 )
-from wirespeed.model.evidence import ContentionSamples, Evidence
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.observation import Observation
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.evidence import ContentionSamples, Evidence
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.result.trial import Stage, Trial
 
 
 def prober_of(observation: list[Observation], extension: float = 5) -> tuple[Prober, Recorder]:

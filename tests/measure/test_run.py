@@ -20,10 +20,10 @@ from wirespeed.measure.as_is import SHARES
 from wirespeed.measure.interface import UNLIMITED, BadSearch, Progress
 from wirespeed.measure.run import HEADROOM, run_search
 from wirespeed.model.cpus import CpuPlacement
-from wirespeed.model.observation import Observation
-from wirespeed.model.result import Grade, Interval, SearchResult
-from wirespeed.model.spec import Search, SearchKind
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.result.result import Grade, Interval, SearchResult
+from wirespeed.model.result.trial import Stage, Trial
+from wirespeed.model.study.spec import Search, SearchKind
 
 QUICK = Search(SearchKind.QUICK)
 

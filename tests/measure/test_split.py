@@ -13,11 +13,11 @@ from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.prober import judged
 from wirespeed.measure.run import run_search
 from wirespeed.measure.split import end_side
-from wirespeed.model.change import Change
-from wirespeed.model.observation import Observation
-from wirespeed.model.result import Grade, SearchResult
-from wirespeed.model.spec import Search, SearchKind
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.change import Change
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.result.result import Grade, SearchResult
+from wirespeed.model.result.trial import Stage, Trial
+from wirespeed.model.study.spec import Search, SearchKind
 
 RULE = Change("Open vSwitch: rule in_port=1", "output:2", "drop")
 POOL = replace(RULE, what="/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", splits=False)

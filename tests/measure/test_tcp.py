@@ -9,8 +9,9 @@ import pytest
 from tests.fake_rig import FakeTcpBench
 from wirespeed.measure.tcp import fault, grade, is_enough, placebo, summarise
 from wirespeed.measure.tcp_gate import BESIDE, UNWATCHED
-from wirespeed.model.result import Grade
-from wirespeed.model.tcp import Tcp, TcpDirection, TcpDirectionResult, TcpProgram, TcpResult, TcpRun
+from wirespeed.model.result.result import Grade
+from wirespeed.model.result.tcp import TcpDirectionResult, TcpProgram, TcpResult, TcpRun
+from wirespeed.model.study.tcp import Tcp, TcpDirection
 from wirespeed.store.codec import decode, encode
 
 SECOND = Tcp(seconds=1)

@@ -15,9 +15,10 @@ from tests.fake_rig import TENTH_NS, FakeTcpBench, intervals
 from wirespeed.measure import tcp_gate
 from wirespeed.measure.tcp import summarise
 from wirespeed.measure.tcp_gate import BESIDE, UNWATCHED, reasons
-from wirespeed.model.series import Series, SeriesKind
-from wirespeed.model.tcp import Tcp, TcpRun
-from wirespeed.model.tcp_evidence import ProgramIntervals, TcpEvidence
+from wirespeed.model.result.series import Series, SeriesKind
+from wirespeed.model.result.tcp import TcpRun
+from wirespeed.model.result.tcp_evidence import ProgramIntervals, TcpEvidence
+from wirespeed.model.study.tcp import Tcp
 
 MS = 1_000_000
 TCP = Tcp(seconds=2)

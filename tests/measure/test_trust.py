@@ -15,9 +15,9 @@ from wirespeed.measure.presets import resolve
 from wirespeed.measure.prober import Prober, judged
 from wirespeed.measure.search.mrr import Overload
 from wirespeed.measure.trust import doubts
-from wirespeed.model.hop_counts import Drop, DropCause
-from wirespeed.model.spec import Search, SearchKind
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.hop_counts import Drop, DropCause
+from wirespeed.model.result.trial import Stage, Trial
+from wirespeed.model.study.spec import Search, SearchKind
 
 
 def trial_missing(frames: int) -> Trial:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from tests.effort import effort
 from tests.measure.windows_sim import Noise, Sut, judge, simulate
 from wirespeed.measure.verdict import NDR_LOSS_LIMIT, verdict
-from wirespeed.model.result import lossy_runs_bound
-from wirespeed.model.trial import CleanRun, Gated
+from wirespeed.model.result.result import lossy_runs_bound
+from wirespeed.model.result.trial import CleanRun, Gated
 
 WIDTH, PDR_LOSS = 0.005, 0.01
 FRAMES = 8000

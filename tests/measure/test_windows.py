@@ -20,11 +20,11 @@ from wirespeed.measure.windows import (
     series_of,
     why_disturbed,
 )
-from wirespeed.model.evidence import DirectionWindows, Evidence, Windows
-from wirespeed.model.hop_counts import Drop, DropCause
-from wirespeed.model.observation import Latency, LatencyRows, Observation, PollingThread
-from wirespeed.model.series import SeriesKind
-from wirespeed.model.trial import LeftOut
+from wirespeed.model.result.evidence import DirectionWindows, Evidence, Windows
+from wirespeed.model.result.hop_counts import Drop, DropCause
+from wirespeed.model.result.observation import Latency, LatencyRows, Observation, PollingThread
+from wirespeed.model.result.series import SeriesKind
+from wirespeed.model.result.trial import LeftOut
 
 SUT = Sut(8e6)
 LATENCY = Latency(10, 1.0, 2.0, 2.0, 3.0, 4.0, 5.0, 6.0, 1.0, "")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from wirespeed.measure.gate import Mask, gate
 from wirespeed.measure.verdict import Verdict, verdict
 from wirespeed.measure.windows import drained, gated, geometry_of
-from wirespeed.model.evidence import (
+from wirespeed.model.result.evidence import (
     ContentionSamples,
     DirectionWindows,
     Disturbance,
@@ -25,8 +25,8 @@ from wirespeed.model.evidence import (
     Source,
     Windows,
 )
-from wirespeed.model.observation import DirectionCount, Observation, PollingThread
-from wirespeed.model.trial import Gated
+from wirespeed.model.result.observation import DirectionCount, Observation, PollingThread
+from wirespeed.model.result.trial import Gated
 
 Floats = NDArray[np.float64]
 

@@ -8,8 +8,8 @@ from ipaddress import IPv4Address
 
 import pytest
 
-from wirespeed.model.bng import KEYS, LINES, TableSpec, hops, routes, table_lines, users
 from wirespeed.model.errors import BadInput
+from wirespeed.model.study.bng import KEYS, LINES, TableSpec, hops, routes, table_lines, users
 
 SPEC = TableSpec(users=10_000, routes=500, hops=7, ports=3)
 

@@ -22,9 +22,9 @@ from wirespeed.document.journal_lines import read_lines, sealed
 from wirespeed.fleet.border import read_members
 from wirespeed.lab.errors import LabError
 from wirespeed.lab.node import Node
-from wirespeed.model import bounded
-from wirespeed.model.bounded import MAX_DEPTH, BeyondBounds, load_json, load_toml
 from wirespeed.model.errors import BadInput
+from wirespeed.model.input import bounded
+from wirespeed.model.input.bounded import MAX_DEPTH, BeyondBounds, load_json, load_toml
 from wirespeed.store.sqlite_file import reading_engine, writing_engine
 
 DEEP = "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1)

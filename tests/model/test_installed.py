@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from wirespeed.model import installed
+from wirespeed.model.host import installed
 
 REPOSITORY = Path(__file__).parents[2]
 # Texts for people: code, documents, scripts, the collection.

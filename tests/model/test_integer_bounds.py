@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 from wirespeed.document.version import read_document
-from wirespeed.model.bounded import MAX_INTEGER, BeyondBounds, load_json, load_toml
 from wirespeed.model.errors import BadInput
+from wirespeed.model.input.bounded import MAX_INTEGER, BeyondBounds, load_json, load_toml
 
 
 @pytest.mark.parametrize("sign", ["", "-"])

@@ -9,7 +9,7 @@ from nova.api.validation.extra_specs import validators
 from nova.objects.image_meta import ImageMetaProps
 
 from wirespeed.audit.extra_specs import KNOWN, NAMESPACES, is_known
-from wirespeed.plan.image_properties import KNOWN as IMAGE_PROPERTIES
+from wirespeed.plan.nova.image_properties import KNOWN as IMAGE_PROPERTIES
 
 validators.load_validators()
 # Templates such as hw:numa_cpus.{num} represent many keys; is_known matches them by pattern.

@@ -22,8 +22,8 @@ from tests.nova_library.world import (
     pinned_topology,
 )
 from tests.plan.random_cases import random_guest, random_host
-from wirespeed.model.policy import ThreadPolicy
-from wirespeed.plan.guests import guest_request
+from wirespeed.model.plan.policy import ThreadPolicy
+from wirespeed.plan.nova.guests import guest_request
 from wirespeed.plan.placement.fit import fit
 from wirespeed.plan.placement.host import CellFit, Fit, HostShape, HostUse
 from wirespeed.plan.placement.request import GuestRequest

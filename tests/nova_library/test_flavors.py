@@ -12,11 +12,11 @@ from nova.virt import hardware
 from tests.nova_library.world import flavor, image
 from tests.plan.lab import LAB, plans
 from tests.plan.random_cases import random_guest
-from wirespeed.model.policy import CpuPolicy
-from wirespeed.model.workload import Vnf, Workload
-from wirespeed.plan.flavors import extra_specs
-from wirespeed.plan.guests import guest_cells, has_topology, page_request
-from wirespeed.plan.workload_file import parse_workload
+from wirespeed.model.plan.policy import CpuPolicy
+from wirespeed.model.plan.workload import Vnf, Workload
+from wirespeed.plan.nova.flavors import extra_specs
+from wirespeed.plan.nova.guests import guest_cells, has_topology, page_request
+from wirespeed.plan.workload.file import parse_workload
 
 validators.load_validators()
 

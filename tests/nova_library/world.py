@@ -12,8 +12,8 @@ from nova.objects import pci_device_pool
 from nova.pci import stats
 from nova.virt import hardware
 
-from wirespeed.model.workload import Vnf, Workload
-from wirespeed.plan.flavors import extra_specs
+from wirespeed.model.plan.workload import Vnf, Workload
+from wirespeed.plan.nova.flavors import extra_specs
 from wirespeed.plan.placement.host import Fit, HostShape, HostUse
 from wirespeed.plan.placement.request import GuestRequest
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from random import Random
 
 from tests.plan.lab import EXAMPLES, empty, example_host, example_plan
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.host_rules import PlacementRules
-from wirespeed.model.plan import Plan
-from wirespeed.model.policy import (
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.plan.host_rules import PlacementRules
+from wirespeed.model.plan.plan import Plan
+from wirespeed.model.plan.policy import (
     CpuPolicy,
     EmulatorPolicy,
     InterfaceKind,
@@ -20,9 +20,9 @@ from wirespeed.model.policy import (
     PciNumaPolicy,
     ThreadPolicy,
 )
-from wirespeed.model.workload import Nic, ProviderNetwork, Vnf, VnfPort, Workload
+from wirespeed.model.plan.workload import Nic, ProviderNetwork, Vnf, VnfPort, Workload
 from wirespeed.plan.planner import plan_workload
-from wirespeed.plan.workload_rules import broken_rules
+from wirespeed.plan.workload.rules import broken_rules
 
 SEED = 18
 _NETWORKS = (

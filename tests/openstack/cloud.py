@@ -16,7 +16,7 @@ from tests.openstack import computes, observed
 from tests.openstack.comparison import Row, rows
 from tests.openstack.control_plane import ControlPlane
 from tests.openstack.rest import Api
-from wirespeed.model.plan import Plan
+from wirespeed.model.plan.plan import Plan
 from wirespeed.plan.render.targets import render
 
 _INSIDE = Path(__file__).parent / "inside"

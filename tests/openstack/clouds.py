@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from tests.openstack.cloud import Cloud, cloud_on
 from tests.openstack.computes import StartComputes
 from tests.openstack.control_plane import ControlPlane, cache_directory, control_plane
-from wirespeed.model.plan import Plan
+from wirespeed.model.plan.plan import Plan
 
 
 class Clouds:

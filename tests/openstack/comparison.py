@@ -9,8 +9,8 @@ from typing import Any
 
 from tests.openstack.observed import Server
 from tests.openstack.simulated_host import SMALL_KIB, address_of
-from wirespeed.model.plan import FlavorPlan, GuestPlan, Plan
-from wirespeed.model.policy import InterfaceKind, NetworkType
+from wirespeed.model.plan.plan import FlavorPlan, GuestPlan, Plan
+from wirespeed.model.plan.policy import InterfaceKind, NetworkType
 
 SAME_PF = "another VF of the same port"
 COLUMNS = ("accepted", "same host", "same CPUs", "same pages", "same ports")

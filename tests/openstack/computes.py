@@ -20,8 +20,8 @@ from tests.openstack.rest import Api
 from tests.openstack.services.interface import inside
 from tests.openstack.simulated_host import document
 from tests.openstack.site import Sections, Site, ini
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.plan import Plan
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.plan.plan import Plan
 
 PROGRAM, AGENTS = "nova-computes", "neutron-agents"
 OVS_AGENT, SRIOV_AGENT = "neutron-openvswitch-agent", "neutron-sriov-nic-agent"

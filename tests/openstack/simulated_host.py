@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wirespeed.model.facts import HostFacts, PciDevice
-from wirespeed.model.plan import HostPlan
+from wirespeed.model.host.facts import HostFacts, PciDevice
+from wirespeed.model.plan.plan import HostPlan
 
 SMALL_KIB = 4
 

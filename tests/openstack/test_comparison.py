@@ -10,7 +10,7 @@ from tests.openstack.observed import Domain, Node, Port, Server
 from tests.openstack.reasons import unexplained
 from tests.openstack.simulated_host import address_of, document
 from tests.plan.lab import example_host, example_plan
-from wirespeed.model.plan import GuestPlan
+from wirespeed.model.plan.plan import GuestPlan
 
 PLAN = example_plan("s1-bng")
 DOCUMENTS = {"s1-dppd": document(PLAN.hosts[0], example_host("s1-bng"))}

@@ -22,11 +22,11 @@ from wirespeed.cloud.host_facts import completed
 from wirespeed.cloud.live import open_cloud
 from wirespeed.cloud.recording import RecordedApi, RecordingApi
 from wirespeed.model.cloud import Cloud as Told
-from wirespeed.plan.cloud_diff import diff_cloud
+from wirespeed.plan.cloud.diff import diff_cloud
 from wirespeed.plan.diff import Effort
 from wirespeed.plan.plan_file import write_plan
 from wirespeed.plan.planner import plan_workload
-from wirespeed.plan.workload_file import parse_workload
+from wirespeed.plan.workload.file import parse_workload
 
 pytestmark = pytest.mark.openstack
 EXAMPLE = "s1-bng"

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from wirespeed.host.collect import collect
 from wirespeed.host.file import HOST_FILE
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.plan import Plan
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.plan.plan import Plan
 from wirespeed.plan.plan_file import PLAN_FILE
 from wirespeed.plan.planner import plan_workload
-from wirespeed.plan.workload_file import parse_workload
+from wirespeed.plan.workload.file import parse_workload
 from wirespeed.remote.recorded import RecordedRunner
 
 ROOT = Path(__file__).parents[2]

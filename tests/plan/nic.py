@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from wirespeed.model.facts import HostFacts, PciDevice
+from wirespeed.model.host.facts import HostFacts, PciDevice
 
 PF = "0000:3b:00.0"
 

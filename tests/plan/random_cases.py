@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from wirespeed.model.host_rules import PlacementRules
-from wirespeed.model.policy import (
+from wirespeed.model.plan.host_rules import PlacementRules
+from wirespeed.model.plan.policy import (
     CpuPolicy,
     EmulatorPolicy,
     InterfaceKind,
@@ -15,7 +15,15 @@ from wirespeed.model.policy import (
     PciNumaPolicy,
     ThreadPolicy,
 )
-from wirespeed.model.workload import Device, Nic, PciAlias, ProviderNetwork, Vnf, VnfPort, Workload
+from wirespeed.model.plan.workload import (
+    Device,
+    Nic,
+    PciAlias,
+    ProviderNetwork,
+    Vnf,
+    VnfPort,
+    Workload,
+)
 from wirespeed.plan.placement.host import CellShape, CellUse, HostShape, HostUse, PoolShape
 
 SMALL, MEDIUM, LARGE = 4, 2048, 1048576

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from wirespeed.bench.assembly.kinds import needs_of
 from wirespeed.bench.topology import TOPOLOGIES
-from wirespeed.cli.rig import plan_of
 from wirespeed.model.errors import BadInput
-from wirespeed.model.facts import Cpu, HostFacts, Kernel, NumaNode, PciDevice
 from wirespeed.model.frame import Encapsulation, FrameSizes
-from wirespeed.model.plan import HostPlan
-from wirespeed.model.spec import (
+from wirespeed.model.host.facts import Cpu, HostFacts, Kernel, NumaNode, PciDevice
+from wirespeed.model.plan.plan import HostPlan
+from wirespeed.model.study.spec import (
     Frames,
     Impair,
     Roles,
@@ -28,8 +27,9 @@ from wirespeed.model.spec import (
     Vswitch,
     Workload,
 )
-from wirespeed.model.tcp import Tcp
-from wirespeed.plan.bench import plan_between
+from wirespeed.model.study.tcp import Tcp
+from wirespeed.plan.testbed.bench import plan_between
+from wirespeed.session.rig import plan_of
 
 
 def host(nodes: int = 1, cores: int = 2, smt: bool = False) -> HostFacts:

@@ -9,11 +9,10 @@ import pytest
 
 from tests.plan.nic import PF, with_nic
 from tests.plan.test_bench import host
-from wirespeed.cli.rig import plan_of
 from wirespeed.model.errors import BadInput
-from wirespeed.model.plan import GuestPlan, HostPlan
-from wirespeed.model.policy import InterfaceKind
-from wirespeed.model.spec import (
+from wirespeed.model.plan.plan import GuestPlan, HostPlan
+from wirespeed.model.plan.policy import InterfaceKind
+from wirespeed.model.study.spec import (
     EmulatorThreads,
     Frames,
     Guest,
@@ -24,6 +23,7 @@ from wirespeed.model.spec import (
     Vswitch,
 )
 from wirespeed.plan.render.libvirt import bench_domains
+from wirespeed.session.rig import plan_of
 
 
 def point(kind: str = "pvp", vnfs: int = 1, queues: int = 1, guest: Guest | None = None) -> Frames:

@@ -8,13 +8,13 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from tests.plan.test_bench import host
-from wirespeed.cli.rig import plan_of
 from wirespeed.model.errors import BadInput
-from wirespeed.model.plan import GuestPlan, HostPlan
-from wirespeed.model.policy import InterfaceKind
-from wirespeed.model.spec import EmulatorThreads, Guest, GuestPages, TcpStreams
-from wirespeed.model.tcp import Tcp, TcpGuests, TcpPinning
+from wirespeed.model.plan.plan import GuestPlan, HostPlan
+from wirespeed.model.plan.policy import InterfaceKind
+from wirespeed.model.study.spec import EmulatorThreads, Guest, GuestPages, TcpStreams
+from wirespeed.model.study.tcp import Tcp, TcpGuests, TcpPinning
 from wirespeed.plan.render.libvirt import bench_domains
+from wirespeed.session.rig import plan_of
 
 OUTSIDE = Tcp(path="vhost-user", clients=3)
 ALL = Tcp(path="vhost-user", clients=2, guests=TcpGuests.ALL)

@@ -11,7 +11,7 @@ import pytest
 from tests.cloud.carried_out import replies
 from tests.plan.lab import EXAMPLES, example_host, example_plan, lab_hosts, lab_plan
 from wirespeed.cloud.collect import collect
-from wirespeed.plan.cloud_diff import diff_cloud
+from wirespeed.plan.cloud.diff import diff_cloud
 from wirespeed.plan.diff import Difference, Effort
 
 

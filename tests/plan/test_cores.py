@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wirespeed.model.cpuset import format_list, format_mask
-from wirespeed.model.host_rules import CoreRules, HousekeepingPolicy, PmdSiblingPolicy
-from wirespeed.model.plan import Decision, NodeCores
-from wirespeed.plan.cores import CoreSplit, split_cores
+from wirespeed.model.plan.host_rules import CoreRules, HousekeepingPolicy, PmdSiblingPolicy
+from wirespeed.model.plan.plan import Decision, NodeCores
 from wirespeed.plan.errors import PlanError
+from wirespeed.plan.host.cores import CoreSplit, split_cores
 
 # S3: even CPUs on node 0, odd on node 1, siblings 36 apart. S0: 0-9 and 10-19, siblings 20 apart.
 R740XD = tuple(

@@ -8,19 +8,19 @@ from dataclasses import replace
 import pytest
 
 from tests.plan.lab import recorded
-from wirespeed.model.plan import HugePages
-from wirespeed.model.policy import InterfaceKind, Pattern
-from wirespeed.model.workload import VnfPort
+from wirespeed.model.plan.plan import HugePages
+from wirespeed.model.plan.policy import InterfaceKind, Pattern
+from wirespeed.model.plan.workload import VnfPort
 from wirespeed.plan.errors import FileFaults, PlanError
-from wirespeed.plan.hugepages import (
+from wirespeed.plan.host.kernel import kernel_arguments
+from wirespeed.plan.host.pmd_demand import S2_CYCLES, clock_hz, parse_cycles, pmd_cores, port_hz
+from wirespeed.plan.sizing.huge_pages import (
     hugepages_argument,
     jetpack_count,
     node_reserve_mib,
     spread_evenly,
     tripleo_count,
 )
-from wirespeed.plan.kernel import kernel_arguments
-from wirespeed.plan.pmd_demand import S2_CYCLES, clock_hz, parse_cycles, pmd_cores, port_hz
 
 GIB = 1048576
 

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from tests.plan.lab import empty, example_plan, example_text
-from wirespeed.model.plan import Plan
+from wirespeed.model.plan.plan import Plan
 from wirespeed.plan.diff import Difference, Effort, diff_plans, needs_reboot
 from wirespeed.plan.planner import plan_workload
-from wirespeed.plan.workload_file import parse_workload
+from wirespeed.plan.workload.file import parse_workload
 
 
 def changed(*replacements: tuple[str, str]) -> Plan:

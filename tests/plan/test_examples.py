@@ -11,7 +11,7 @@ from benchmarks.scaled_workloads import scaled
 from tests.hosts.emulated import EMULATED
 from tests.plan.lab import EXAMPLES, ROOT, example_plan, recorded, shipped_plan
 from wirespeed.model.cpuset import format_list, format_mask
-from wirespeed.model.policy import InterfaceKind
+from wirespeed.model.plan.policy import InterfaceKind
 from wirespeed.plan.plan_file import write_plan
 from wirespeed.plan.planner import plan_workload
 from wirespeed.plan.render.targets import render

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 from tests.plan.lab import EXAMPLES, example_plan
-from wirespeed.plan.ignored_settings import ignored_settings
-from wirespeed.plan.workload_file import parse_workload
+from wirespeed.plan.workload.file import parse_workload
+from wirespeed.plan.workload.ignored_settings import ignored_settings
 
 VNF = '\n[[vnf]]\nname = "v"\nvcpus = 1\nmemory_mib = 1\n'
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import pytest
 
-from wirespeed.model.facts import PciDevice
-from wirespeed.model.policy import DataPlane, InterfaceKind, NicUse, Pattern
-from wirespeed.model.workload import Chain, Nic, ProviderNetwork, Vnf, VnfPort, Workload
-from wirespeed.plan.interface_kind import choose_kind, kind_warnings, pcie_limit_bps
+from wirespeed.model.host.facts import PciDevice
+from wirespeed.model.plan.policy import DataPlane, InterfaceKind, NicUse, Pattern
+from wirespeed.model.plan.workload import Chain, Nic, ProviderNetwork, Vnf, VnfPort, Workload
+from wirespeed.plan.host.interface_kind import choose_kind, kind_warnings, pcie_limit_bps
 
 XL710 = PciDevice("0000:04:00.0", "8086", "1583", link_width=8, link_gts=8.0, sriov_total=64)
 CHAIN = Chain("c", ("a", "b", "c", "d", "e", "f"))

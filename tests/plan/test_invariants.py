@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.plan.lab import empty
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.host_rules import (
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.plan.host_rules import (
     CoreRules,
     HugePagePolicy,
     MemoryModel,
@@ -19,8 +19,8 @@ from wirespeed.model.host_rules import (
     PmdSiblingPolicy,
     VswitchRules,
 )
-from wirespeed.model.plan import HostPlan, Plan
-from wirespeed.model.policy import (
+from wirespeed.model.plan.plan import HostPlan, Plan
+from wirespeed.model.plan.policy import (
     CpuPolicy,
     EmulatorPolicy,
     InterfaceKind,
@@ -28,10 +28,10 @@ from wirespeed.model.policy import (
     PciNumaPolicy,
     ThreadPolicy,
 )
-from wirespeed.model.workload import Nic, ProviderNetwork, Vnf, VnfPort, Workload
+from wirespeed.model.plan.workload import Nic, ProviderNetwork, Vnf, VnfPort, Workload
 from wirespeed.plan.plan_file import write_plan
 from wirespeed.plan.planner import plan_workload
-from wirespeed.plan.workload_rules import broken_rules
+from wirespeed.plan.workload.rules import broken_rules
 
 NETWORKS = (ProviderNetwork("access", "physnet1", mtu=9000), ProviderNetwork("core", "physnet2"))
 NICS = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from wirespeed.model.host_rules import MemoryModel
-from wirespeed.plan.memory import (
+from wirespeed.model.plan.host_rules import MemoryModel
+from wirespeed.plan.sizing.ovs_memory import (
     DpdkPort,
     jetpack_round,
     mbuf_bytes,

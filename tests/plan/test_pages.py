@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from tests.plan.lab import empty
-from wirespeed.model.facts import HostFacts, HugePagePool
-from wirespeed.model.plan import Plan
+from wirespeed.model.host.facts import HostFacts, HugePagePool
+from wirespeed.model.plan.plan import Plan
 from wirespeed.plan.errors import PlanError
 from wirespeed.plan.planner import plan_workload
-from wirespeed.plan.workload_file import parse_workload
+from wirespeed.plan.workload.file import parse_workload
 
 VNF = """
 name = "t"

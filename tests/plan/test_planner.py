@@ -10,14 +10,14 @@ import pytest
 
 from tests.plan.lab import LAB, empty, lab_hosts, lab_plan, recorded
 from wirespeed.model.errors import BadInput
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.plan import HostPlan, Plan
-from wirespeed.model.policy import InterfaceKind
-from wirespeed.model.switch_cost import CycleModel, PassCost
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.host.switch_cost import CycleModel, PassCost
+from wirespeed.model.plan.plan import HostPlan, Plan
+from wirespeed.model.plan.policy import InterfaceKind
 from wirespeed.plan.errors import PlanError
 from wirespeed.plan.plan_file import PLAN_FILE, write_plan
 from wirespeed.plan.planner import plan_workload
-from wirespeed.plan.workload_file import parse_workload
+from wirespeed.plan.workload.file import parse_workload
 
 HEAD = """
 name = "t"

@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.plan.lab import empty
-from wirespeed.model.guest_facts import Guest, VcpuPin
+from wirespeed.model.host.guest_facts import Guest, VcpuPin
+from wirespeed.plan.host.running import running_pages, running_uses
 from wirespeed.plan.placement.host import CellShape, CellUse
 from wirespeed.plan.planner import plan_workload
-from wirespeed.plan.running import running_pages, running_uses
-from wirespeed.plan.workload_file import parse_workload
+from wirespeed.plan.workload.file import parse_workload
 
 GIB = 1 << 20
 # Two nodes: four CPUs for pinned guests on each, 8 GiB in small pages and 8 pages of 1 GiB.

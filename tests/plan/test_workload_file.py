@@ -5,10 +5,16 @@ from __future__ import annotations
 
 import pytest
 
-from wirespeed.model.policy import CpuPolicy, EmulatorPolicy, InterfaceKind, Pattern, ThreadPolicy
-from wirespeed.model.workload import Workload
+from wirespeed.model.plan.policy import (
+    CpuPolicy,
+    EmulatorPolicy,
+    InterfaceKind,
+    Pattern,
+    ThreadPolicy,
+)
+from wirespeed.model.plan.workload import Workload
 from wirespeed.plan.errors import FileFaults, PlanError
-from wirespeed.plan.workload_file import parse_workload
+from wirespeed.plan.workload.file import parse_workload
 
 BASE = """
 name = "lab"

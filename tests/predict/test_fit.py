@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from wirespeed.model.errors import BadInput, WirespeedError
-from wirespeed.model.prediction import Arrangement, Attachment, Case, Counted, RateKind
+from wirespeed.model.plan.prediction import Arrangement, Attachment, Case, Counted, RateKind
 from wirespeed.predict.document import parse_parameters, write_parameters
 from wirespeed.predict.fit import fit
 from wirespeed.predict.observation import Observation, parse_observations

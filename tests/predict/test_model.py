@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wirespeed.model.errors import BadInput
-from wirespeed.model.prediction import Arrangement, Attachment, Case, Counted, Edge, Resource
+from wirespeed.model.plan.prediction import Arrangement, Attachment, Case, Counted, Edge, Resource
 from wirespeed.model.units import line_rate_fps
 from wirespeed.predict.ask import sensitivity
 from wirespeed.predict.check import errors

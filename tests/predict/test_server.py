@@ -11,8 +11,8 @@ import pytest
 
 from wirespeed.host.file import HOST_FILE
 from wirespeed.model.errors import BadInput
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.prediction import Arrangement, Attachment, Case, Edge, RateKind, Resource
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.plan.prediction import Arrangement, Attachment, Case, Edge, RateKind, Resource
 from wirespeed.predict.bench import fit_bench
 from wirespeed.predict.observation import Observation
 from wirespeed.predict.predict import predict

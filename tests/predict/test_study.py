@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from wirespeed.model.errors import BadInput
-from wirespeed.model.ovs import Ovs
-from wirespeed.model.prediction import Arrangement, Attachment, Case, Resource
-from wirespeed.model.spec import (
+from wirespeed.model.plan.prediction import Arrangement, Attachment, Case, Resource
+from wirespeed.model.study.ovs import Ovs
+from wirespeed.model.study.spec import (
     Frames,
     Sut,
     Topology,
@@ -18,7 +18,7 @@ from wirespeed.model.spec import (
     Vnf,
     Vswitch,
 )
-from wirespeed.model.study import Point
+from wirespeed.model.study.study import Point
 from wirespeed.predict.predict import predict
 from wirespeed.predict.published import shipped_parameters
 from wirespeed.predict.study import case_of, predictable

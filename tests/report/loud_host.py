@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from wirespeed.model.cpus import CpuPlacement
-from wirespeed.model.evidence import (
+from wirespeed.model.result.evidence import (
     ContentionSamples,
     Disturbance,
     DisturbanceKind,
     Evidence,
     Source,
 )
-from wirespeed.model.hop_counts import Drop, DropCause, PortCount
-from wirespeed.model.observation import DirectionCount, Latency, Observation, PollingThread
-from wirespeed.model.series import (
+from wirespeed.model.result.hop_counts import Drop, DropCause, PortCount
+from wirespeed.model.result.observation import DirectionCount, Latency, Observation, PollingThread
+from wirespeed.model.result.series import (
     BACKLOG,
     COUNTED,
     OFFERED,
@@ -31,7 +31,7 @@ from wirespeed.model.series import (
     SeriesKind,
     slowness_name,
 )
-from wirespeed.model.trial import CleanRun, Gated, LeftOut, Stage, Trial
+from wirespeed.model.result.trial import CleanRun, Gated, LeftOut, Stage, Trial
 
 WINDOW_NS = 1_000_000
 RING, PATH = 1024, 4096

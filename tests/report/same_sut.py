@@ -11,10 +11,10 @@ from tests.measure.noisy_host import BUSY
 from tests.measure.simulated import Recorder
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.run import run_search
-from wirespeed.model.result import SearchResult
-from wirespeed.model.spec import Frames, Search, SearchKind
-from wirespeed.report.compare import compare_runs
-from wirespeed.report.comparison import Judgement
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.study.spec import Frames, Search, SearchKind
+from wirespeed.report.compare.comparison import Judgement
+from wirespeed.report.compare.runs import compare_runs
 from wirespeed.store.records import PointRecord, PointState, RunRecord, StoredTrial
 
 TOLERANCE = 0.05

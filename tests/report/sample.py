@@ -15,9 +15,9 @@ from tests.report.loud_host import LoudHost, Noise
 from wirespeed.bench.assembly.kinds import sut_of
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
-from wirespeed.model.finding import AuditReport, Finding, Severity, Status
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.result import (
+from wirespeed.model.host.finding import AuditReport, Finding, Severity, Status
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.result.result import (
     AsIs,
     Bound,
     Bracket,
@@ -27,10 +27,10 @@ from wirespeed.model.result import (
     SearchResult,
     Undisturbed,
 )
-from wirespeed.model.spec import Frames, TcpStreams
-from wirespeed.model.study import Point
-from wirespeed.model.tcp import TcpRun
-from wirespeed.model.trial import LeftOut, Stage, Trial
+from wirespeed.model.result.tcp import TcpRun
+from wirespeed.model.result.trial import LeftOut, Stage, Trial
+from wirespeed.model.study.spec import Frames, TcpStreams
+from wirespeed.model.study.study import Point
 from wirespeed.store.read import read_run
 from wirespeed.store.records import RunRecord
 from wirespeed.store.run_writer import Origin, RunWriter

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 from tests.report.sample import sample_run
 from wirespeed.model.cpus import PlacementKind
-from wirespeed.model.result import Bound, Bracket, Interval
+from wirespeed.model.result.result import Bound, Bracket, Interval
 from wirespeed.report.charts.canvas import Scale, round_ticks
 from wirespeed.report.charts.latency import latency_chart
 from wirespeed.report.charts.search import search_chart
 from wirespeed.report.charts.shapes import Chart, Curve, LineStyle
 from wirespeed.report.charts.svg import SMALL, line_svg, search_svg
 from wirespeed.report.charts.throughput import throughput_charts
-from wirespeed.report.html import html_report
-from wirespeed.report.table import csv_text
+from wirespeed.report.page.html import html_report
+from wirespeed.report.views.table import csv_text
 from wirespeed.store.records import RunRecord
 
 SVG = "{http://www.w3.org/2000/svg}"

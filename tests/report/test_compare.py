@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 
 from wirespeed.model.cpus import CpuPlacement, PlacementKind
-from wirespeed.model.result import Bound, Bracket, Grade, Interval, SearchResult
-from wirespeed.report.compare import compare_runs
-from wirespeed.report.comparison import (
+from wirespeed.model.result.result import Bound, Bracket, Grade, Interval, SearchResult
+from wirespeed.report.compare.comparison import (
     Comparison,
     Difference,
     GradeChange,
@@ -16,6 +15,7 @@ from wirespeed.report.comparison import (
     Overall,
     PlacementChange,
 )
+from wirespeed.report.compare.runs import compare_runs
 from wirespeed.store.records import PointRecord, PointState, RunRecord
 
 NEAR, FAR = PlacementKind.ONE_CACHE, PlacementKind.ACROSS_CACHES

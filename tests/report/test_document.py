@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from wirespeed.model.evidence import DisturbanceKind, Source
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.result import Grade
-from wirespeed.model.trial import Stage
-from wirespeed.report.document import document
+from wirespeed.model.result.evidence import DisturbanceKind, Source
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.result.result import Grade
+from wirespeed.model.result.trial import Stage
+from wirespeed.report.json.document import document
 from wirespeed.store.records import PointState, RunRecord
 
 SCHEMA = json.loads(

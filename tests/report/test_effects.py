@@ -11,11 +11,11 @@ import pytest
 from tests.report.sample import sample_run
 from wirespeed.experiment.effects import Verdict
 from wirespeed.model.cpus import PlacementKind
-from wirespeed.model.result import SearchResult
+from wirespeed.model.result.result import SearchResult
 from wirespeed.report.charts.effects import effect_drawings, interaction_charts
 from wirespeed.report.charts.throughput import throughput_charts
-from wirespeed.report.effects import effect_words, factor_groups
-from wirespeed.report.html import html_report
+from wirespeed.report.compare.effects import effect_words, factor_groups
+from wirespeed.report.page.html import html_report
 from wirespeed.store.records import PointRecord, RunRecord
 
 STUDY = """

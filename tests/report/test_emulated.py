@@ -11,13 +11,13 @@ import pytest
 from tests.report.sample import sample_run
 from wirespeed.explain.explain import explain
 from wirespeed.model.words import EMULATED
-from wirespeed.report.document import document
-from wirespeed.report.headline import key_figures
-from wirespeed.report.html import html_report
-from wirespeed.report.limits import measured
-from wirespeed.report.sentence import point_sentence, short_sentence
-from wirespeed.report.summary import summary_lines
-from wirespeed.report.table import csv_text
+from wirespeed.report.json.document import document
+from wirespeed.report.page.html import html_report
+from wirespeed.report.text.limits import measured
+from wirespeed.report.text.sentence import point_sentence, short_sentence
+from wirespeed.report.text.summary import summary_lines
+from wirespeed.report.views.headline import key_figures
+from wirespeed.report.views.table import csv_text
 from wirespeed.store.records import PointRecord, RunRecord
 
 WHY = "guests: this host has no /dev/kvm"

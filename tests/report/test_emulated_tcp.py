@@ -11,13 +11,13 @@ import pytest
 from rich.console import Console
 
 from tests.report.sample import sample_run
-from wirespeed.cli.show import print_results
+from wirespeed.cli.show.show import print_results
 from wirespeed.model.words import EMULATED
-from wirespeed.report.emulated_tcp import offload_direction
-from wirespeed.report.headline import key_figures
-from wirespeed.report.html import html_report
-from wirespeed.report.tcp import tcp_result
-from wirespeed.report.waterfall import waterfalls
+from wirespeed.report.page.html import html_report
+from wirespeed.report.views.emulated_tcp import offload_direction
+from wirespeed.report.views.headline import key_figures
+from wirespeed.report.views.tcp import tcp_result
+from wirespeed.report.views.waterfall import waterfalls
 from wirespeed.store.records import PointRecord, RunRecord
 
 SMALL = ("vary.tcp.streams=[1]", "vary.tcp.queues=[1]", "tcp.seconds=1")

@@ -15,11 +15,11 @@ from wirespeed.explain.audited import RULES
 from wirespeed.explain.tried import Verdict
 from wirespeed.model.cpus import CpuPlacement, PlacementKind
 from wirespeed.model.errors import BadInput
-from wirespeed.model.explanation import KeyChange
-from wirespeed.model.finding import Status
-from wirespeed.report.explain_document import explain_document
-from wirespeed.report.explained import Explained, check_evidence, explained
-from wirespeed.report.tried import tried
+from wirespeed.model.host.finding import Status
+from wirespeed.model.result.explanation import KeyChange
+from wirespeed.report.compare.tried import tried
+from wirespeed.report.json.explain_document import explain_document
+from wirespeed.report.text.explained import Explained, check_evidence, explained
 from wirespeed.store.named import point_named
 from wirespeed.store.read import read_run
 from wirespeed.store.records import PointRecord, PointState, RunRecord

@@ -9,13 +9,13 @@ import pytest
 
 from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.frame import FrameSizes
-from wirespeed.model.result import BackToBack, Grade, Interval
-from wirespeed.model.spec import Frames, Sut, Topology, Traffic
+from wirespeed.model.result.result import BackToBack, Grade, Interval
+from wirespeed.model.study.spec import Frames, Sut, Topology, Traffic
 from wirespeed.model.words import frames, gbps, loss, microseconds, mpps, seconds, share, tiny
-from wirespeed.report.answers import answers
-from wirespeed.report.figures import line_rate_words, point_figures, rate
-from wirespeed.report.headline import key_figures
-from wirespeed.report.table import csv_text, without_figures
+from wirespeed.report.base.answers import answers
+from wirespeed.report.views.figures import line_rate_words, point_figures, rate
+from wirespeed.report.views.headline import key_figures
+from wirespeed.report.views.table import csv_text, without_figures
 from wirespeed.store.records import PointState, RunRecord
 
 

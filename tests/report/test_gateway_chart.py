@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.report.sample import sample_run
-from wirespeed.model.gateway import Bng
+from wirespeed.model.study.gateway import Bng
 from wirespeed.model.units import line_rate_fps
 from wirespeed.report.charts.gateway import gateway_charts
 from wirespeed.report.charts.shapes import Chart, Curve
 from wirespeed.report.charts.svg import line_svg
-from wirespeed.report.figures import point_figures
-from wirespeed.report.html import html_report
-from wirespeed.report.published import S1_FIGURE_5, published
+from wirespeed.report.page.html import html_report
+from wirespeed.report.views.figures import point_figures
+from wirespeed.report.views.published import S1_FIGURE_5, published
 from wirespeed.store.records import RunRecord
 from wirespeed.study.load import load_study
 

@@ -15,14 +15,14 @@ import pytest
 
 from tests.report.sample import sample_run
 from tests.report.test_document import problems
-from wirespeed.model.result import Grade
+from wirespeed.model.result.result import Grade
+from wirespeed.report.base.theme import DARK, LIGHT, SURFACES
 from wirespeed.report.charts.shapes import LineStyle
 from wirespeed.report.charts.throughput import throughput_charts
-from wirespeed.report.document import document
-from wirespeed.report.grades import BETTER_GRADE, MEANING
-from wirespeed.report.html import html_report
-from wirespeed.report.sentence import point_sentence
-from wirespeed.report.theme import DARK, LIGHT, SURFACES
+from wirespeed.report.json.document import document
+from wirespeed.report.page.html import html_report
+from wirespeed.report.text.grades import BETTER_GRADE, MEANING
+from wirespeed.report.text.sentence import point_sentence
 from wirespeed.store.read import read_run
 from wirespeed.store.records import PointState, RunRecord
 from wirespeed.store.store import Store

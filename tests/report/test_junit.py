@@ -7,9 +7,9 @@ import re
 from dataclasses import replace
 from xml.etree import ElementTree as ET
 
-from wirespeed.report.junit import junit_xml
-from wirespeed.report.threshold_text import read_thresholds
-from wirespeed.report.thresholds import judge
+from wirespeed.report.text.junit import junit_xml
+from wirespeed.report.text.threshold_text import read_thresholds
+from wirespeed.report.views.thresholds import judge
 from wirespeed.store.records import PointRecord, PointState, RunRecord
 
 # Of each element: the attributes it must have, those it may have, and what may be in it.

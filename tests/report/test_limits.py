@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from wirespeed.model.explanation import ExpectedGain, Explanation, Proposal
-from wirespeed.report.limits import explanation_words, explanations, gain_words, remarks
+from wirespeed.model.result.explanation import ExpectedGain, Explanation, Proposal
+from wirespeed.report.text.limits import explanation_words, explanations, gain_words, remarks
 from wirespeed.store.records import RunRecord
 
 

@@ -10,12 +10,12 @@ import pytest
 
 from tests.explain.test_explain import with_drops
 from wirespeed.bench.assembly.kinds import sut_of
-from wirespeed.model.hop_counts import Drop, DropCause, PortCount
-from wirespeed.model.spec import Topology
+from wirespeed.model.result.hop_counts import Drop, DropCause, PortCount
+from wirespeed.model.study.spec import Topology
 from wirespeed.report.charts.path_svg import path_svg
-from wirespeed.report.explained import explained
-from wirespeed.report.html import html_report
-from wirespeed.report.path import PathView, path_view, queue_words, why_no_path
+from wirespeed.report.page.html import html_report
+from wirespeed.report.text.explained import explained
+from wirespeed.report.text.path import PathView, path_view, queue_words, why_no_path
 from wirespeed.store.records import PointRecord, RunRecord
 
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from wirespeed.report.document import document
-from wirespeed.report.html import html_report
-from wirespeed.report.redact import Redactor
-from wirespeed.report.table import csv_text
-from wirespeed.report.threshold_text import read_thresholds
-from wirespeed.report.thresholds import judge
+from wirespeed.report.json.document import document
+from wirespeed.report.page.html import html_report
+from wirespeed.report.text.threshold_text import read_thresholds
+from wirespeed.report.views.redact import Redactor
+from wirespeed.report.views.table import csv_text
+from wirespeed.report.views.thresholds import judge
 from wirespeed.store.records import RunRecord
 
 HOST, DOMAIN, GENERATOR = "kestrel7", "kestrel7.lab.example.org", "osprey3"

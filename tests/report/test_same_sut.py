@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.report.same_sut import compared, simulated
-from wirespeed.report.comparison import Judgement
+from wirespeed.report.compare.comparison import Judgement
 
 
 @pytest.mark.parametrize("loss", [0.0, 0.35])

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from wirespeed.model.result import (
+from wirespeed.model.result.result import (
     AsIs,
     BackToBack,
     Bound,
@@ -15,8 +15,8 @@ from wirespeed.model.result import (
     SearchResult,
     Undisturbed,
 )
-from wirespeed.model.trial import LeftOut
-from wirespeed.report.sentence import point_sentence, result_sentences, short_sentence
+from wirespeed.model.result.trial import LeftOut
+from wirespeed.report.text.sentence import point_sentence, result_sentences, short_sentence
 from wirespeed.store.records import PointState, RunRecord
 
 RESTS = Undisturbed(

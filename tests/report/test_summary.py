@@ -11,12 +11,12 @@ import pytest
 from wirespeed import explain
 from wirespeed.explain.resources import LIMITS
 from wirespeed.model.cpus import PlacementKind
-from wirespeed.model.explanation import ExpectedGain, GainKind
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.result import Bound, Bracket, Grade, Interval, SearchResult
-from wirespeed.report.limit_words import LIMIT_WORDS, limited_by
-from wirespeed.report.summary import meaning, summary_lines
-from wirespeed.report.things_to_change import Change, change_line, things_to_change
+from wirespeed.model.result.explanation import ExpectedGain, GainKind
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.result.result import Bound, Bracket, Grade, Interval, SearchResult
+from wirespeed.report.text.limit_words import LIMIT_WORDS, limited_by
+from wirespeed.report.text.summary import meaning, summary_lines
+from wirespeed.report.text.things_to_change import Change, change_line, things_to_change
 from wirespeed.store.records import PointRecord, PointState, RunRecord
 
 

@@ -13,16 +13,16 @@ from rich.console import Console
 
 from tests.report.sample import sample_run
 from tests.report.test_document import problems
-from wirespeed.cli.show import print_results
-from wirespeed.model.result import TCP, Grade, SearchResult
-from wirespeed.model.tcp import TcpProgram
+from wirespeed.cli.show.show import print_results
+from wirespeed.model.result.result import TCP, Grade, SearchResult
+from wirespeed.model.result.tcp import TcpProgram
 from wirespeed.report.charts.shapes import LineStyle
 from wirespeed.report.charts.tcp import tcp_charts
-from wirespeed.report.document import document
-from wirespeed.report.html import html_report
-from wirespeed.report.limits import explanations, remarks
-from wirespeed.report.table import csv_text
-from wirespeed.report.tcp import offload_gains
+from wirespeed.report.json.document import document
+from wirespeed.report.page.html import html_report
+from wirespeed.report.text.limits import explanations, remarks
+from wirespeed.report.views.table import csv_text
+from wirespeed.report.views.tcp import offload_gains
 from wirespeed.store.records import PointState, RunRecord
 
 SMALL = ("tcp.congestion=cubic", "tcp.mtu=1500", "tcp.queues=1", "vary.tcp.streams=[1, 4]")

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from wirespeed.model.errors import BadInput
-from wirespeed.model.result import Bound, Bracket, Grade, Interval, SearchResult
-from wirespeed.report.threshold_text import check_labels, read_thresholds
-from wirespeed.report.thresholds import Judged, Metric, Threshold, Verdict, judge, unmet
+from wirespeed.model.result.result import Bound, Bracket, Grade, Interval, SearchResult
+from wirespeed.report.text.threshold_text import check_labels, read_thresholds
+from wirespeed.report.views.thresholds import Judged, Metric, Threshold, Verdict, judge, unmet
 from wirespeed.store.records import PointState, RunRecord
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from wirespeed.model.series import COUNTED, OFFERED, RECEIVED
-from wirespeed.model.trial import Stage
+from wirespeed.model.result.series import COUNTED, OFFERED, RECEIVED
+from wirespeed.model.result.trial import Stage
 from wirespeed.report.charts.timeline import COLUMNS, deciding_trial, timeline_chart
 from wirespeed.report.charts.timeline_svg import timeline_svg
 from wirespeed.store.records import PointRecord, RunRecord, StoredTrial

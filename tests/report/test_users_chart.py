@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from wirespeed.cli.bng import app
+from wirespeed.cli.verbs.bng import app
 from wirespeed.model.errors import BadInput
 from wirespeed.report.charts.shapes import LineStyle
 from wirespeed.report.charts.users import cycles_chart

@@ -12,12 +12,12 @@ import pytest
 from rich.console import Console
 
 from tests.report.sample import sample_run
-from wirespeed.cli.show import print_results, write_svg
-from wirespeed.model.tcp import Tcp
+from wirespeed.cli.show.show import print_results, write_svg
+from wirespeed.model.study.tcp import Tcp
+from wirespeed.report.charts.netperf import message_chart, messages
 from wirespeed.report.charts.waterfall import waterfall_svg
-from wirespeed.report.html import html_report
-from wirespeed.report.netperf import message_chart, messages
-from wirespeed.report.published_tcp import (
+from wirespeed.report.page.html import html_report
+from wirespeed.report.views.published_tcp import (
     EXTERNAL,
     NETPERF,
     ONE_HOST,
@@ -26,7 +26,7 @@ from wirespeed.report.published_tcp import (
     Tuning,
     scenario,
 )
-from wirespeed.report.waterfall import waterfalls
+from wirespeed.report.views.waterfall import waterfalls
 from wirespeed.store.records import RunRecord
 
 SMALL = ("tcp.congestion=cubic", "vary.tcp.streams=[1, 4]")

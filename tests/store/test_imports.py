@@ -12,7 +12,7 @@ from sqlalchemy import text
 from tests.fake_rig import PLAN
 from tests.store.test_store import SUT, searched, start
 from wirespeed.model.errors import BadInput
-from wirespeed.model.trial import Stage
+from wirespeed.model.result.trial import Stage
 from wirespeed.store.errors import StoreError
 from wirespeed.store.figures import measured
 from wirespeed.store.imports import import_runs

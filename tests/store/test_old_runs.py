@@ -13,11 +13,11 @@ import pytest
 from tests.fake_rig import FakeTcpBench
 from wirespeed.measure.tcp import summarise
 from wirespeed.model.cpus import CpuPlacement, PlacementKind
-from wirespeed.model.design import StudyForm
-from wirespeed.model.result import TCP, SearchResult
-from wirespeed.model.spec import Frames, VnfPages, VnfThreads
-from wirespeed.model.tcp import Tcp
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.result import TCP, SearchResult
+from wirespeed.model.result.trial import Stage, Trial
+from wirespeed.model.study.design import StudyForm
+from wirespeed.model.study.spec import Frames, VnfPages, VnfThreads
+from wirespeed.model.study.tcp import Tcp
 from wirespeed.store.codec import encode
 from wirespeed.store.figures import measured
 from wirespeed.store.placements import with_placement

@@ -6,7 +6,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wirespeed.model.series import Series, SeriesKind
+from wirespeed.model.result.series import Series, SeriesKind
 from wirespeed.store.series import pack
 
 VALUES = st.one_of(

@@ -10,12 +10,12 @@ from sqlalchemy import text
 from tests.fake_rig import FACTS, PLAN
 from tests.report.sample import AUDIT, MadeUp
 from wirespeed.model.errors import BadInput
-from wirespeed.model.evidence import DirectionWindows, Windows
-from wirespeed.model.explanation import EvidenceFigure, ExpectedGain, Explanation, Proposal
-from wirespeed.model.observation import LatencyRows
-from wirespeed.model.result import Grade, SearchResult
-from wirespeed.model.sut import SutDescription
-from wirespeed.model.trial import Trial
+from wirespeed.model.result.evidence import DirectionWindows, Windows
+from wirespeed.model.result.explanation import EvidenceFigure, ExpectedGain, Explanation, Proposal
+from wirespeed.model.result.observation import LatencyRows
+from wirespeed.model.result.result import Grade, SearchResult
+from wirespeed.model.result.trial import Trial
+from wirespeed.model.study.sut import SutDescription
 from wirespeed.store.errors import NoStore, NoSuchRun, StoreError
 from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.records import PointState

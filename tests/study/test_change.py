@@ -6,9 +6,9 @@ from __future__ import annotations
 import pytest
 
 from wirespeed.model.errors import BadInput
-from wirespeed.model.explanation import KeyChange
-from wirespeed.model.spec import Frames
-from wirespeed.model.study import flat
+from wirespeed.model.result.explanation import KeyChange
+from wirespeed.model.study.spec import Frames
+from wirespeed.model.study.study import flat
 from wirespeed.study.change import study_of_change
 from wirespeed.study.errors import StudyError
 from wirespeed.study.load import load_study

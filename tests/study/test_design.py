@@ -11,8 +11,8 @@ import pytest
 from tests.fake_rig import FACTS, FakeHost
 from tests.report.sample import Nobody
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.spec import Frames
-from wirespeed.model.study import Point, Study
+from wirespeed.model.study.spec import Frames
+from wirespeed.model.study.study import Point, Study
 from wirespeed.store.read import read_run
 from wirespeed.store.run_writer import Origin, RunWriter
 from wirespeed.store.store import Store

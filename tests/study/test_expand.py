@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wirespeed.model.gateway import Bng
-from wirespeed.model.injected import InjectedFault
-from wirespeed.model.spec import Frames, Guest, Roles, Sriov, TcpStreams
-from wirespeed.model.tcp import Tcp
+from wirespeed.model.study.gateway import Bng
+from wirespeed.model.study.injected import InjectedFault
+from wirespeed.model.study.spec import Frames, Guest, Roles, Sriov, TcpStreams
+from wirespeed.model.study.tcp import Tcp
 from wirespeed.study.expand import MAX_POINTS, expand, parameters, point_id
 from wirespeed.study.keys import parameter_keys
 from wirespeed.study.validate import validate_point

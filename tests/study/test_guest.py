@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.study.test_load import faults, write
-from wirespeed.model.spec import Frames, Guest, GuestPages
+from wirespeed.model.study.spec import Frames, Guest, GuestPages
 from wirespeed.study.load import load_study
 
 GUEST = 'topology.kind = "pvp"\nsut.vnf.placement = "guest"\n'

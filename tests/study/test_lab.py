@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from wirespeed.model.errors import BadInput
-from wirespeed.model.fault import Fault
-from wirespeed.model.lab import Lab, LabHost
+from wirespeed.model.host.lab import Lab, LabHost
+from wirespeed.model.input.fault import Fault
 from wirespeed.study.errors import StudyError
 from wirespeed.study.lab import check_hosts, load_lab, parse_lab
 from wirespeed.study.load import resolve_study

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from wirespeed.model.errors import BadInput
-from wirespeed.model.spec import Frames, SearchKind
+from wirespeed.model.study.spec import Frames, SearchKind
 from wirespeed.study.errors import StudyError
 from wirespeed.study.load import load_study, resolve_study
 from wirespeed.study.shipped import shipped_names

@@ -12,12 +12,12 @@ import pytest
 from tests.fake_rig import FACTS, FakeHost
 from tests.plan.test_bench import host
 from tests.report.sample import Nobody
-from wirespeed.model.facts import HugePagePool, PciDevice
-from wirespeed.model.study import Study
-from wirespeed.report.document import document
-from wirespeed.report.html import html_report
-from wirespeed.report.sentence import point_sentences
-from wirespeed.report.table import without_figures
+from wirespeed.model.host.facts import HugePagePool, PciDevice
+from wirespeed.model.study.study import Study
+from wirespeed.report.json.document import document
+from wirespeed.report.page.html import html_report
+from wirespeed.report.text.sentence import point_sentences
+from wirespeed.report.views.table import without_figures
 from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.records import PointState
 from wirespeed.store.run_writer import Origin, RunWriter

@@ -12,11 +12,11 @@ from tests.fake_rig import FACTS, FakeHost
 from tests.report.sample import Nobody
 from wirespeed.bench.interface import BenchError, TcpBench
 from wirespeed.explain.explain import explain
-from wirespeed.model.plan import Plan
-from wirespeed.model.spec import Frames, TcpStreams
-from wirespeed.model.study import Study
-from wirespeed.model.tcp import TcpRun
-from wirespeed.report.limits import measured
+from wirespeed.model.plan.plan import Plan
+from wirespeed.model.result.tcp import TcpRun
+from wirespeed.model.study.spec import Frames, TcpStreams
+from wirespeed.model.study.study import Study
+from wirespeed.report.text.limits import measured
 from wirespeed.store.read import read_run
 from wirespeed.store.records import PointState, RunRecord
 from wirespeed.store.run_writer import Origin, RunWriter

@@ -11,8 +11,9 @@ import pytest
 from tests.fake_rig import FakeTcpBench
 from tests.report.sample import Nobody
 from wirespeed.bench.interface import BenchError
-from wirespeed.model.result import Grade
-from wirespeed.model.tcp import Tcp, TcpRun
+from wirespeed.model.result.result import Grade
+from wirespeed.model.result.tcp import TcpRun
+from wirespeed.model.study.tcp import Tcp
 from wirespeed.study.tcp import measure_tcp
 
 TCP = Tcp(seconds=2, repeats=2)

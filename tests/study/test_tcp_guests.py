@@ -9,8 +9,8 @@ import pytest
 
 from tests.study.test_load import faults, write
 from wirespeed.bench.topology.tcp import virtual_functions
-from wirespeed.model.spec import Guest, Sriov, TcpStreams
-from wirespeed.model.tcp import Tcp, TcpGuests, TcpPinning
+from wirespeed.model.study.spec import Guest, Sriov, TcpStreams
+from wirespeed.model.study.tcp import Tcp, TcpGuests, TcpPinning
 from wirespeed.store.codec import encode
 from wirespeed.store.workloads import decode_workload
 from wirespeed.study.load import load_study

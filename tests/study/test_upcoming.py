@@ -12,10 +12,10 @@ from tests.fake_rig import FACTS, FakeBench, FakeHost
 from tests.report.sample import Nobody
 from wirespeed.bench.interface import BenchError
 from wirespeed.model.cpus import CpuPlacement
-from wirespeed.model.observation import Observation
-from wirespeed.model.plan import Plan
-from wirespeed.model.spec import Frames
-from wirespeed.model.study import Study
+from wirespeed.model.plan.plan import Plan
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.study.spec import Frames
+from wirespeed.model.study.study import Study
 from wirespeed.store.read import read_run
 from wirespeed.store.run_writer import Origin, RunWriter
 from wirespeed.store.store import Store

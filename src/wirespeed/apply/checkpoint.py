@@ -19,7 +19,7 @@ from wirespeed.apply.journal import FOLDER, LOCK
 from wirespeed.apply.kinds import UnknownKind, entry_to_json, setting_from_json
 from wirespeed.apply.make import attempt
 from wirespeed.apply.setting import Entry, Value
-from wirespeed.model.bounded import load_json
+from wirespeed.model.input.bounded import load_json
 from wirespeed.remote.interface import Runner
 
 UNIT = "wirespeed-apply-checkpoint"

@@ -14,8 +14,8 @@ from wirespeed.apply.finding import Found, absent, differs, same, unchecked
 from wirespeed.apply.row import Row, Verdict
 from wirespeed.apply.step import Result, State
 from wirespeed.model.cpuset import format_list
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.plan import Decision, HostPlan, HugePages
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.plan.plan import Decision, HostPlan, HugePages
 
 _NIC = re.compile(r"nics\[(.+)\]\.(driver|vfs)")
 _NO_NOVA = "no nova.conf here: Nova's, which `wirespeed plan render --to openstack` writes"

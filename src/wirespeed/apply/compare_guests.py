@@ -8,10 +8,10 @@ from typing import Any
 
 from wirespeed.apply.finding import Found, absent, differs, same, unchecked
 from wirespeed.model.cpuset import format_list
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.guest_facts import Guest
-from wirespeed.model.plan import GuestPlan, HostPlan
-from wirespeed.model.policy import InterfaceKind
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.host.guest_facts import Guest
+from wirespeed.model.plan.plan import GuestPlan, HostPlan
+from wirespeed.model.plan.policy import InterfaceKind
 
 _WHERE = re.compile(r"guests\[(.+?)\]\.(?:ports\[(.+)\]\.)?(\w+)")
 _TO_COME = re.compile(r"(.+)/vf(\d+)")

@@ -7,8 +7,8 @@ from typing import Any
 
 from wirespeed.apply.finding import Found, absent, differs, same
 from wirespeed.model.cpuset import format_list, parse_mask
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.ovs_facts import OvsFacts, OvsInterface
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.host.ovs_facts import OvsFacts, OvsInterface
 
 _KEYS = {"main_cpus": "dpdk-lcore-mask", "pmd_cpus": "pmd-cpu-mask"}
 _OPTIONS = {"rx_queues": "n_rxq", "descriptors": "n_rxq_desc"}

@@ -22,7 +22,7 @@ from wirespeed.apply.setting import Entry, Setting, Value
 from wirespeed.document.journal_lines import JournalLines, read_lines
 from wirespeed.host.file import HOST_FILE
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.facts import HostFacts
+from wirespeed.model.host.facts import HostFacts
 from wirespeed.remote.interface import HostUnreachable, RemoteError, Runner
 
 _ABOVE = "/var/lib/wirespeed"

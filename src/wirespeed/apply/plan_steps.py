@@ -12,8 +12,8 @@ from wirespeed.apply.steps.interrupts import interrupt_steps
 from wirespeed.apply.steps.kernel_line import kernel_steps
 from wirespeed.apply.steps.ovs import ovs_steps
 from wirespeed.apply.steps.vf_steps import nic_steps
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.plan import HostPlan, Plan
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.plan.plan import HostPlan, Plan
 from wirespeed.remote.interface import Runner
 
 

@@ -10,8 +10,8 @@ from wirespeed.apply.setting import Setting, Value
 from wirespeed.apply.target import Refused
 from wirespeed.model.cpuset import format_list
 from wirespeed.model.errors import BadInput
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.plan import HostPlan, Plan
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.plan.plan import HostPlan, Plan
 
 
 class OtherHost(BadInput):

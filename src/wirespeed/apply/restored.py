@@ -9,7 +9,7 @@ from typing import Any
 
 from wirespeed.host.file import HOST_FILE
 from wirespeed.model.errors import BadInput
-from wirespeed.model.facts import HostFacts
+from wirespeed.model.host.facts import HostFacts
 
 # These facts change by themselves.
 _VOLATILE = frozenset({"free_kib", "free", "effective", "usage_percent", "missing", "allowed"})

@@ -24,7 +24,7 @@ from wirespeed.apply.steps.vfs import Vfs
 from wirespeed.apply.target import Refused
 from wirespeed.host.collect import collect
 from wirespeed.host.needed_interfaces import needed_interfaces
-from wirespeed.model.facts import HostFacts
+from wirespeed.model.host.facts import HostFacts
 from wirespeed.remote.interface import Runner
 
 

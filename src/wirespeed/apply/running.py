@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from wirespeed.model.cpuset import parse_list
-from wirespeed.model.facts import HostFacts
+from wirespeed.model.host.facts import HostFacts
 from wirespeed.remote.interface import Runner
 
 _QEMU = re.compile(r"^(qemu-system|qemu-kvm|kvm$)")

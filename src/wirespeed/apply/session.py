@@ -22,8 +22,8 @@ from wirespeed.apply.target import Reach, Refused, check_room, locked, open_targ
 from wirespeed.apply.verify import verify_host
 from wirespeed.host.collect import collect
 from wirespeed.host.needed_interfaces import has_remote_login, needed_interfaces
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.plan import HostPlan, Plan
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.plan.plan import HostPlan, Plan
 from wirespeed.remote.interface import LOCALHOST, Runner
 
 Sleep = Callable[[float], None]

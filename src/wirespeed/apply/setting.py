@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from wirespeed.apply.actions import Action, perform
-from wirespeed.model.facts import HostFacts
+from wirespeed.model.host.facts import HostFacts
 from wirespeed.remote.interface import Runner
 
 # Value of a setting; None: it does not exist. Composite values are canonical JSON.

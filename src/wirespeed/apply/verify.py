@@ -16,9 +16,9 @@ from wirespeed.apply.step import Result, State
 from wirespeed.audit.engine import audit
 from wirespeed.audit.registry import all_rules
 from wirespeed.audit.rule import Subject
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.finding import AuditReport, Finding, Status
-from wirespeed.model.plan import HostPlan, Plan
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.host.finding import AuditReport, Finding, Status
+from wirespeed.model.plan.plan import HostPlan, Plan
 from wirespeed.plan.decisions import decisions, dotted
 
 _VERDICTS = {

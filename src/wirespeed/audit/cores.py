@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 from wirespeed.audit.rule import FactUnusable, NothingToCheck
 from wirespeed.model.cpuset import format_list, parse_mask
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.guest_facts import Guest, NovaFacts
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.host.guest_facts import Guest, NovaFacts
 
 PMD_MASK = "pmd-cpu-mask"
 LCORE_MASK = "dpdk-lcore-mask"

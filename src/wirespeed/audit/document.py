@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from wirespeed.model.finding import AuditReport, Status
+from wirespeed.model.host.finding import AuditReport, Status
 
 SCHEMA_VERSION = "1.0"
 _MAJOR = SCHEMA_VERSION.partition(".")[0]

@@ -16,7 +16,7 @@ from wirespeed.audit.rule import (
     Rule,
     Subject,
 )
-from wirespeed.model.finding import AuditReport, Finding, Status
+from wirespeed.model.host.finding import AuditReport, Finding, Status
 
 
 def audit(subject: Subject, rules: Iterable[Rule]) -> AuditReport:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 
-from wirespeed.model.text import printable
+from wirespeed.model.input.text import printable
 
 
 def command(*words: object, note: str = "") -> str:

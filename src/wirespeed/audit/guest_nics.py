@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from wirespeed.audit.ports import node_of_port, paths
-from wirespeed.model.facts import HostFacts, PciDevice
-from wirespeed.model.guest_facts import Guest
+from wirespeed.model.host.facts import HostFacts, PciDevice
+from wirespeed.model.host.guest_facts import Guest
 
 
 def passed_through(facts: HostFacts, guest: Guest) -> tuple[PciDevice, ...]:

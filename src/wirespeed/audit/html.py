@@ -6,7 +6,7 @@ from __future__ import annotations
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from wirespeed.audit.sources import papers_in
-from wirespeed.model.finding import AuditReport, Severity, Status
+from wirespeed.model.host.finding import AuditReport, Severity, Status
 
 # Findings that need a decision come first, then those not checked, then those that passed.
 _ORDER = (

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from wirespeed.model.facts import HostFacts
+from wirespeed.model.host.facts import HostFacts
 
 
 @dataclass(frozen=True, slots=True)

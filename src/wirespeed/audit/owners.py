@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from wirespeed.audit.cores import LCORE_MASK, guest_cpus, mask, pinned_cpus, pmd_cpus
 from wirespeed.audit.rule import FactUnusable, NothingToCheck
-from wirespeed.model.facts import HostFacts
+from wirespeed.model.host.facts import HostFacts
 
 
 class Owner(StrEnum):

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from wirespeed.audit.rule import FactUnusable
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.ovs_facts import OvsFacts, OvsInterface
-from wirespeed.plan.memory import DpdkPort
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.host.ovs_facts import OvsFacts, OvsInterface
+from wirespeed.plan.sizing.ovs_memory import DpdkPort
 
 # Defaults of Open vSwitch (ovs-vswitchd.conf.db).
 DEFAULT_RX_QUEUES = 1

@@ -13,11 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from wirespeed.audit.needs import Need
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.finding import Severity
-from wirespeed.model.host_rules import MemoryModel
-from wirespeed.model.plan import HostPlan, Plan
-from wirespeed.model.policy import Pattern
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.host.finding import Severity
+from wirespeed.model.plan.host_rules import MemoryModel
+from wirespeed.model.plan.plan import HostPlan, Plan
+from wirespeed.model.plan.policy import Pattern
 
 
 class FactUnusable(Exception):

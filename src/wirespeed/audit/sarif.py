@@ -13,7 +13,7 @@ from typing import Any
 
 from wirespeed.audit.rule import Rule
 from wirespeed.audit.sources import papers_in
-from wirespeed.model.finding import AuditReport, Finding, Severity, Status
+from wirespeed.model.host.finding import AuditReport, Finding, Severity, Status
 
 _LEVEL = {
     Severity.CRITICAL: "error",

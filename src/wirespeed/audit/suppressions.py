@@ -24,10 +24,10 @@ from pydantic_core import ErrorDetails
 
 from wirespeed.audit.registry import rule_named
 from wirespeed.document.validation import fault_of
-from wirespeed.model.bounded import load_toml
 from wirespeed.model.errors import BadInput, faulty_file
-from wirespeed.model.finding import AuditReport, Finding, Status
-from wirespeed.model.text import LINE, Glob, Line, Word
+from wirespeed.model.host.finding import AuditReport, Finding, Status
+from wirespeed.model.input.bounded import load_toml
+from wirespeed.model.input.text import LINE, Glob, Line, Word
 
 _NEXT = "See docs/tutorial/audit-your-server.md for the keys of a suppression file."
 

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from wirespeed.bench.interface import HopCount, Way
 from wirespeed.bench.topology.wiring import GENERATOR, PARTNER, Cable, End
-from wirespeed.model.hop_counts import (
+from wirespeed.model.result.hop_counts import (
     EXTERNAL,
     INGRESS,
     Counted,
@@ -26,7 +26,7 @@ from wirespeed.model.hop_counts import (
     QueueShare,
     WorkerShare,
 )
-from wirespeed.model.observation import DirectionCount
+from wirespeed.model.result.observation import DirectionCount
 
 Counts = Mapping[str, HopCount]
 K = TypeVar("K")

@@ -10,9 +10,9 @@ from typing import Protocol
 
 from wirespeed.model.cpus import CpuPlacement
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.hop_counts import Counted, DropCause
-from wirespeed.model.observation import Observation
-from wirespeed.model.tcp import TcpRun
+from wirespeed.model.result.hop_counts import Counted, DropCause
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.result.tcp import TcpRun
 from wirespeed.remote.interface import Process
 
 

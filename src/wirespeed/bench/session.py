@@ -25,10 +25,10 @@ from wirespeed.bench.switch.nic.part import NicSwitch
 from wirespeed.bench.trial import TrialSetup, run_trial
 from wirespeed.bench.trial_setup import setup_between, setup_on_one_host
 from wirespeed.model.cpus import CpuPlacement
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.observation import Observation
-from wirespeed.model.plan import HostPlan, Plan
-from wirespeed.model.spec import Frames
+from wirespeed.model.plan.plan import HostPlan, Plan
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.study.spec import Frames
 
 # A path is open when this rate in frames/s passes it without loss twice in a row.
 _PROBE_FPS, _PROBE_S, _OPEN_S = 10_000.0, 0.1, 20.0

@@ -39,9 +39,10 @@ from wirespeed.bench.traffic.tcp.ports import (
 )
 from wirespeed.bench.traffic.tcp.sampler import Program, Sampler
 from wirespeed.bench.traffic.tcp.tools import make_clients, make_server, read_output
-from wirespeed.model.plan import HostPlan, Plan
-from wirespeed.model.spec import TcpStreams
-from wirespeed.model.tcp import Tcp, TcpDirection, TcpRun
+from wirespeed.model.plan.plan import HostPlan, Plan
+from wirespeed.model.result.tcp import TcpRun
+from wirespeed.model.study.spec import TcpStreams
+from wirespeed.model.study.tcp import Tcp, TcpDirection
 from wirespeed.remote.interface import HostUnreachable, Process, Runner
 from wirespeed.remote.state import state_directory
 

@@ -16,9 +16,9 @@ from wirespeed.bench.noise.cgroups import Cgroups
 from wirespeed.bench.noise.competing import Usage, booted_at, by_cpu, look, look_at_tasks
 from wirespeed.bench.noise.scheduler import Snapshot, snapshot, time_between
 from wirespeed.bench.noise.settings import watched
-from wirespeed.model.evidence import Disturbance
-from wirespeed.model.observation import Competitor, PollingThread
-from wirespeed.model.thread_time import CpuInterrupts, ThreadTime
+from wirespeed.model.result.evidence import Disturbance
+from wirespeed.model.result.observation import Competitor, PollingThread
+from wirespeed.model.result.thread_time import CpuInterrupts, ThreadTime
 from wirespeed.remote.interface import Runner
 
 

@@ -24,8 +24,8 @@ from wirespeed.bench.traffic.frames.figures import TrialFigures
 from wirespeed.bench.traffic.frames.generator import AFTER_NS, Generator
 from wirespeed.bench.traffic.frames.windows import Cut, cut
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.evidence import Evidence
-from wirespeed.model.hop_counts import (
+from wirespeed.model.result.evidence import Evidence
+from wirespeed.model.result.hop_counts import (
     Drop,
     DropCause,
     HopEvents,
@@ -33,8 +33,8 @@ from wirespeed.model.hop_counts import (
     QueueShare,
     WorkerShare,
 )
-from wirespeed.model.observation import Observation
-from wirespeed.model.rfc2544 import FINAL_S, PAUSE_S, RESIDUAL_S
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.study.rfc2544 import FINAL_S, PAUSE_S, RESIDUAL_S
 from wirespeed.remote.interface import Process, Runner
 
 # A generator that has not ended this long after its time hangs.

@@ -19,8 +19,8 @@ from wirespeed.bench.noise.watch import NoiseWatch
 from wirespeed.bench.program.watcher import Watcher
 from wirespeed.bench.program.wsdp import Wsdp
 from wirespeed.bench.trial import TrialHost, TrialSetup
-from wirespeed.model.plan import HostPlan
-from wirespeed.model.spec import Frames
+from wirespeed.model.plan.plan import HostPlan
+from wirespeed.model.study.spec import Frames
 from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.state import state_directory
 

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from wirespeed.cli.command_kinds import lazy_group
 from wirespeed.cli.console import print_text
-from wirespeed.cli.main import version_line
-from wirespeed.cli.verbs import lazy_group
+from wirespeed.cli.version import version_line
 
 _HELP = "Audit this host, measure its NFV data plane and explain what limits it."
 # Module and attribute of each verb, and its summary, in the order of `--help`.

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from wirespeed.document.private_file import read_own
-from wirespeed.model.bounded import load_toml
 from wirespeed.model.errors import BadInput, faulty_file
+from wirespeed.model.input.bounded import load_toml
 
 FILE_NAME = "wirespeed.toml"
 # Shorter, and a controller that waits for its disk would lose its hosts.

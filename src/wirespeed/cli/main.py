@@ -6,8 +6,9 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from importlib.metadata import version
 from typing import TYPE_CHECKING
+
+from wirespeed.cli.version import version_line
 
 if TYPE_CHECKING:
     from typer import TyperException
@@ -58,11 +59,6 @@ def _run(arguments: list[str]) -> int:
             raise
         return _report_unforeseen()
     return ended if isinstance(ended, int) else 0
-
-
-def version_line() -> str:
-    """Return name and version of the program."""
-    return f"wirespeed {version('wirespeed')}\n"
 
 
 def _report(what: str, next_step: str, exit_code: int, command: str = "wirespeed") -> int:

@@ -11,7 +11,6 @@ from typing import Any
 
 from wirespeed.cloud.api import Api, CloudUnreadable, Gone, Record
 from wirespeed.cloud.each import Each
-from wirespeed.model.bounded import load_json
 from wirespeed.model.cloud import (
     CloudAggregate,
     CloudFlavor,
@@ -22,6 +21,7 @@ from wirespeed.model.cloud import (
     ServerNode,
     ServerPort,
 )
+from wirespeed.model.input.bounded import load_json
 
 _HOST = "OS-EXT-SRV-ATTR:host"
 _INSTANCE = "OS-EXT-SRV-ATTR:instance_name"

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from wirespeed.model.bounded import load_json
+from wirespeed.model.input.bounded import load_json
 
 
 def skipped_files() -> Iterator[str]:

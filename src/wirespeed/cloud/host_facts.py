@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from wirespeed.model.cloud import Cloud, ComputeHost, Server, ServerNode, ServerPort
 from wirespeed.model.errors import BadInput
-from wirespeed.model.facts import HostFacts, Kernel, Missing
-from wirespeed.model.guest_facts import Flavor, Guest, GuestPort, VcpuPin
+from wirespeed.model.host.facts import HostFacts, Kernel, Missing
+from wirespeed.model.host.guest_facts import Flavor, Guest, GuestPort, VcpuPin
 from wirespeed.model.words import counted
 
 SMALL_PAGE_KIB = 4

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from wirespeed.cloud.api import CloudUnreadable, Gone, Record, only
 from wirespeed.cloud.config_files import skipped_files
 from wirespeed.model.errors import BadInput
-from wirespeed.model.installed import install_extra
+from wirespeed.model.host.installed import install_extra
 
 # Nova reports where a server's vCPUs and memory are since 2.78 (Train). It no longer reports a
 # hypervisor's nodes and cores since 2.88. Placement reports nested providers since 1.14.

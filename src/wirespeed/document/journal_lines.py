@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from wirespeed.model.bounded import load_json
+from wirespeed.model.input.bounded import load_json
 from wirespeed.model.words import counted
 
 _SEALED = re.compile(r'(\{.*), "crc32": "([0-9a-f]{8})"\}')

@@ -14,8 +14,8 @@ from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from wirespeed.model.fault import show
-from wirespeed.model.text import LINE, PROSE, Form, printable
+from wirespeed.model.input.fault import show
+from wirespeed.model.input.text import LINE, PROSE, Form, printable
 
 T = TypeVar("T")
 # Called for each dropped value: its field, and why it is not of its form.

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from wirespeed.model.fault import ABSENT, Fault
+from wirespeed.model.input.fault import ABSENT, Fault
 
 # pydantic's error types; a key of a dataclass is an argument to it.
 UNKNOWN = frozenset({"extra_forbidden", "unexpected_keyword_argument"})

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from wirespeed.model.bounded import load_json
 from wirespeed.model.errors import BadInput
-from wirespeed.model.fault import show
+from wirespeed.model.input.bounded import load_json
+from wirespeed.model.input.fault import show
 
 
 def read_document(text: str, what: str, version: str, next_step: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from wirespeed.experiment.combinations import Combination
 from wirespeed.experiment.placement_fit import PlacementFit
-from wirespeed.model.quantile import two_sided
+from wirespeed.model.result.quantile import two_sided
 
 Floats = npt.NDArray[np.float64]
 # Rates of each combination, one per repeat, in the order of repeats.

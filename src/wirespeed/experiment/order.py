@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from wirespeed.model.cpus import PlacementKind
-from wirespeed.model.design import Order
+from wirespeed.model.study.design import Order
 
 T = TypeVar("T")
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from wirespeed.experiment.combinations import Combination
 from wirespeed.model.cpus import NEAREST, PlacementKind
-from wirespeed.model.quantile import two_sided
+from wirespeed.model.result.quantile import two_sided
 
 Floats = npt.NDArray[np.float64]
 

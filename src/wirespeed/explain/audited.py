@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from wirespeed.model.explanation import Resource, ResourceState, ResourceUse
-from wirespeed.model.finding import AuditReport, Finding
+from wirespeed.model.host.finding import AuditReport, Finding
+from wirespeed.model.result.explanation import Resource, ResourceState, ResourceUse
 
 RULES: Mapping[Resource, tuple[str, ...]] = MappingProxyType({
     # PMD threads on siblings, off the NIC's node, queues across nodes, clocks, idle states.

@@ -23,8 +23,8 @@ from wirespeed.explain.loss import BY_SETTINGS
 from wirespeed.explain.seen import Seen, seen
 from wirespeed.explain.stages import time_left
 from wirespeed.explain.suspect import STRAY, Suspect, figure
-from wirespeed.model.explanation import Explanation, Proposal
-from wirespeed.model.hop_counts import DropCause
+from wirespeed.model.result.explanation import Explanation, Proposal
+from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.words import frames as frames_of
 from wirespeed.model.words import share
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from wirespeed.explain.blame_time import thread_hop
 from wirespeed.explain.seen import Changed, Fate, Seen
 from wirespeed.explain.suspect import Suspect, figure
-from wirespeed.model.change import Change
-from wirespeed.model.explanation import EvidenceFigure, Explanation, Proposal
+from wirespeed.model.result.change import Change
+from wirespeed.model.result.explanation import EvidenceFigure, Explanation, Proposal
 from wirespeed.model.words import counted, share
 
 _NAMED = 3

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.seen import RINGS_OF_SUT, Seen, seen
 from wirespeed.explain.suspect import MUCH, PLAINLY, STRAY, Suspect, figure
-from wirespeed.model.explanation import Explanation, Proposal
-from wirespeed.model.hop_counts import DropCause
+from wirespeed.model.result.explanation import Explanation, Proposal
+from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.words import share
 
 _SWITCH, _GENERATOR = "switch", "tg"

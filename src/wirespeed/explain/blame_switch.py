@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from wirespeed.explain.causes import CAUSES
 from wirespeed.explain.seen import RINGS_OF_SUT, Seen
 from wirespeed.explain.suspect import STRAY, Suspect, figure
-from wirespeed.model.explanation import Explanation, Proposal
-from wirespeed.model.hop_counts import INGRESS, Counted, DropCause
+from wirespeed.model.result.explanation import Explanation, Proposal
+from wirespeed.model.result.hop_counts import INGRESS, Counted, DropCause
 from wirespeed.model.words import percent
 
 _SWITCH = "switch"

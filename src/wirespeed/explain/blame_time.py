@@ -11,9 +11,9 @@ from collections.abc import Set as AbstractSet
 
 from wirespeed.explain.seen import PMD, RINGS_OF_SUT, Seen, Spent
 from wirespeed.explain.suspect import MUCH, PLAINLY, STRAY, Suspect, figure
-from wirespeed.model.explanation import EvidenceFigure, Explanation, Proposal
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.thread_time import MANY_INTERRUPTS_PER_S, MUCH_SOFTIRQ_TIME
+from wirespeed.model.result.explanation import EvidenceFigure, Explanation, Proposal
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.result.thread_time import MANY_INTERRUPTS_PER_S, MUCH_SOFTIRQ_TIME
 from wirespeed.model.words import counted, share
 
 _SWITCH, _GENERATOR = "switch", "tg"

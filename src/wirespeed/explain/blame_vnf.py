@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from wirespeed.explain.seen import Seen
 from wirespeed.explain.suspect import MUCH, STRAY, Suspect, figure
-from wirespeed.model.evidence import Source
-from wirespeed.model.explanation import Explanation, Proposal
-from wirespeed.model.hop_counts import Counted, DropCause
+from wirespeed.model.result.evidence import Source
+from wirespeed.model.result.explanation import Explanation, Proposal
+from wirespeed.model.result.hop_counts import Counted, DropCause
 from wirespeed.model.words import share
 
 _TOWARDS = (DropCause.VHOST_TX_RING_FULL, DropCause.NOT_CONNECTED, DropCause.VNF_ENDED,

@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wirespeed.explain.interface import Measured
-from wirespeed.model.explanation import Proposal
-from wirespeed.model.hop_counts import INGRESS, Drop, DropCause
-from wirespeed.model.spec import MAX_DESCRIPTORS
-from wirespeed.model.sut import SutDescription
+from wirespeed.model.result.explanation import Proposal
+from wirespeed.model.result.hop_counts import INGRESS, Drop, DropCause
+from wirespeed.model.study.spec import MAX_DESCRIPTORS
+from wirespeed.model.study.sut import SutDescription
 
 
 @dataclass(frozen=True, slots=True)

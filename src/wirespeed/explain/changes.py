@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from wirespeed.explain.interface import Measured
-from wirespeed.model.explanation import Explanation, KeyChange, KeyValue
-from wirespeed.model.facts import Cpu, HostFacts
-from wirespeed.model.plan import HostPlan
-from wirespeed.model.spec import MAX_DESCRIPTORS, Frames, TcpStreams, Vswitch
+from wirespeed.model.host.facts import Cpu, HostFacts
+from wirespeed.model.plan.plan import HostPlan
+from wirespeed.model.result.explanation import Explanation, KeyChange, KeyValue
+from wirespeed.model.study.spec import MAX_DESCRIPTORS, Frames, TcpStreams, Vswitch
 from wirespeed.model.units import mtu_for
 
 _MAX_QUEUES = _MAX_WORKERS = 16

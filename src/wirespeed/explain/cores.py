@@ -9,14 +9,14 @@ from collections.abc import Iterator
 
 from wirespeed.explain.interface import Measured
 from wirespeed.model.cpus import OWN_CORE_SLOWDOWN, SHARED_CACHE_NS, PlacementKind
-from wirespeed.model.explanation import (
+from wirespeed.model.result.explanation import (
     EvidenceFigure,
     ExpectedGain,
     Explanation,
     GainKind,
     Proposal,
 )
-from wirespeed.model.result import Grade
+from wirespeed.model.result.result import Grade
 from wirespeed.model.words import mpps, percent, share
 
 # Of the time: below it, that a core was shared does not explain a difference worth a sentence.

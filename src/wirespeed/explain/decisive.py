@@ -6,7 +6,7 @@ from __future__ import annotations
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.loss import first_loss
 from wirespeed.explain.trial import counted_time
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.trial import Stage, Trial
 
 
 def decisive(point: Measured) -> tuple[int, Trial] | None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wirespeed.explain.interface import Measured
-from wirespeed.model.explanation import Explanation, Proposal
+from wirespeed.model.result.explanation import Explanation, Proposal
 from wirespeed.model.words import EMULATED
 
 

@@ -17,8 +17,8 @@ from wirespeed.explain.interface import Explainer, Measured
 from wirespeed.explain.loss import loss, not_reached
 from wirespeed.explain.saturation import frame_cost, overload, pauses
 from wirespeed.explain.tcp import tcp
-from wirespeed.model.explanation import Explanation
-from wirespeed.model.result import TCP
+from wirespeed.model.result.explanation import Explanation
+from wirespeed.model.result.result import TCP
 
 # Between who is to blame, and what was noticed and is harmless.
 _OF_FRAMES: tuple[Explainer, ...] = (

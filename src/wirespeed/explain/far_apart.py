@@ -10,8 +10,8 @@ from wirespeed.explain.blame import Blame
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.loss import BY_SETTINGS, first_loss, total_drops
 from wirespeed.explain.stages import stage_behind, time_left
-from wirespeed.model.result import Grade, SearchResult
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.result import Grade, SearchResult
+from wirespeed.model.result.trial import Stage, Trial
 
 # Overload makes a SUT slower, but not by this factor.
 FAR_APART = 2.0

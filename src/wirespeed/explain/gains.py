@@ -14,9 +14,9 @@ from dataclasses import replace
 from wirespeed.explain.decisive import carried_fps, decisive
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.stages import FULL, PollingStage, stage, stage_behind
-from wirespeed.model.explanation import ExpectedGain, Explanation, Resource
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.trial import Trial
+from wirespeed.model.result.explanation import ExpectedGain, Explanation, Resource
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.result.trial import Trial
 from wirespeed.model.words import mpps, percent
 
 # One thread reads a socket, whatever CPUs there are.

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from wirespeed.model.explanation import Explanation
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.plan import Plan
-from wirespeed.model.prediction import Prediction
-from wirespeed.model.result import SearchResult
-from wirespeed.model.spec import Frames, Workload
-from wirespeed.model.sut import SutDescription
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.plan.plan import Plan
+from wirespeed.model.plan.prediction import Prediction
+from wirespeed.model.result.explanation import Explanation
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.study.spec import Frames, Workload
+from wirespeed.model.study.sut import SutDescription
 
 
 @dataclass(frozen=True, slots=True)

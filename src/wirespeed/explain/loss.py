@@ -15,12 +15,12 @@ from wirespeed.explain.causes import CAUSES, longer_rings, proposal_for
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.stages import time_left
 from wirespeed.explain.trial import STEADY_GROWTH, counted_time, growth_ratio
-from wirespeed.model.evidence import DisturbanceKind
-from wirespeed.model.explanation import EvidenceFigure, Explanation, Proposal
-from wirespeed.model.hop_counts import INGRESS, Drop, DropCause
-from wirespeed.model.observation import PollingThread
-from wirespeed.model.result import SearchResult
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.evidence import DisturbanceKind
+from wirespeed.model.result.explanation import EvidenceFigure, Explanation, Proposal
+from wirespeed.model.result.hop_counts import INGRESS, Drop, DropCause
+from wirespeed.model.result.observation import PollingThread
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.result.trial import Stage, Trial
 from wirespeed.model.words import frames, mpps, percent
 from wirespeed.model.words import loss as loss_ratio
 

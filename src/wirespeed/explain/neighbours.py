@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 
-from wirespeed.model.neighbours import Neighbours
-from wirespeed.model.trial import CORE_SHARED, GENERATOR_STOPPED, SUT_STOPPED, Trial
+from wirespeed.model.host.neighbours import Neighbours
+from wirespeed.model.result.trial import CORE_SHARED, GENERATOR_STOPPED, SUT_STOPPED, Trial
 from wirespeed.model.words import percent
 
 _TAKEN: Final = frozenset({CORE_SHARED, GENERATOR_STOPPED, SUT_STOPPED})

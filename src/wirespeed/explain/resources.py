@@ -12,9 +12,9 @@ from wirespeed.explain.stages import stage_behind, time_left
 from wirespeed.explain.uses.host import scheduling, steal
 from wirespeed.explain.uses.path import balance, copies, link, queues
 from wirespeed.explain.uses.polling import function, generator, switch
-from wirespeed.model.explanation import Explanation, Resource, ResourceState, ResourceUse
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.trial import Trial
+from wirespeed.model.result.explanation import Explanation, Resource, ResourceState, ResourceUse
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.result.trial import Trial
 
 _USES: tuple[Callable[[Measured, int, Trial], ResourceUse], ...] = (
     switch, function, generator, link, copies, queues, balance, scheduling, steal,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from wirespeed.explain.causes import longer_rings
 from wirespeed.explain.interface import Measured
-from wirespeed.model.explanation import EvidenceFigure, ExpectedGain, Explanation
+from wirespeed.model.result.explanation import EvidenceFigure, ExpectedGain, Explanation
 from wirespeed.model.words import percent
 
 # An NDR below this share of the PDR, and an MRR below this share of the best, need a reason.

@@ -13,14 +13,14 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from wirespeed.explain.loss import first_loss, total_drops
-from wirespeed.model.change import Change
-from wirespeed.model.evidence import DisturbanceKind, Source
-from wirespeed.model.hop_counts import Counted, DropCause
-from wirespeed.model.observation import Competitor, Observation, PollingThread
-from wirespeed.model.plan import Plan
-from wirespeed.model.result import SearchResult
-from wirespeed.model.thread_time import ThreadTime, Throttle
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.plan.plan import Plan
+from wirespeed.model.result.change import Change
+from wirespeed.model.result.evidence import DisturbanceKind, Source
+from wirespeed.model.result.hop_counts import Counted, DropCause
+from wirespeed.model.result.observation import Competitor, Observation, PollingThread
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.result.thread_time import ThreadTime, Throttle
+from wirespeed.model.result.trial import Stage, Trial
 
 # How Open vSwitch names its polling threads.
 PMD = "pmd-"

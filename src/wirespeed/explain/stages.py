@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wirespeed.explain.interface import Measured
-from wirespeed.model.explanation import Resource
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.observation import PollingThread
-from wirespeed.model.trial import Trial
+from wirespeed.model.result.explanation import Resource
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.result.observation import PollingThread
+from wirespeed.model.result.trial import Trial
 
 # A stage whose busiest thread has frames to handle for more of the time has no time left.
 FULL = 0.9

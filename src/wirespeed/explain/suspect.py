@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wirespeed.model.explanation import EvidenceFigure, Explanation
+from wirespeed.model.result.explanation import EvidenceFigure, Explanation
 
 ALL_TRIALS = "all trials, disturbed time included"
 # Fewer of the frames are strays: no suspect is looked for.

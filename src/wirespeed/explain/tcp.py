@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wirespeed.explain.interface import Measured
-from wirespeed.model.explanation import EvidenceFigure, Explanation, Proposal
-from wirespeed.model.tcp import TcpFigure
+from wirespeed.model.result.explanation import EvidenceFigure, Explanation, Proposal
+from wirespeed.model.result.tcp import TcpFigure
 
 _PROPOSALS = {
     "server_cpu": Proposal(

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from wirespeed.model.result import SearchResult
-from wirespeed.model.trial import NOT_DRAINED, Stage, Trial
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.result.trial import NOT_DRAINED, Stage, Trial
 
 COUNTED: Final = "counted"
 AROUND: Final = "between trials: setting up, draining, reading counters"

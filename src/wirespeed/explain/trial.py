@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from wirespeed.model.trial import Trial
+from wirespeed.model.result.trial import Trial
 
 
 class Standing(StrEnum):

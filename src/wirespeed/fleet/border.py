@@ -13,11 +13,11 @@ from datetime import datetime
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from wirespeed.document.validation import faults_of
-from wirespeed.model.bounded import load_json
 from wirespeed.model.errors import BadInput, faulty_file
-from wirespeed.model.moment import moment_fault
-from wirespeed.model.snapshot import HostSnapshot, Member
-from wirespeed.model.text import ADDRESS, HOST, OPTIONAL_NAME
+from wirespeed.model.host.snapshot import HostSnapshot, Member
+from wirespeed.model.input.bounded import load_json
+from wirespeed.model.input.moment import moment_fault
+from wirespeed.model.input.text import ADDRESS, HOST, OPTIONAL_NAME
 
 
 class _Place(BaseModel):

@@ -12,7 +12,7 @@ from itertools import combinations
 from statistics import median
 
 from wirespeed.model.cpus import PlacementKind
-from wirespeed.model.snapshot import Repeat
+from wirespeed.model.host.snapshot import Repeat
 
 # Fewer trials show no trend.
 FEWEST = 20

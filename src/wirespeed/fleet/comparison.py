@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from wirespeed.fleet.burn_in import BurnIn, burn_ins
 from wirespeed.fleet.groups import Group, Host, groups, host_of
 from wirespeed.fleet.outliers import Compared, compare_figures
-from wirespeed.model.snapshot import Figure, HostSnapshot, Repeat
+from wirespeed.model.host.snapshot import Figure, HostSnapshot, Repeat
 
 
 @dataclass(frozen=True, slots=True)

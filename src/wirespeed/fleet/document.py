@@ -12,7 +12,7 @@ from wirespeed.fleet.burn_in import BurnIn
 from wirespeed.fleet.comparison import Fleet
 from wirespeed.fleet.groups import Group
 from wirespeed.fleet.outliers import Compared
-from wirespeed.model.finding import Status
+from wirespeed.model.host.finding import Status
 
 SCHEMA_VERSION = "1.0"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from wirespeed.fleet.hardware import hardware_lines
 from wirespeed.fleet.traits import Traits, traits
 from wirespeed.fleet.verdicts import Verdicts, verdicts
-from wirespeed.model.snapshot import HostSnapshot, Member
+from wirespeed.model.host.snapshot import HostSnapshot, Member
 
 ABSENT = "absent"
 

@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections import Counter
 
-from wirespeed.model.facts import HostFacts
+from wirespeed.model.host.facts import HostFacts
 
 DIGEST_LENGTH = 12
 

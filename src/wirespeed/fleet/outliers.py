@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from wirespeed.fleet.robust import Spread, apart, spread
 from wirespeed.model.cpus import PlacementKind, placement_words
-from wirespeed.model.snapshot import Figure
+from wirespeed.model.host.snapshot import Figure
 
 
 @dataclass(frozen=True, slots=True)

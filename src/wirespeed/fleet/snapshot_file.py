@@ -11,8 +11,8 @@ from typing import Any
 from wirespeed.document.kind import DocumentKind
 from wirespeed.fleet.hardware import hardware_digest
 from wirespeed.host.file import inconsistencies
-from wirespeed.model.finding import Status
-from wirespeed.model.snapshot import HostSnapshot
+from wirespeed.model.host.finding import Status
+from wirespeed.model.host.snapshot import HostSnapshot
 
 
 def _faults(found: HostSnapshot) -> list[str]:

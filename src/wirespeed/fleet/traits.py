@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from wirespeed.model.cpuset import format_list
-from wirespeed.model.facts import HostFacts, PciDevice
+from wirespeed.model.host.facts import HostFacts, PciDevice
 
 # Words of the kernel command line that name this host's disk or image.
 _OWN_WORDS = ("BOOT_IMAGE", "root", "resume", "initrd", "rd.luks.uuid", "rd.lvm.lv", "ip")

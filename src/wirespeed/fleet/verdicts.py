@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from wirespeed.model.finding import AuditReport, Severity, Status
+from wirespeed.model.host.finding import AuditReport, Severity, Status
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from wirespeed.host.nova import read_nova
 from wirespeed.host.ovs import read_ovs
 from wirespeed.host.pci import read_default_route_interface, read_interfaces, read_pci
 from wirespeed.host.reader import HostUnreadable, Reader
-from wirespeed.model.facts import HostFacts
+from wirespeed.model.host.facts import HostFacts
 from wirespeed.remote.interface import Runner
 
 

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from wirespeed.host.reader import Files, Reader
-from wirespeed.model.facts import Cache, Cpu, IdleState
+from wirespeed.model.host.facts import Cache, Cpu, IdleState
 
 SYS_CPU = "/sys/devices/system/cpu"
 SYS_NODE = "/sys/devices/system/node"

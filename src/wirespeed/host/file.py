@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from wirespeed.document.kind import DocumentKind
 from wirespeed.model.cpuset import format_list
-from wirespeed.model.facts import HostFacts
+from wirespeed.model.host.facts import HostFacts
 
 
 def inconsistencies(facts: HostFacts) -> list[str]:

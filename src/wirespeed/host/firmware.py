@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 
 from wirespeed.host.reader import Reader
-from wirespeed.model.facts import Dimm, Firmware
-from wirespeed.model.fault import show
+from wirespeed.model.host.facts import Dimm, Firmware
+from wirespeed.model.input.fault import show
 
 DMI = "/sys/class/dmi/id"
 _NAMES = ("sys_vendor", "product_name", "bios_version", "bios_date")

@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from wirespeed.model.bounded import load_json
 from wirespeed.model.errors import BadInput, faulty_file
-from wirespeed.model.guest_facts import Flavor
+from wirespeed.model.host.guest_facts import Flavor
+from wirespeed.model.input.bounded import load_json
 
 _NEXT = "Write it with `openstack flavor list --long -f json > FILE`."
 # Older clients print the properties as text: hw:cpu_policy='dedicated', hw:numa_nodes='1'.

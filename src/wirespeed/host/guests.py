@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 
 from wirespeed.host.reader import Reader
 from wirespeed.model.cpuset import parse_list
-from wirespeed.model.guest_facts import Flavor, Guest, GuestPort, VcpuPin
+from wirespeed.model.host.guest_facts import Flavor, Guest, GuestPort, VcpuPin
 
 VIRSH = ["virsh", "-r", "-c", "qemu:///system"]
 STATUS_FOLDER = "/run/libvirt/qemu"

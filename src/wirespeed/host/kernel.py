@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from wirespeed.host.reader import Reader
-from wirespeed.model.facts import Irq, Kernel
+from wirespeed.model.host.facts import Irq, Kernel
 
 SYS_CPU = "/sys/devices/system/cpu"
 POSSIBLE = f"{SYS_CPU}/possible"

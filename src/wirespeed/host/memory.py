@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from wirespeed.host.reader import Files, Reader, whole
-from wirespeed.model.facts import HugePagePool, NumaNode
+from wirespeed.model.host.facts import HugePagePool, NumaNode
 
 SYS_NODE = "/sys/devices/system/node"
 SYS_MEMORY = "/sys/devices/system/memory"

@@ -14,7 +14,7 @@ from wirespeed.host.nova import management_address
 from wirespeed.host.reader import Reader
 from wirespeed.host.routes import default_route_interfaces, interface_towards, with_lower
 from wirespeed.host.sessions import Connection, connections
-from wirespeed.model.bounded import load_json
+from wirespeed.model.input.bounded import load_json
 from wirespeed.remote.interface import Runner
 
 

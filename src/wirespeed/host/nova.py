@@ -12,8 +12,8 @@ from collections import defaultdict
 
 from wirespeed.host.reader import Reader
 from wirespeed.model.cpuset import parse_list
-from wirespeed.model.fault import show
-from wirespeed.model.guest_facts import NovaFacts
+from wirespeed.model.host.guest_facts import NovaFacts
+from wirespeed.model.input.fault import show
 
 # TripleO's containers mount the first path; packages and DevStack use the others.
 PATHS = (

@@ -14,9 +14,9 @@ from functools import partial
 from typing import Any
 
 from wirespeed.host.reader import Reader
-from wirespeed.model.bounded import load_json
-from wirespeed.model.fault import show
-from wirespeed.model.ovs_facts import Bridge, OvsFacts, OvsInterface, PmdThread, Rxq
+from wirespeed.model.host.ovs_facts import Bridge, OvsFacts, OvsInterface, PmdThread, Rxq
+from wirespeed.model.input.bounded import load_json
+from wirespeed.model.input.fault import show
 
 VSCTL = ["ovs-vsctl", "--timeout=5", "--format=json"]
 APPCTL = ["ovs-appctl", "--timeout=5"]

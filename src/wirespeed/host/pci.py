@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from wirespeed.host.reader import Files, Reader, whole
 from wirespeed.host.routes import DEFAULT_ROUTES, default_routes
-from wirespeed.model.facts import Interface, PciDevice
+from wirespeed.model.host.facts import Interface, PciDevice
 from wirespeed.remote.pci import SYS_PCI
 
 SYS_NET = "/sys/class/net"

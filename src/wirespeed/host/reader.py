@@ -12,12 +12,12 @@ import errno
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from wirespeed.model.bounded import MAX_INTEGER
 from wirespeed.model.cpuset import parse_list
 from wirespeed.model.errors import BadInput, faulty_file
-from wirespeed.model.facts import Missing
-from wirespeed.model.fault import show
-from wirespeed.model.text import printable
+from wirespeed.model.host.facts import Missing
+from wirespeed.model.input.bounded import MAX_INTEGER
+from wirespeed.model.input.fault import show
+from wirespeed.model.input.text import printable
 from wirespeed.remote.interface import (
     Completed,
     NotRecorded,

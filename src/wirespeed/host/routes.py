@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from wirespeed.model.bounded import load_json
-from wirespeed.model.fault import show
+from wirespeed.model.input.bounded import load_json
+from wirespeed.model.input.fault import show
 from wirespeed.remote.interface import Runner
 
 _V4, _V6 = DEFAULT_ROUTES = ("/proc/net/route", "/proc/net/ipv6_route")

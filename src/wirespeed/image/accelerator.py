@@ -14,7 +14,7 @@ from pathlib import Path
 
 from wirespeed.image.errors import ImageError
 from wirespeed.image.machine import KERNEL_ARGUMENTS, PROGRAM
-from wirespeed.model.bounded import load_json
+from wirespeed.model.input.bounded import load_json
 from wirespeed.remote.interface import ProgramMissing, Runner
 
 _DEVICE = "/dev/kvm"

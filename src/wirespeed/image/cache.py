@@ -19,7 +19,7 @@ from pathlib import Path
 from wirespeed.image.build import build
 from wirespeed.image.errors import ImageError
 from wirespeed.image.recipe import Recipe
-from wirespeed.model.bounded import load_json
+from wirespeed.model.input.bounded import load_json
 from wirespeed.remote.interface import Runner
 
 _PARTIAL = ".partial"

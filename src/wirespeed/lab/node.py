@@ -21,7 +21,7 @@ from pathlib import Path
 
 from wirespeed.lab.errors import LabError
 from wirespeed.lab.machine import MachineSpec
-from wirespeed.model.bounded import load_json
+from wirespeed.model.input.bounded import load_json
 from wirespeed.remote.interface import RemoteError
 from wirespeed.remote.reach import EMULATED_PATIENCE
 from wirespeed.remote.ssh import SshRunner

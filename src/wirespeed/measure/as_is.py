@@ -15,8 +15,8 @@ from wirespeed.measure.prober import (
     Prober,
 )
 from wirespeed.measure.split import end_side
-from wirespeed.model.result import AsIs, Grade, SearchResult
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.result import AsIs, Grade, SearchResult
+from wirespeed.model.result.trial import Stage, Trial
 
 # Shares of the clean NDR that are tried, until a whole trial loses nothing.
 SHARES = (0.9, 0.75, 0.6, 0.45, 0.3, 0.15)

@@ -12,7 +12,7 @@ from statistics import median_high
 from wirespeed.measure.operating_point import OperatingPoint
 from wirespeed.measure.prober import Prober
 from wirespeed.measure.search.interface import Figures
-from wirespeed.model.result import Interval
+from wirespeed.model.result.result import Interval
 
 
 def so_far(prober: Prober) -> Figures:

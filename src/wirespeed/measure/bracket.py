@@ -7,8 +7,8 @@ from wirespeed.measure.as_is import lossless
 from wirespeed.measure.prober import Prober
 from wirespeed.measure.search.mrr import Overload
 from wirespeed.measure.verdict import verdict
-from wirespeed.model.result import Bracket
-from wirespeed.model.trial import Trial
+from wirespeed.model.result.result import Bracket
+from wirespeed.model.result.trial import Trial
 
 # Shares of the offered frames. In clean time only an overload loses as much. With noise, a core
 # shared evenly carries half of its capacity, so only a larger loss shows an overload.

@@ -18,14 +18,14 @@ from wirespeed.measure.search.interface import Figures
 from wirespeed.measure.search.mrr import Overload
 from wirespeed.measure.split import on_one_side
 from wirespeed.measure.trust import aside, doubts
-from wirespeed.model.result import (
+from wirespeed.model.result.result import (
     Grade,
     Interval,
     SearchResult,
     Undisturbed,
 )
-from wirespeed.model.spec import Search
-from wirespeed.model.trial import Trial
+from wirespeed.model.result.trial import Trial
+from wirespeed.model.study.spec import Search
 
 CONTRADICTION = (
     "no MRR of clean time: it would be below that of all time, so the two contradict each other"

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from wirespeed.model.hop_counts import Drop, DropCause
-from wirespeed.model.observation import Observation
+from wirespeed.model.result.hop_counts import Drop, DropCause
+from wirespeed.model.result.observation import Observation
 
 UNKNOWN_HOP = "unknown"
 

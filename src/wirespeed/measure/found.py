@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from wirespeed.measure.search.interface import Figures
 from wirespeed.measure.search.mrr import Overload
-from wirespeed.model.result import LatencyAtLoad
+from wirespeed.model.result.result import LatencyAtLoad
 
 
 @dataclass(slots=True)

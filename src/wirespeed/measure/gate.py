@@ -20,8 +20,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from wirespeed.model.evidence import ContentionSamples, Disturbance, DisturbanceKind, Evidence
-from wirespeed.model.trial import (
+from wirespeed.model.result.evidence import (
+    ContentionSamples,
+    Disturbance,
+    DisturbanceKind,
+    Evidence,
+)
+from wirespeed.model.result.trial import (
     CORE_SHARED,
     CPUS_MOVED,
     GENERATOR_LATE,

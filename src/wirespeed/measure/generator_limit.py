@@ -7,8 +7,8 @@ from statistics import median
 
 from wirespeed.measure.gate import SLOW
 from wirespeed.measure.windows import summed
-from wirespeed.model.evidence import DisturbanceKind
-from wirespeed.model.observation import Observation
+from wirespeed.model.result.evidence import DisturbanceKind
+from wirespeed.model.result.observation import Observation
 
 # Share of the trial's time, from the contention samples of the generator's cores.
 MAX_SHARED = 0.1

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from wirespeed.measure.verdict import verdict
 from wirespeed.model.cpus import placement_words
-from wirespeed.model.result import Grade, Undisturbed
-from wirespeed.model.trial import NOT_DRAINED, LeftOut, Trial
+from wirespeed.model.result.result import Grade, Undisturbed
+from wirespeed.model.result.trial import NOT_DRAINED, LeftOut, Trial
 from wirespeed.model.words import counted
 
 MOST = 0.5

@@ -14,8 +14,8 @@ from typing import Final, Protocol
 
 from wirespeed.model.cpus import CpuPlacement
 from wirespeed.model.errors import BadInput, WirespeedError
-from wirespeed.model.observation import Observation
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.result.trial import Stage, Trial
 
 UNLIMITED: Final = math.inf
 """Load that means "as fast as the generator can"."""

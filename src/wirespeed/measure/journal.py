@@ -15,7 +15,7 @@ from typing import Final
 
 from wirespeed.measure.interface import MeasureError
 from wirespeed.model.cpus import Placed, worst
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.trial import Stage, Trial
 
 Key = tuple[float, float, Stage]
 

@@ -12,8 +12,8 @@ from contextlib import suppress
 
 from wirespeed.measure.journal import Moved
 from wirespeed.measure.prober import BeyondGenerator, NotMeasurable, OutOfTime, Prober
-from wirespeed.model.result import LatencyAtLoad
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.result import LatencyAtLoad
+from wirespeed.model.result.trial import Stage, Trial
 
 SHARES = (0.1, 0.5, 0.9)
 # Runs of a latency trial until the CPUs are where they were in the search.

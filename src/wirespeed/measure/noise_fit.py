@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from wirespeed.measure.gate import Mask
 from wirespeed.measure.windows import summed
-from wirespeed.model.evidence import Windows
-from wirespeed.model.quantile import two_sided
+from wirespeed.model.result.evidence import Windows
+from wirespeed.model.result.quantile import two_sided
 
 BLOCK_WINDOWS: Final = 20
 """Windows that are one point of the fit."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from wirespeed.measure.verdict import Verdict, verdict
-from wirespeed.model.result import Bound
-from wirespeed.model.trial import Trial
+from wirespeed.model.result.result import Bound
+from wirespeed.model.result.trial import Trial
 
 # Loss ratio of a load that could not be judged: it fails, and the search goes on just below.
 UNJUDGED = 0.05

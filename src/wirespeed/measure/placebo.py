@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from wirespeed.measure.gate import Mask
 from wirespeed.measure.windows import summed
-from wirespeed.model.evidence import Windows
+from wirespeed.model.result.evidence import Windows
 
 NEEDED_SHARE = 0.95
 """Share of rotations that must leave more loss in the counted time than the mask does."""

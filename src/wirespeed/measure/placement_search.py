@@ -11,7 +11,7 @@ from typing import Final
 from wirespeed.measure.interface import Placer
 from wirespeed.measure.journal import MOVES_IN_A_ROW, Journal, Moved
 from wirespeed.model.cpus import NEAREST, Placed, PlacementKind, placement_words, worst
-from wirespeed.model.result import Grade, SearchResult
+from wirespeed.model.result.result import Grade, SearchResult
 from wirespeed.model.words import seconds
 
 LOOK_EVERY_S: Final = 1.0

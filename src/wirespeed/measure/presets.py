@@ -20,7 +20,7 @@ from wirespeed.measure.search.mrr import Mrr
 from wirespeed.measure.search.rfc2544 import Rfc2544
 from wirespeed.measure.search.soak import Soak
 from wirespeed.measure.search.tst009 import Tst009
-from wirespeed.model.spec import Search, SearchKind
+from wirespeed.model.study.spec import Search, SearchKind
 
 P = TypeVar("P", bound=Parameters)
 

@@ -25,9 +25,9 @@ from wirespeed.measure.windows import (
     trial_series,
     why_disturbed,
 )
-from wirespeed.model.observation import Observation
-from wirespeed.model.rfc2544 import FINAL_S
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.result.trial import Stage, Trial
+from wirespeed.model.study.rfc2544 import FINAL_S
 
 # A load that a generator without noise did not offer in full twice in a row is beyond it.
 SHORT_IN_A_ROW = 2

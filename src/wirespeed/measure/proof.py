@@ -10,10 +10,10 @@ from wirespeed.measure.gate import Mask
 from wirespeed.measure.noise_fit import loss_fit
 from wirespeed.measure.placebo import noise_explains
 from wirespeed.measure.verdict import NDR_LOSS_LIMIT, Verdict, verdict
-from wirespeed.model.evidence import Windows
-from wirespeed.model.rfc2544 import FINAL_S, PAUSE_S, RESIDUAL_S
-from wirespeed.model.series import COUNTED
-from wirespeed.model.trial import Trial
+from wirespeed.model.result.evidence import Windows
+from wirespeed.model.result.series import COUNTED
+from wirespeed.model.result.trial import Trial
+from wirespeed.model.study.rfc2544 import FINAL_S, PAUSE_S, RESIDUAL_S
 from wirespeed.model.words import percent
 
 NOT_NOISE: Final = (

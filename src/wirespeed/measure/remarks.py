@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wirespeed.model.result import AsIs
+from wirespeed.model.result.result import AsIs
 from wirespeed.model.words import mpps, seconds
 
 

@@ -28,9 +28,9 @@ from wirespeed.measure.prober import (
     Undecided,
 )
 from wirespeed.measure.search.interface import Figures, Limits, SearchMethod
-from wirespeed.model.result import Interval, SearchResult
-from wirespeed.model.spec import Search
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.result import Interval, SearchResult
+from wirespeed.model.result.trial import Stage, Trial
+from wirespeed.model.study.spec import Search
 
 # Number of times that the ceiling is lowered to what the generator really offered.
 CEILINGS = 4

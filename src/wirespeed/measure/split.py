@@ -13,8 +13,8 @@ from wirespeed.measure.bounds import known_interval
 from wirespeed.measure.found import Found
 from wirespeed.measure.operating_point import OperatingPoint, operating_point
 from wirespeed.measure.prober import JUDGING, Prober
-from wirespeed.model.result import Interval
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.result import Interval
+from wirespeed.model.result.trial import Stage, Trial
 
 NEITHER_SIDE = "settings changed: neither the trials before it nor those after it decide a rate"
 

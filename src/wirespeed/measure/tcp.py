@@ -12,8 +12,9 @@ from dataclasses import replace
 from statistics import fmean, median
 
 from wirespeed.measure.tcp_intervals import Pooled, beaten_share, pool, pooled_rate
-from wirespeed.model.result import Grade
-from wirespeed.model.tcp import Tcp, TcpDirection, TcpDirectionResult, TcpFigure, TcpResult, TcpRun
+from wirespeed.model.result.result import Grade
+from wirespeed.model.result.tcp import TcpDirectionResult, TcpFigure, TcpResult, TcpRun
+from wirespeed.model.study.tcp import Tcp, TcpDirection
 
 _DIRECTIONS = (TcpDirection.UP, TcpDirection.DOWN)
 

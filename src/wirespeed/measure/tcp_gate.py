@@ -7,7 +7,7 @@ excluded for being slow. docs/explanation/how-a-tcp-run-is-judged.md has the rea
 
 from __future__ import annotations
 
-from wirespeed.model.tcp_evidence import ProgramIntervals, TcpEvidence
+from wirespeed.model.result.tcp_evidence import ProgramIntervals, TcpEvidence
 
 BESIDE = "right before or after a disturbance"
 UNWATCHED = "not watched closely enough"

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wirespeed.measure.tcp_gate import UNWATCHED, reasons
-from wirespeed.model.quantile import two_sided
-from wirespeed.model.tcp import Tcp, TcpDirection, TcpRun
-from wirespeed.model.trial import LeftOut
+from wirespeed.model.result.quantile import two_sided
+from wirespeed.model.result.tcp import TcpRun
+from wirespeed.model.result.trial import LeftOut
+from wirespeed.model.study.tcp import Tcp, TcpDirection
 
 # Consecutive intervals that count as one piece in the error: neighbours are correlated.
 _PIECE = 3

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from wirespeed.measure.split import end_side
-from wirespeed.model.hop_counts import EXTERNAL, DropCause
-from wirespeed.model.trial import Trial
+from wirespeed.model.result.hop_counts import EXTERNAL, DropCause
+from wirespeed.model.result.trial import Trial
 from wirespeed.model.words import frames, loss
 
 # Share of the offered frames: more that no hop accounts for is no rounding of counters.

@@ -23,8 +23,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from wirespeed.model.quantile import CONFIDENCE, student, two_sided
-from wirespeed.model.trial import CleanRun, Gated
+from wirespeed.model.result.quantile import CONFIDENCE, student, two_sided
+from wirespeed.model.result.trial import CleanRun, Gated
 
 Floats = NDArray[np.float64]
 
@@ -68,7 +68,7 @@ class Verdict:
     loss_bound: float
     """With 95% confidence no larger share of frames is lost. Without any loss it is 3/offered,
     which takes losses for single events. As losses cluster, read lossy_runs_bound of
-    model/result.py with it.
+    model/result/result.py with it.
     """
     overload: float
     """Share by which the load exceeds what is forwarded."""

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wirespeed.measure.gate import RING_SHARE, Geometry, Mask, ring_ns
-from wirespeed.model.evidence import DirectionWindows, Evidence, Windows
-from wirespeed.model.observation import Latency, LatencyRows, Observation
-from wirespeed.model.quantile import nearest_rank
-from wirespeed.model.series import (
+from wirespeed.model.result.evidence import DirectionWindows, Evidence, Windows
+from wirespeed.model.result.observation import Latency, LatencyRows, Observation
+from wirespeed.model.result.quantile import nearest_rank
+from wirespeed.model.result.series import (
     BACKLOG,
     COUNTED,
     OFFERED,
@@ -26,7 +26,7 @@ from wirespeed.model.series import (
     SeriesKind,
     slowness_name,
 )
-from wirespeed.model.trial import CleanRun, Gated
+from wirespeed.model.result.trial import CleanRun, Gated
 from wirespeed.model.words import two_digits
 
 Floats = NDArray[np.float64]

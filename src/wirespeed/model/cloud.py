@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from wirespeed.model.text import FilePath, HostName, Line, VfAddress, Word
+from wirespeed.model.input.text import FilePath, HostName, Line, VfAddress, Word
 
 
 @dataclass(frozen=True, slots=True)

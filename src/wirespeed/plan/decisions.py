@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
-from wirespeed.model.plan import Decision
+from wirespeed.model.plan.plan import Decision
 
 # One step from the plan to a value: the field, and the item's name if the field has several.
 Step = tuple[str, str]

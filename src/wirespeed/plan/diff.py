@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from wirespeed.model.cpuset import format_list
-from wirespeed.model.plan import FlavorPlan, GuestPlan, HostPlan, NicPlan, Plan, VswitchPlan
+from wirespeed.model.plan.plan import FlavorPlan, GuestPlan, HostPlan, NicPlan, Plan, VswitchPlan
 
 
 class Effort(StrEnum):

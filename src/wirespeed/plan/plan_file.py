@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 
 from wirespeed.document.kind import DocumentKind
-from wirespeed.model.plan import Plan
+from wirespeed.model.plan.plan import Plan
 
 
 def _contradictions(plan: Plan) -> Iterator[str]:

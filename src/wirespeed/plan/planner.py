@@ -12,19 +12,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.plan import Plan
-from wirespeed.model.policy import InterfaceKind, NicUse
-from wirespeed.model.switch_cost import CycleModel, RatesOfPorts
-from wirespeed.model.workload import Workload
-from wirespeed.plan.build import build_plan
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.host.switch_cost import CycleModel, RatesOfPorts
+from wirespeed.model.plan.plan import Plan
+from wirespeed.model.plan.policy import InterfaceKind, NicUse
+from wirespeed.model.plan.workload import Workload
+from wirespeed.plan.deployment.build import build_plan
+from wirespeed.plan.deployment.requested import Requested, translate
 from wirespeed.plan.errors import PlanError
-from wirespeed.plan.host_draft import HostDraft, draft_host
-from wirespeed.plan.nics import matches
+from wirespeed.plan.host.nics import matches
+from wirespeed.plan.host.partition import HostDraft, draft_host
+from wirespeed.plan.host.pmd_demand import S2_CYCLES, SwitchDemand, port_hz
 from wirespeed.plan.placement.batch import Outcome, place_all
 from wirespeed.plan.placement.fit import fit
-from wirespeed.plan.pmd_demand import S2_CYCLES, SwitchDemand, port_hz
-from wirespeed.plan.requested import Requested, translate
 
 # Largest number of PMD cores per node tried beyond the demand's even share.
 MOST_MORE_PMDS = 3

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from wirespeed.model.prediction import Case, Prediction
+from wirespeed.model.plan.prediction import Case, Prediction
 from wirespeed.predict.ask import Change
 from wirespeed.predict.parameters import Parameters
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from wirespeed.model.prediction import Attachment, Case, Edge, Prediction
+from wirespeed.model.plan.prediction import Attachment, Case, Edge, Prediction
 from wirespeed.predict.parameters import Estimate, Parameters
 from wirespeed.predict.predict import predict, rates
 

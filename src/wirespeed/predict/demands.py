@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wirespeed.model.prediction import Arrangement, Attachment, Case, Counted, Edge, Resource
+from wirespeed.model.plan.prediction import Arrangement, Attachment, Case, Counted, Edge, Resource
 from wirespeed.model.units import FCS_BYTES, L1_OVERHEAD_BYTES
 from wirespeed.predict.pcie import BURST_FRAMES, Floats, in_and_out, octets_per_ns
 

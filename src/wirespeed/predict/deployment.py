@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from wirespeed.model.plan import HostPlan, Plan
-from wirespeed.model.policy import InterfaceKind
-from wirespeed.model.prediction import Arrangement, Attachment, Case
+from wirespeed.model.plan.plan import HostPlan, Plan
+from wirespeed.model.plan.policy import InterfaceKind
+from wirespeed.model.plan.prediction import Arrangement, Attachment, Case
 
 FRAME_BYTES = (64, 512, 1518)
 KINDS = {InterfaceKind.VHOST: Attachment.VHOST, InterfaceKind.SRIOV: Attachment.SRIOV}

@@ -10,7 +10,7 @@ from typing import Any
 from wirespeed.document.other_kind import other_kind
 from wirespeed.document.version import read_document
 from wirespeed.model.errors import BadInput, faulty_file
-from wirespeed.model.prediction import RateKind
+from wirespeed.model.plan.prediction import RateKind
 from wirespeed.predict.parameters import BY_NAME, Estimate, Parameters
 
 SCHEMA_VERSION = "1.0"

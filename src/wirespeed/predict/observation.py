@@ -13,7 +13,7 @@ from typing import Any
 
 from wirespeed.model.cpus import NEAREST, PlacementKind
 from wirespeed.model.errors import BadInput, faulty_file
-from wirespeed.model.prediction import Arrangement, Attachment, Case, Counted, Edge, RateKind
+from wirespeed.model.plan.prediction import Arrangement, Attachment, Case, Counted, Edge, RateKind
 from wirespeed.model.units import MAX_FRAME_BYTES, MIN_FRAME_BYTES
 
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from wirespeed.model.prediction import RateKind
+from wirespeed.model.plan.prediction import RateKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from wirespeed.model.errors import BadInput
-from wirespeed.model.policy import Pattern
-from wirespeed.model.prediction import Arrangement, Attachment, Case, Prediction
-from wirespeed.model.switch_cost import CycleModel, PassCost, PortRates
+from wirespeed.model.host.switch_cost import CycleModel, PassCost, PortRates
+from wirespeed.model.plan.policy import Pattern
+from wirespeed.model.plan.prediction import Arrangement, Attachment, Case, Prediction
+from wirespeed.model.plan.workload import Vnf, VnfPort, Workload
 from wirespeed.model.units import MIN_FRAME_BYTES
-from wirespeed.model.workload import Vnf, VnfPort, Workload
 from wirespeed.predict.parameters import Parameters
 from wirespeed.predict.pcie import BURST_FRAMES
 from wirespeed.predict.predict import predict

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from wirespeed.model.errors import BadInput
-from wirespeed.model.prediction import Case, Load, Prediction, Resource
+from wirespeed.model.plan.prediction import Case, Load, Prediction, Resource
 from wirespeed.predict.demands import Cases, demands
 from wirespeed.predict.parameters import Parameters
 from wirespeed.predict.pcie import BURST_FRAMES, Floats

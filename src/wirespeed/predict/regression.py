@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.installed import install_extra
+from wirespeed.model.host.installed import install_extra
 from wirespeed.predict.demands import Cases
 from wirespeed.predict.observation import Observation
 from wirespeed.predict.parameters import BY_NAME, complete

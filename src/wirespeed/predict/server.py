@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from wirespeed.model.errors import BadInput
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.prediction import Case, Edge
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.plan.prediction import Case, Edge
 from wirespeed.predict.ask import OF_CORES
 from wirespeed.predict.parameters import Estimate, Parameters
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from wirespeed.model.prediction import Resource
+from wirespeed.model.plan.prediction import Resource
 from wirespeed.predict.demands import Cases, demands
 from wirespeed.predict.parameters import QUANTITIES
 from wirespeed.predict.pcie import Floats

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from wirespeed.model.errors import BadInput
-from wirespeed.model.ovs import Ovs
-from wirespeed.model.plan import Plan
-from wirespeed.model.prediction import Arrangement, Attachment, Case, Edge
-from wirespeed.model.spec import (
+from wirespeed.model.plan.plan import Plan
+from wirespeed.model.plan.prediction import Arrangement, Attachment, Case, Edge
+from wirespeed.model.study.ovs import Ovs
+from wirespeed.model.study.spec import (
     Frames,
     Workload,
 )
-from wirespeed.model.study import Point
+from wirespeed.model.study.study import Point
 
 # Topologies that the model knows; a chain passes through the vSwitch.
 TOPOLOGIES = ("p2p", "pvp", "chain", "parallel", "sriov")

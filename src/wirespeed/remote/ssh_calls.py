@@ -12,7 +12,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wirespeed.model.bounded import load_json
+from wirespeed.model.input.bounded import load_json
 from wirespeed.remote import agent
 from wirespeed.remote.bounds import printed_too_much
 from wirespeed.remote.interface import Completed, ProgramMissing, RemoteError

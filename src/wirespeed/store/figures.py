@@ -11,9 +11,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, func, select
 
 from wirespeed.model.cpus import PlacementKind
-from wirespeed.model.result import SearchResult
-from wirespeed.model.snapshot import Figure, Repeat
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.host.snapshot import Figure, Repeat
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.result.trial import Stage, Trial
 from wirespeed.store.errors import Damaged
 from wirespeed.store.read import intact
 from wirespeed.store.records import PointState

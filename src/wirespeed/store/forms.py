@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from wirespeed.model.design import Design, Factor, Published, Quick, StudyForm
-from wirespeed.model.study import flat
+from wirespeed.model.study.design import Design, Factor, Published, Quick, StudyForm
+from wirespeed.model.study.study import flat
 from wirespeed.store.codec import decode
 
 # Tables of [quick] whose keys may also be written as tables.

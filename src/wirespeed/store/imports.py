@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Row, Table, delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from wirespeed.model.errors import BadInput
-from wirespeed.model.moment import moment_fault
+from wirespeed.model.input.moment import moment_fault
 from wirespeed.store.check import read_whole
 from wirespeed.store.errors import UNREADABLE, StoreError, as_store_errors, damage
 from wirespeed.store.foreign import FETCH_AGAIN, as_bad_input

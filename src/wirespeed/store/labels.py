@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, or_, select, update
 
 from wirespeed.model.errors import BadInput
-from wirespeed.model.text import LINE, NAME
+from wirespeed.model.input.text import LINE, NAME
 from wirespeed.store.read import LATEST, run_id_of
 from wirespeed.store.store import Store
 from wirespeed.store.tables import RUNS

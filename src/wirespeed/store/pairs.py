@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Row, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from wirespeed.model.moment import utc_now
+from wirespeed.model.input.moment import utc_now
 from wirespeed.store.leases import Lease, acquire, hold, release
 from wirespeed.store.store import Store
 from wirespeed.store.tables import PAIR_TESTS

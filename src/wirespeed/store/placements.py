@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from wirespeed.model.result import SearchResult
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.result.trial import Stage, Trial
 
 _AT_A_LOAD = frozenset({Stage.SEARCH, Stage.CONFIRM, Stage.CONSTANT})
 

@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Row, select
 from sqlalchemy.exc import DBAPIError
 
-from wirespeed.model.explanation import Explanation
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.finding import AuditReport
-from wirespeed.model.plan import Plan
-from wirespeed.model.result import SearchResult
-from wirespeed.model.sut import SutDescription
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.host.finding import AuditReport
+from wirespeed.model.plan.plan import Plan
+from wirespeed.model.result.explanation import Explanation
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.study.sut import SutDescription
 from wirespeed.store.codec import decode
 from wirespeed.store.errors import (
     RECOVER,

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from wirespeed.model.design import StudyForm
-from wirespeed.model.explanation import Explanation
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.finding import AuditReport
-from wirespeed.model.plan import Plan
-from wirespeed.model.prediction import Prediction
-from wirespeed.model.result import SearchResult
-from wirespeed.model.series import Series
-from wirespeed.model.spec import Frames, TcpStreams, Workload
-from wirespeed.model.sut import SutDescription
-from wirespeed.model.tcp import Tcp
-from wirespeed.model.trial import Trial
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.host.finding import AuditReport
+from wirespeed.model.plan.plan import Plan
+from wirespeed.model.plan.prediction import Prediction
+from wirespeed.model.result.explanation import Explanation
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.result.series import Series
+from wirespeed.model.result.trial import Trial
+from wirespeed.model.study.design import StudyForm
+from wirespeed.model.study.spec import Frames, TcpStreams, Workload
+from wirespeed.model.study.sut import SutDescription
+from wirespeed.model.study.tcp import Tcp
 from wirespeed.model.words import EMULATED
 from wirespeed.store.series import PackedSeries
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from wirespeed.model.result import SearchResult
-from wirespeed.model.trial import Trial
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.result.trial import Trial
 from wirespeed.store.codec import decode
 from wirespeed.store.placements import with_placement
 

@@ -17,15 +17,15 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from wirespeed.model.cpus import PlacementKind
-from wirespeed.model.explanation import Explanation
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.finding import AuditReport
-from wirespeed.model.moment import utc_now
-from wirespeed.model.plan import Plan
-from wirespeed.model.result import SearchResult
-from wirespeed.model.study import Study
-from wirespeed.model.sut import SutDescription
-from wirespeed.model.trial import Trial
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.host.finding import AuditReport
+from wirespeed.model.input.moment import utc_now
+from wirespeed.model.plan.plan import Plan
+from wirespeed.model.result.explanation import Explanation
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.result.trial import Trial
+from wirespeed.model.study.study import Study
+from wirespeed.model.study.sut import SutDescription
 from wirespeed.store.codec import encode
 from wirespeed.store.errors import StoreError, as_store_errors
 from wirespeed.store.records import SETTLED, PointState

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from wirespeed.model.series import Series, SeriesKind
+from wirespeed.model.result.series import Series, SeriesKind
 
 _BYTES = 8
 # The first byte of packed numbers is their type.

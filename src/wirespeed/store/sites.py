@@ -11,9 +11,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, TextClause, create_engine, text
 
-from wirespeed.model.bounded import load_json
 from wirespeed.model.errors import BadInput
-from wirespeed.model.sites import Day, Site
+from wirespeed.model.host.sites import Day, Site
+from wirespeed.model.input.bounded import load_json
 from wirespeed.store.errors import as_store_errors
 from wirespeed.store.url import store_url
 

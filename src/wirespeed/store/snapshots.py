@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import Row, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.finding import AuditReport
-from wirespeed.model.snapshot import HostSnapshot, Member
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.host.finding import AuditReport
+from wirespeed.model.host.snapshot import HostSnapshot, Member
 from wirespeed.store.codec import decode, encode
 from wirespeed.store.errors import as_store_errors
 from wirespeed.store.store import Store

@@ -20,7 +20,7 @@ from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import OperationalError
 
 from wirespeed.document.private_file import FILE_MODE, make_private_folder
-from wirespeed.model.bounded import load_json
+from wirespeed.model.input.bounded import load_json
 from wirespeed.store.errors import NoStore, StoreError
 
 WAIT_S = 60

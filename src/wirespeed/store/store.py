@@ -15,8 +15,8 @@ from typing import Self
 from sqlalchemy import URL, Connection, Engine, create_engine
 from sqlalchemy.exc import NoSuchModuleError
 
-from wirespeed.model.bounded import load_json
-from wirespeed.model.installed import install_extra
+from wirespeed.model.host.installed import install_extra
+from wirespeed.model.input.bounded import load_json
 from wirespeed.store import sqlite_file
 from wirespeed.store.errors import NoStore, StoreError, as_store_errors
 from wirespeed.store.schema import check_current, migrate, outdated

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from wirespeed.model.plan import Plan
-from wirespeed.model.sut import SutDescription
+from wirespeed.model.plan.plan import Plan
+from wirespeed.model.study.sut import SutDescription
 
 _OVS = SutDescription(
     "ovs-dpdk", "Open vSwitch", "the SUT's first ring (Open vSwitch's PMD thread polls it)",

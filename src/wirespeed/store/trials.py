@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from wirespeed.model.evidence import Disturbance, DisturbanceKind, Source
-from wirespeed.model.trial import Trial
+from wirespeed.model.result.evidence import Disturbance, DisturbanceKind, Source
+from wirespeed.model.result.trial import Trial
 from wirespeed.store.codec import decode, encode
 
 

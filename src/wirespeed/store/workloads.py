@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wirespeed.model.spec import Frames, TcpStreams, Workload
+from wirespeed.model.study.spec import Frames, TcpStreams, Workload
 from wirespeed.store.codec import decode
 
 # Former notation of sut.vnf.placement.

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from wirespeed.model.form_words import design_words, quick_words
-from wirespeed.model.study import Point, Study
+from wirespeed.model.study.form_words import design_words, quick_words
+from wirespeed.model.study.study import Point, Study
 from wirespeed.model.words import counted, seconds
 from wirespeed.study.estimate import estimate_s
 

@@ -12,10 +12,10 @@ from copy import deepcopy
 from typing import Any
 
 from wirespeed.model.errors import BadInput
-from wirespeed.model.explanation import KeyChange
-from wirespeed.model.fault import Fault, show
-from wirespeed.model.spec import Workload
-from wirespeed.model.study import Point, Study
+from wirespeed.model.input.fault import Fault, show
+from wirespeed.model.result.explanation import KeyChange
+from wirespeed.model.study.spec import Workload
+from wirespeed.model.study.study import Point, Study
 from wirespeed.study.errors import StudyError
 from wirespeed.study.expand import parameters, point_id, set_key
 from wirespeed.study.validate import validate_point

@@ -17,9 +17,9 @@ from wirespeed.experiment.combinations import (
     one_at_a_time,
 )
 from wirespeed.experiment.order import ordered
-from wirespeed.model.design import Combine, Order, StudyForm
-from wirespeed.model.fault import Fault, show
-from wirespeed.model.study import Point, flat
+from wirespeed.model.input.fault import Fault, show
+from wirespeed.model.study.design import Combine, Order, StudyForm
+from wirespeed.model.study.study import Point, flat
 from wirespeed.study.expand import MAX_POINTS, expand, set_key
 from wirespeed.study.form import left_out
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from wirespeed.model.errors import BadInput
-from wirespeed.model.fault import Fault
+from wirespeed.model.input.fault import Fault
 
 
 class StudyError(BadInput):

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from wirespeed.bench.assembly.kinds import topology_of
 from wirespeed.measure.latency import SHARES
 from wirespeed.measure.presets import resolve
-from wirespeed.model.spec import Frames, Search, Workload
-from wirespeed.model.study import Point
+from wirespeed.model.study.spec import Frames, Search, Workload
+from wirespeed.model.study.study import Point
 
 # Time to bring a bench up and down, in seconds, measured on a virtual machine with two CPUs: for a
 # switch, and for each function attached to it.

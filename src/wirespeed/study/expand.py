@@ -9,10 +9,10 @@ import json
 from copy import deepcopy
 from typing import Any
 
-from wirespeed.model.fault import Fault
 from wirespeed.model.frame import FrameSizes
-from wirespeed.model.spec import TcpStreams, Workload
-from wirespeed.model.study import Point, short_hash
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.study.spec import TcpStreams, Workload
+from wirespeed.model.study.study import Point, short_hash
 from wirespeed.study.keys import parameter_keys, unknown_key
 from wirespeed.study.tables import tables_of
 from wirespeed.study.validate import validate_point

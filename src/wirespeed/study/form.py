@@ -12,9 +12,9 @@ from pydantic_core import ErrorDetails
 
 from wirespeed.document.validation import fault_of
 from wirespeed.experiment.combinations import MAX_FACTORS, generator
-from wirespeed.model.design import Combine, Design, Factor, Published, Quick, StudyForm
-from wirespeed.model.fault import Fault
-from wirespeed.model.text import LINE
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.input.text import LINE
+from wirespeed.model.study.design import Combine, Design, Factor, Published, Quick, StudyForm
 from wirespeed.published.tables import TABLES
 from wirespeed.study.keys import FORM_TABLES, parameter_keys, unknown_key
 

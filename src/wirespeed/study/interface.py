@@ -10,12 +10,12 @@ from typing import Protocol
 
 from wirespeed.bench.interface import Bench, TcpBench
 from wirespeed.measure.interface import Listener
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.plan import Plan
-from wirespeed.model.result import SearchResult
-from wirespeed.model.spec import Frames, TcpStreams, Workload
-from wirespeed.model.study import Point
-from wirespeed.model.tcp import TcpRun
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.plan.plan import Plan
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.result.tcp import TcpRun
+from wirespeed.model.study.spec import Frames, TcpStreams, Workload
+from wirespeed.model.study.study import Point
 
 
 @dataclass(frozen=True, slots=True)

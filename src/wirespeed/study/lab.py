@@ -13,13 +13,13 @@ from pydantic_core import ErrorDetails
 from wirespeed.bench.assembly.kinds import topology_of
 from wirespeed.bench.topology.wiring import PORTS
 from wirespeed.document.validation import MISSING, dotted, fault_of
-from wirespeed.model.bounded import load_toml
 from wirespeed.model.errors import BadInput, faulty_file
-from wirespeed.model.fault import Fault
 from wirespeed.model.frame import Encapsulation
-from wirespeed.model.lab import Lab, LabHost, is_pci
-from wirespeed.model.spec import Frames, Workload
-from wirespeed.model.text import INTERFACE, HostName
+from wirespeed.model.host.lab import Lab, LabHost, is_pci
+from wirespeed.model.input.bounded import load_toml
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.input.text import INTERFACE, HostName
+from wirespeed.model.study.spec import Frames, Workload
 from wirespeed.model.units import mtu_for
 from wirespeed.study.errors import StudyError
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from wirespeed.bench.fault.inject import needs_of_fault
-from wirespeed.model.bounded import load_toml
 from wirespeed.model.errors import BadInput
-from wirespeed.model.fault import Fault
-from wirespeed.model.spec import Frames
-from wirespeed.model.study import Point, Study
-from wirespeed.model.text import LINE, PROSE, printable
+from wirespeed.model.input.bounded import load_toml
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.input.text import LINE, PROSE, printable
+from wirespeed.model.study.spec import Frames
+from wirespeed.model.study.study import Point, Study
 from wirespeed.study.design import arranged, varied
 from wirespeed.study.errors import StudyError
 from wirespeed.study.expand import set_key

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.fault import Fault
-from wirespeed.model.study import Point, flat
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.study.study import Point, flat
 from wirespeed.study.keys import parameter_keys, unknown_key
 
 _GIB_KIB, _PAGE_1G_KIB = 1 << 20, 1 << 20

@@ -17,9 +17,9 @@ from wirespeed.bench.placement import PLACEMENTS
 from wirespeed.bench.topology import TOPOLOGIES
 from wirespeed.measure.interface import BadSearch
 from wirespeed.measure.presets import resolve
-from wirespeed.model.fault import Fault, show
 from wirespeed.model.frame import Encapsulation, FlowField
-from wirespeed.model.spec import Frames, Impair, Traffic, VnfMode, Vswitch
+from wirespeed.model.input.fault import Fault, show
+from wirespeed.model.study.spec import Frames, Impair, Traffic, VnfMode, Vswitch
 from wirespeed.model.units import FCS_BYTES, MAX_FRAME_BYTES, MIN_FRAME_BYTES, mtu_for
 from wirespeed.study.rules_hosts import broken_host_rules
 from wirespeed.study.rules_tcp import broken_tcp_rules

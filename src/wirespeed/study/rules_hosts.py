@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wirespeed.bench.assembly.kinds import topology_of
-from wirespeed.model.fault import Fault
-from wirespeed.model.spec import Frames, Roles
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.study.spec import Frames, Roles
 
 
 def broken_host_rules(frames: Frames) -> Iterator[Fault]:

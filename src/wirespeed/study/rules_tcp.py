@@ -9,11 +9,11 @@ from typing import Any
 
 from wirespeed.bench.switch import SWITCHES
 from wirespeed.bench.topology.tcp import PATHS, TcpPath
-from wirespeed.model.fault import Fault
-from wirespeed.model.lab import is_pci
-from wirespeed.model.needs import Forwarding
-from wirespeed.model.spec import Vswitch
-from wirespeed.model.tcp import Tcp, TcpPinning, TcpTool
+from wirespeed.model.host.lab import is_pci
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.plan.needs import Forwarding
+from wirespeed.model.study.spec import Vswitch
+from wirespeed.model.study.tcp import Tcp, TcpPinning, TcpTool
 from wirespeed.study.tables import Tables
 
 # IPv4 and TCP without options.

@@ -15,10 +15,10 @@ from wirespeed.explain.interface import Measured, tsc_hz
 from wirespeed.measure.interface import UNLIMITED, Progress
 from wirespeed.measure.run import run_search
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.result import SearchResult
-from wirespeed.model.spec import Frames, TcpStreams
-from wirespeed.model.study import Point, Study
-from wirespeed.model.trial import Trial
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.result.trial import Trial
+from wirespeed.model.study.spec import Frames, TcpStreams
+from wirespeed.model.study.study import Point, Study
 from wirespeed.store.errors import StoreError
 from wirespeed.store.run_writer import RunWriter
 from wirespeed.study.interface import Rig, Watcher

@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from wirespeed.bench.topology.tcp import PATHS
-from wirespeed.model.gateway import Bng
-from wirespeed.model.injected import NO_FAULT, InjectedFault
-from wirespeed.model.spec import (
+from wirespeed.model.study.gateway import Bng
+from wirespeed.model.study.injected import NO_FAULT, InjectedFault
+from wirespeed.model.study.spec import (
     Frames,
     Guest,
     Roles,
@@ -20,7 +20,7 @@ from wirespeed.model.spec import (
     Traffic,
     Workload,
 )
-from wirespeed.model.tcp import Tcp
+from wirespeed.model.study.tcp import Tcp
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from wirespeed.bench.interface import BenchError, TcpBench
 from wirespeed.measure.tcp import MIN_CLEAN_S, fault, grade, is_enough, placebo, summarise
-from wirespeed.model.result import TCP, SearchResult
-from wirespeed.model.tcp import Tcp, TcpRun
+from wirespeed.model.result.result import TCP, SearchResult
+from wirespeed.model.result.tcp import TcpRun
+from wirespeed.model.study.tcp import Tcp
 from wirespeed.study.interface import TcpListener
 
 # Largest number of runs for each requested run.

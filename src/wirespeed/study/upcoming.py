@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from wirespeed.experiment.order import Planned, next_in_placement
 from wirespeed.model.cpus import PlacementKind
-from wirespeed.model.design import Order
-from wirespeed.model.result import SearchResult
-from wirespeed.model.study import Point, Study
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.study.design import Order
+from wirespeed.model.study.study import Point, Study
 from wirespeed.study.expand import point_id
 
 

@@ -16,10 +16,10 @@ from wirespeed.bench.switch import SWITCHES
 from wirespeed.bench.topology import TOPOLOGIES
 from wirespeed.bench.topology.tcp import PATHS
 from wirespeed.document.validation import dotted, fault_of
-from wirespeed.model.fault import Fault
 from wirespeed.model.frame import GENOME, FrameSizes
+from wirespeed.model.input.fault import Fault
 from wirespeed.model.kinds import Kinds
-from wirespeed.model.spec import Workload
+from wirespeed.model.study.spec import Workload
 from wirespeed.study.keys import unknown_key
 from wirespeed.study.rules import broken_rules
 from wirespeed.study.tables import Tables

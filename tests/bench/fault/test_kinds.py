@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.fake_rig import FACTS
 from wirespeed.bench.fault import FAULTS
 from wirespeed.bench.fault.inject import as_built, place_of, refusals, strength_of
-from wirespeed.cli.rig import plan_of
 from wirespeed.model.frame import FrameSizes
-from wirespeed.model.injected import NO_FAULT, InjectedFault
-from wirespeed.model.spec import Frames, Sut, Topology, Traffic, Vnf, Vswitch
+from wirespeed.model.study.injected import NO_FAULT, InjectedFault
+from wirespeed.model.study.spec import Frames, Sut, Topology, Traffic, Vnf, Vswitch
+from wirespeed.session.rig import plan_of
 from wirespeed.study.errors import StudyError
 from wirespeed.study.load import load_study
 

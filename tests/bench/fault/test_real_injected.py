@@ -24,10 +24,10 @@ from wirespeed.explain.seen import seen
 from wirespeed.explain.suspect import MUCH
 from wirespeed.measure.interface import Progress
 from wirespeed.measure.run import run_search
-from wirespeed.model.injected import InjectedFault
-from wirespeed.model.result import SearchResult
-from wirespeed.model.spec import Frames, Search, SearchKind
-from wirespeed.model.trial import Trial
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.result.trial import Trial
+from wirespeed.model.study.injected import InjectedFault
+from wirespeed.model.study.spec import Frames, Search, SearchKind
 from wirespeed.store.codec import decode, encode
 
 REPOSITORY = Path(__file__).parents[3]

@@ -10,12 +10,12 @@ import pytest
 
 from tests.plan.test_bench import host
 from wirespeed.bench.interface import BenchError
-from wirespeed.cli.guests import GuestSource
-from wirespeed.cli.rig import plan_of
 from wirespeed.image.errors import ImageError
-from wirespeed.model.spec import Frames, Sut, Topology, Vnf
+from wirespeed.model.study.spec import Frames, Sut, Topology, Vnf
 from wirespeed.remote.interface import Completed
 from wirespeed.remote.local import LocalRunner
+from wirespeed.session.guests import GuestSource
+from wirespeed.session.rig import plan_of
 
 
 class Pretending(LocalRunner):

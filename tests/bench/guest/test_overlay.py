@@ -13,9 +13,9 @@ from tests import golden
 from tests.plan.nic import PF, with_nic
 from tests.plan.test_bench import host
 from wirespeed.bench.guest.overlay import Boot, GuestPort, Offer, Tap, Vf, overlaid
-from wirespeed.cli.rig import plan_of
-from wirespeed.model.spec import Frames, Guest, GuestPages, Sut, Topology, Vnf, Vswitch
+from wirespeed.model.study.spec import Frames, Guest, GuestPages, Sut, Topology, Vnf, Vswitch
 from wirespeed.plan.render.libvirt import bench_domains
+from wirespeed.session.rig import plan_of
 
 GIVEN = {"opt/wirespeed/host_key": "/run/x/host_key"}
 BOOT = Boot("/i/kernel", "/i/initramfs", "/i/root", "console=ttyS0", "wirespeed-root", GIVEN)

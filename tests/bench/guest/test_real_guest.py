@@ -27,10 +27,10 @@ from wirespeed.bench.guest.interface import Guests
 from wirespeed.bench.guest.part import Guest
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.session import RealBench, open_bench
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.observation import Observation
-from wirespeed.model.spec import Frames, GuestPages, Sut, Vnf, Vswitch
-from wirespeed.model.spec import Guest as GuestTable
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.study.spec import Frames, GuestPages, Sut, Vnf, Vswitch
+from wirespeed.model.study.spec import Guest as GuestTable
 from wirespeed.remote.local import LocalRunner
 
 pytestmark = [

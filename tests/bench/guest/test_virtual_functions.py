@@ -25,8 +25,8 @@ from wirespeed.bench.interface import BenchError
 from wirespeed.bench.switch.nic import part
 from wirespeed.bench.topology.plugs import Device
 from wirespeed.bench.traffic.tcp.ends.no_function import NoFunction
-from wirespeed.cli.rig import plan_of
-from wirespeed.model.spec import Frames, Sut, Topology, Vnf
+from wirespeed.model.study.spec import Frames, Sut, Topology, Vnf
+from wirespeed.session.rig import plan_of
 
 DIRS = Directories(PurePosixPath("/run/outside"), PurePosixPath("/log"), "abcd1234")
 

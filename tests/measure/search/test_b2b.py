@@ -16,8 +16,8 @@ from wirespeed.measure.prober import Prober
 from wirespeed.measure.run import run_search
 from wirespeed.measure.search.b2b import B2b
 from wirespeed.measure.search.interface import Figures, Limits
-from wirespeed.model.spec import Search, SearchKind
-from wirespeed.model.trial import Stage
+from wirespeed.model.result.trial import Stage
+from wirespeed.model.study.spec import Search, SearchKind
 
 PRESET = PRESETS[SearchKind.B2B].search
 assert isinstance(PRESET, B2b)

@@ -11,9 +11,9 @@ import pytest
 from tests.measure.simulated import Recorder, Rig, Sharp
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.run import run_search
-from wirespeed.model.result import Grade, SearchResult
-from wirespeed.model.spec import Search, SearchKind
-from wirespeed.model.trial import Stage
+from wirespeed.model.result.result import Grade, SearchResult
+from wirespeed.model.result.trial import Stage
+from wirespeed.model.study.spec import Search, SearchKind
 
 FIXED = Search(SearchKind.FIXED, load_fps=2e6, trial_s=5.0)
 SOAK = Search(SearchKind.SOAK, load_fps=2e6, trial_s=60.0, total_s=590.0)

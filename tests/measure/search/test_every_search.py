@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.measure.simulated import Noisy, RareLoss, Recorder, Rig, Sharp, Sut
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.run import run_search
-from wirespeed.model.result import Grade, Interval, SearchResult
-from wirespeed.model.spec import Search, SearchKind
-from wirespeed.model.trial import Stage
+from wirespeed.model.result.result import Grade, Interval, SearchResult
+from wirespeed.model.result.trial import Stage
+from wirespeed.model.study.spec import Search, SearchKind
 
 KINDS = (SearchKind.RFC2544, SearchKind.TST009, SearchKind.MLR, SearchKind.QUICK)
 BOTH_GOALS = (SearchKind.MLR, SearchKind.QUICK)

@@ -13,9 +13,9 @@ from tests.measure.simulated import Fraying, Rig, Sharp, prober_of, stop
 from wirespeed.measure.prober import OutOfTime
 from wirespeed.measure.search.interface import Figures, Limits
 from wirespeed.measure.search.mlr import CONFIRMATIONS, Mlr
-from wirespeed.model.evidence import Evidence
-from wirespeed.model.observation import Observation
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.evidence import Evidence
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.result.trial import Stage, Trial
 
 SEARCH = Mlr(1.0, 1.0, 21.0, exceed_ratio=0.5, width=0.005, pdr_loss=0.005, confirm_s=5.0)
 

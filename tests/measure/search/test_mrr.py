@@ -13,8 +13,8 @@ from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.prober import NotMeasurable, Prober
 from wirespeed.measure.search.interface import Limits
 from wirespeed.measure.search.mrr import Mrr, Overload
-from wirespeed.model.observation import Observation
-from wirespeed.model.trial import Stage
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.result.trial import Stage
 
 MRR = Mrr(trial_s=1.0, trials=3)
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.measure.simulated import Rig, Sharp, Sut, prober_of
 from wirespeed.measure.search.interface import Limits
 from wirespeed.measure.search.rfc2544 import Rfc2544
-from wirespeed.model.result import Interval
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.result import Interval
+from wirespeed.model.result.trial import Stage, Trial
 
 SEARCH = Rfc2544(narrow_trial_s=2.0, trial_s=60.0, width=0.005)
 

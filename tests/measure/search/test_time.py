@@ -8,10 +8,10 @@ import pytest
 from tests.measure.simulated import Fraying, Recorder, Rig, Sharp
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.run import run_search
-from wirespeed.model.observation import Observation
-from wirespeed.model.result import Grade, SearchResult
-from wirespeed.model.spec import Search, SearchKind
-from wirespeed.model.trial import Stage
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.result.result import Grade, SearchResult
+from wirespeed.model.result.trial import Stage
+from wirespeed.model.study.spec import Search, SearchKind
 
 BEFORE = frozenset({Stage.WARM_UP, Stage.MRR, Stage.SEARCH, Stage.CONFIRM, Stage.BURST})
 

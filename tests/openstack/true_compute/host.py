@@ -15,8 +15,8 @@ from tests.lab_node import LabNode, images, lab_while
 from wirespeed.host.file import HOST_FILE
 from wirespeed.image.recipes import compute
 from wirespeed.lab.lab import NAMES, Lab
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.plan import Plan
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.plan.plan import Plan
 from wirespeed.plan.plan_file import PLAN_FILE
 from wirespeed.plan.render.targets import render
 

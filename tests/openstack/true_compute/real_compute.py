@@ -22,7 +22,7 @@ from tests.openstack.simulated_host import document
 from tests.openstack.site import Sections, Site, ini
 from tests.openstack.true_compute.host import NOVA_FILES, PlannedHost
 from wirespeed.lab.node import Node
-from wirespeed.model.plan import Plan
+from wirespeed.model.plan.plan import Plan
 from wirespeed.remote.interface import Runner
 
 COMPUTE = "nova-compute"

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tests.openstack.true_compute.running import RunningGuest
-from wirespeed.model.plan import GuestPlan, Plan, PortPlan
-from wirespeed.model.policy import InterfaceKind
+from wirespeed.model.plan.plan import GuestPlan, Plan, PortPlan
+from wirespeed.model.plan.policy import InterfaceKind
 
 _SWITCH = "ovs-vswitchd"
 

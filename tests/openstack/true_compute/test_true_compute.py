@@ -20,7 +20,7 @@ from tests.openstack.true_compute.boot_sector import SAYS, boot_sector
 from tests.openstack.true_compute.host import PlannedHost, planned_host
 from tests.openstack.true_compute.running import RunningGuest, domains, running_guest
 from tests.openstack.true_compute.running_comparison import compared, table
-from wirespeed.model.policy import NicUse
+from wirespeed.model.plan.policy import NicUse
 from wirespeed.plan.render.ovs import bridge_name
 
 pytestmark = pytest.mark.openstack(compute=True)

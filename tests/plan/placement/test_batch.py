@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 from tests.plan.random_cases import random_guest, random_host
-from wirespeed.model.host_rules import Objective
-from wirespeed.model.policy import CpuPolicy
-from wirespeed.plan.guests import guest_request
+from wirespeed.model.plan.host_rules import Objective
+from wirespeed.model.plan.policy import CpuPolicy
+from wirespeed.plan.nova.guests import guest_request
 from wirespeed.plan.placement.batch import Outcome, PlacementHost, Unit, place_all
 from wirespeed.plan.placement.fit import fit
 from wirespeed.plan.placement.host import CellShape, HostShape, empty_use

@@ -9,8 +9,8 @@ from random import Random
 import pytest
 
 from tests.plan.random_cases import random_guest, random_host
-from wirespeed.model.policy import CpuPolicy, ThreadPolicy
-from wirespeed.plan.guests import guest_request
+from wirespeed.model.plan.policy import CpuPolicy, ThreadPolicy
+from wirespeed.plan.nova.guests import guest_request
 from wirespeed.plan.placement.changes import Candidate, smallest_change
 from wirespeed.plan.placement.explain import Lack, why_not
 from wirespeed.plan.placement.fit import fit

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from tests.plan.lab import example_plan, recorded
-from wirespeed.model.plan import Plan
+from wirespeed.model.plan.plan import Plan
 from wirespeed.plan.placement.nova_order import cores_in_order, threads_in_order
 from wirespeed.plan.planner import plan_workload
-from wirespeed.plan.workload_file import parse_workload
+from wirespeed.plan.workload.file import parse_workload
 
 
 def pins(plan: Plan, guest: str) -> list[int]:

@@ -14,7 +14,7 @@ import pytest
 
 from tests.document.test_kind import KINDS
 from wirespeed.document.kind import DocumentKind
-from wirespeed.model.text import PROSE
+from wirespeed.model.input.text import PROSE
 from wirespeed.plan.render.interface import environment
 
 ROOT = Path(__file__).parents[3]

@@ -19,10 +19,10 @@ from wirespeed.bench.guest import libvirt
 from wirespeed.bench.guest.overlay import overlaid
 from wirespeed.bench.host.directories import run_directories
 from wirespeed.bench.host.host import changing_host
-from wirespeed.cli.rig import plan_of
-from wirespeed.model.spec import Frames, Guest, GuestPages, Sut, Topology, Vnf, Vswitch
+from wirespeed.model.study.spec import Frames, Guest, GuestPages, Sut, Topology, Vnf, Vswitch
 from wirespeed.plan.render.libvirt import bench_domains
 from wirespeed.remote.local import LocalRunner
+from wirespeed.session.rig import plan_of
 
 REPOSITORY = Path(__file__).parents[3]
 pytestmark = pytest.mark.root

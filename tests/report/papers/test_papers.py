@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.report.sample import sample_run
-from wirespeed.model.prediction import Load, Prediction, Resource
-from wirespeed.model.result import Bound, Bracket, Interval, SearchResult
-from wirespeed.model.spec import Frames
-from wirespeed.report.html import html_report
+from wirespeed.model.plan.prediction import Load, Prediction, Resource
+from wirespeed.model.result.result import Bound, Bracket, Interval, SearchResult
+from wirespeed.model.study.spec import Frames
+from wirespeed.report.page.html import html_report
 from wirespeed.report.papers import s2, s3, s4
 from wirespeed.report.papers.beside import beside_published, counts, panels
 from wirespeed.report.papers.interface import Agreement, Beside

@@ -13,8 +13,8 @@ from typing import ClassVar
 from wirespeed.apply.actions import Action, Put, Run
 from wirespeed.apply.setting import Setting, Value, interfaces_of
 from wirespeed.apply.steps.vfio_holder import let_go
-from wirespeed.model.bounded import load_json
-from wirespeed.model.facts import HostFacts
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.input.bounded import load_json
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.pci import SYS_PCI, VFIO, driver_of
 

@@ -11,9 +11,9 @@ from typing import ClassVar
 from wirespeed.apply.actions import Action, Put
 from wirespeed.apply.setting import Setting, Value
 from wirespeed.apply.step import Step
-from wirespeed.model.bounded import load_json
 from wirespeed.model.cpuset import format_list
-from wirespeed.model.plan import HostPlan
+from wirespeed.model.input.bounded import load_json
+from wirespeed.model.plan.plan import HostPlan
 from wirespeed.remote.interface import Runner
 
 WANTED = "performance"

@@ -9,7 +9,7 @@ from typing import ClassVar
 from wirespeed.apply.actions import Action, Put
 from wirespeed.apply.setting import Setting, Value
 from wirespeed.apply.step import Step
-from wirespeed.model.plan import HostPlan
+from wirespeed.model.plan.plan import HostPlan
 from wirespeed.remote.interface import Runner
 
 _NODES = "/sys/devices/system/node"

@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 from wirespeed.apply.actions import Action, Put, PutEach
 from wirespeed.apply.setting import Setting, Value
 from wirespeed.apply.step import Step
-from wirespeed.model.bounded import load_json
 from wirespeed.model.cpuset import format_list, format_mask, parse_list, parse_mask
-from wirespeed.model.plan import HostPlan
+from wirespeed.model.input.bounded import load_json
+from wirespeed.model.plan.plan import HostPlan
 from wirespeed.remote.interface import Runner
 
 _IRQ = "/proc/irq"

@@ -17,7 +17,7 @@ from wirespeed.apply.durable import read_text, remove_file, replace_file
 from wirespeed.apply.setting import Setting, Value
 from wirespeed.apply.step import Step
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.plan import HostPlan, Plan
+from wirespeed.model.plan.plan import HostPlan, Plan
 from wirespeed.plan.render import kernel
 from wirespeed.remote.interface import Runner
 

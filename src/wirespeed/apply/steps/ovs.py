@@ -18,9 +18,9 @@ from wirespeed.apply.setting import Setting, Value
 from wirespeed.apply.step import Step
 from wirespeed.host.ovs import table
 from wirespeed.host.reader import Reader
-from wirespeed.model.bounded import load_json
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.plan import HostPlan, Plan
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.input.bounded import load_json
+from wirespeed.model.plan.plan import HostPlan, Plan
 from wirespeed.plan.render.ovs import BridgePort, bridges, other_config
 from wirespeed.remote.interface import Runner
 

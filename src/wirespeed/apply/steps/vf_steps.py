@@ -10,9 +10,9 @@ from typing import Any
 from wirespeed.apply.step import Step
 from wirespeed.apply.steps.drivers import Driver, bound_to
 from wirespeed.apply.steps.vfs import KERNEL_DRIVER, Vfs, unset_vf, value_of, vf_addresses
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.plan import GuestPlan, HostPlan, NicPlan, Plan, PortPlan
-from wirespeed.model.policy import InterfaceKind, NetworkType, NicUse
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.plan.plan import GuestPlan, HostPlan, NicPlan, Plan, PortPlan
+from wirespeed.model.plan.policy import InterfaceKind, NetworkType, NicUse
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.pci import VFIO
 

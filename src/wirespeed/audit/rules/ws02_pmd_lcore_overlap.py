@@ -8,7 +8,7 @@ from wirespeed.audit.fixes import ovs_other_config
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.cpuset import format_list, format_mask
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.finding import Severity
 
 
 def check(subject: Subject) -> Outcome:

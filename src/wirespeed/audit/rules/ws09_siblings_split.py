@@ -7,7 +7,7 @@ from wirespeed.audit.fixes import kernel_arguments
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.cpuset import format_list
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.finding import Severity
 
 
 def check(subject: Subject) -> Outcome:

@@ -17,8 +17,8 @@ from wirespeed.audit.rule import (
     Subject,
 )
 from wirespeed.model.cpuset import format_list, format_mask
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.host.finding import Severity
 
 
 def check(subject: Subject) -> Outcome:

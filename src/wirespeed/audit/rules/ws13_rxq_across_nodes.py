@@ -6,7 +6,7 @@ from __future__ import annotations
 from wirespeed.audit.needs import Need
 from wirespeed.audit.ports import node_of_port
 from wirespeed.audit.rule import Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.finding import Severity
 from wirespeed.model.words import counted
 
 

@@ -7,7 +7,7 @@ from wirespeed.audit.fixes import ovs_interface
 from wirespeed.audit.needs import Need
 from wirespeed.audit.ports import dpdk_ports, mtu, rx_queues
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.finding import Severity
 
 STANDARD_MTU = 1500
 WANTED_QUEUES = 2

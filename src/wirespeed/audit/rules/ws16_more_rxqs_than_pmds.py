@@ -8,9 +8,9 @@ from wirespeed.audit.fixes import ovs_interface
 from wirespeed.audit.needs import Need
 from wirespeed.audit.ports import dpdk_ports, node_of_port, rx_queues
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.finding import Severity
-from wirespeed.model.ovs_facts import OvsInterface
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.host.finding import Severity
+from wirespeed.model.host.ovs_facts import OvsInterface
 
 
 def check(subject: Subject) -> Outcome:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from wirespeed.audit.fixes import comment, ovs_interface, ovs_look
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.finding import Severity
-from wirespeed.model.ovs_facts import OvsInterface
+from wirespeed.model.host.finding import Severity
+from wirespeed.model.host.ovs_facts import OvsInterface
 
 MORE_TX = comment(
     "more tx queues come with the number of PMD threads: lower pmd-cpu-mask or use a device with "

@@ -7,9 +7,9 @@ from wirespeed.audit.fixes import RESTART_OVS, ovs_other_config
 from wirespeed.audit.needs import Need
 from wirespeed.audit.ports import memory_ports, socket_memory_mib
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.finding import Severity
-from wirespeed.model.host_rules import MemoryModel
-from wirespeed.plan.memory import DpdkPort, socket_memory
+from wirespeed.model.host.finding import Severity
+from wirespeed.model.plan.host_rules import MemoryModel
+from wirespeed.plan.sizing.ovs_memory import DpdkPort, socket_memory
 
 # The sources disagree by a factor of four, so the finding prints these next to the model in force.
 COMPARED = (MemoryModel.S3_PER_PORT, MemoryModel.TRIPLEO, MemoryModel.OVS_SHARED)

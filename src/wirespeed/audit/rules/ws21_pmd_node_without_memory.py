@@ -8,7 +8,7 @@ from wirespeed.audit.fixes import RESTART_OVS, ovs_other_config
 from wirespeed.audit.needs import Need
 from wirespeed.audit.ports import socket_memory_mib
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.finding import Severity
 
 # S3 and Red Hat reserve this amount on a node without DPDK ports.
 MINIMUM_MIB = 1024

@@ -7,8 +7,8 @@ from wirespeed.audit.fixes import kernel_arguments
 from wirespeed.audit.needs import Need
 from wirespeed.audit.ports import socket_memory_mib
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.facts import NumaNode
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.facts import NumaNode
+from wirespeed.model.host.finding import Severity
 
 GIB_IN_MIB = 1024
 

@@ -8,7 +8,7 @@ import re
 from wirespeed.audit.fixes import RESTART_OVS, ovs_other_config
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.finding import Severity
 
 # Default of rte_mempool.
 DPDK_DEFAULT = 4

@@ -7,8 +7,8 @@ from wirespeed.audit.fixes import ovs_interface, ovs_look
 from wirespeed.audit.needs import Need
 from wirespeed.audit.ports import mtu, paths
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.finding import Severity
-from wirespeed.model.ovs_facts import OvsInterface
+from wirespeed.model.host.finding import Severity
+from wirespeed.model.host.ovs_facts import OvsInterface
 
 
 def check(subject: Subject) -> Outcome:

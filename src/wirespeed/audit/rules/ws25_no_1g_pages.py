@@ -6,8 +6,8 @@ from __future__ import annotations
 from wirespeed.audit.fixes import kernel_arguments
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.host.finding import Severity
 
 GIB_IN_KIB = 1024 * 1024
 # TripleO keeps 4 GiB for the host. While the guests' need is unknown, start with half of the rest.

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.host.finding import Severity
 
 
 def check(subject: Subject) -> Outcome:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.finding import Severity
 
 MINIMUM_KIB = 1024 * 1024
 

@@ -8,7 +8,7 @@ import re
 from wirespeed.audit.fixes import kernel_arguments
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.finding import Severity
 
 # One count, or counts per node (since Linux 5.16): "8" or "0:4,1:4".
 VALID = re.compile(r"\d+|\d+:\d+(,\d+:\d+)*")

@@ -15,8 +15,8 @@ from wirespeed.audit.rule import (
     Rule,
     Subject,
 )
-from wirespeed.model.finding import Severity
-from wirespeed.model.policy import NicUse
+from wirespeed.model.host.finding import Severity
+from wirespeed.model.plan.policy import NicUse
 
 
 def check(subject: Subject) -> Outcome:

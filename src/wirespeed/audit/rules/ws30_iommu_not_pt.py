@@ -14,7 +14,7 @@ from wirespeed.audit.rule import (
     Rule,
     Subject,
 )
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.finding import Severity
 
 
 def check(subject: Subject) -> Outcome:

@@ -14,7 +14,7 @@ from wirespeed.audit.rule import (
     Subject,
 )
 from wirespeed.model.cpuset import format_list
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.finding import Severity
 
 WANTED = "performance"
 

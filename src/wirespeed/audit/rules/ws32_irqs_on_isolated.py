@@ -6,8 +6,8 @@ from __future__ import annotations
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.cpuset import format_list, format_mask
-from wirespeed.model.facts import Irq
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.facts import Irq
+from wirespeed.model.host.finding import Severity
 
 SHOWN = 5
 

@@ -15,7 +15,7 @@ from wirespeed.audit.rule import (
     Rule,
     Subject,
 )
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.finding import Severity
 
 # Drivers that hand the whole device to user space.
 USER_SPACE = ("vfio-pci", "igb_uio", "uio_pci_generic")

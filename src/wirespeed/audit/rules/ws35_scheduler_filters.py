@@ -6,7 +6,7 @@ from __future__ import annotations
 from wirespeed.audit.fixes import scheduler_option
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import FactUnusable, Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.finding import Severity
 
 WANTED = ("NUMATopologyFilter", "PciPassthroughFilter")
 

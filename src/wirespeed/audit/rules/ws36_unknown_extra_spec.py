@@ -7,8 +7,8 @@ from wirespeed.audit import fixes
 from wirespeed.audit.extra_specs import is_known, replacement
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.finding import Severity
-from wirespeed.model.guest_facts import Flavor
+from wirespeed.model.host.finding import Severity
+from wirespeed.model.host.guest_facts import Flavor
 
 
 def check(subject: Subject) -> Outcome:

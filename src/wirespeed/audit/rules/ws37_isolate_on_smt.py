@@ -6,7 +6,7 @@ from __future__ import annotations
 from wirespeed.audit import fixes
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.finding import Severity
 
 KEY = "hw:cpu_thread_policy"
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from wirespeed.audit import fixes
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.finding import Severity
-from wirespeed.model.guest_facts import Flavor
+from wirespeed.model.host.finding import Severity
+from wirespeed.model.host.guest_facts import Flavor
 
 NODES = "hw:numa_nodes"
 PLACING = ("hw:numa_cpus.", "hw:numa_mem.")

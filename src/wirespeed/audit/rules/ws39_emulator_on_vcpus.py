@@ -8,8 +8,8 @@ from wirespeed.audit.fixes import command
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.cpuset import format_list
-from wirespeed.model.finding import Severity
-from wirespeed.model.guest_facts import Guest
+from wirespeed.model.host.finding import Severity
+from wirespeed.model.host.guest_facts import Guest
 
 
 def check(subject: Subject) -> Outcome:

@@ -8,9 +8,9 @@ from wirespeed.audit.fixes import comment
 from wirespeed.audit.guest_nics import nic_nodes
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.finding import Severity
-from wirespeed.model.guest_facts import Guest
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.host.finding import Severity
+from wirespeed.model.host.guest_facts import Guest
 from wirespeed.model.words import counted
 
 

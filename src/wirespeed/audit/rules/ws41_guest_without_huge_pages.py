@@ -7,8 +7,8 @@ from wirespeed.audit.cores import pinned_cpus
 from wirespeed.audit.fixes import comment
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.finding import Severity
-from wirespeed.model.guest_facts import Guest
+from wirespeed.model.host.finding import Severity
+from wirespeed.model.host.guest_facts import Guest
 from wirespeed.model.words import counted
 
 

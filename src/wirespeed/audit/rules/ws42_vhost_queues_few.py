@@ -7,7 +7,7 @@ from wirespeed.audit.fixes import comment
 from wirespeed.audit.needs import Need
 from wirespeed.audit.ports import dpdk_ports, rx_queues
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.finding import Severity
 from wirespeed.model.words import counted
 
 

@@ -7,7 +7,7 @@ from wirespeed.audit.cores import pinned_cpus
 from wirespeed.audit.fixes import command
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.finding import Severity
 
 
 def check(subject: Subject) -> Outcome:

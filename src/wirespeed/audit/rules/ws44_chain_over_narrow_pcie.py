@@ -14,9 +14,9 @@ from wirespeed.audit.rule import (
     Rule,
     Subject,
 )
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.finding import Severity
-from wirespeed.model.policy import Pattern
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.host.finding import Severity
+from wirespeed.model.plan.policy import Pattern
 
 NARROW_LANES = 8
 

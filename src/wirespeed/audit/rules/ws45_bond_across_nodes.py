@@ -7,8 +7,8 @@ from wirespeed.audit.fixes import comment
 from wirespeed.audit.needs import Need
 from wirespeed.audit.ports import node_of_port
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.host.finding import Severity
 
 
 def check(subject: Subject) -> Outcome:

@@ -16,9 +16,9 @@ from wirespeed.audit.rule import (
     Rule,
     Subject,
 )
-from wirespeed.model.finding import Severity
-from wirespeed.model.guest_facts import Flavor
-from wirespeed.plan.features import kernel_name, trait
+from wirespeed.model.host.finding import Severity
+from wirespeed.model.host.guest_facts import Flavor
+from wirespeed.plan.nova.features import kernel_name, trait
 
 CAPABILITY = "capabilities:cpu_info:features"
 TRANSPARENT = ("host-model", "host-passthrough", "maximum")

@@ -15,7 +15,7 @@ from wirespeed.audit.rule import (
     Subject,
 )
 from wirespeed.model.cpuset import format_list
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.finding import Severity
 
 # C1 and C1E wake up within 10 µs; C3 and deeper states take 30 to 200 µs.
 DEEP_US = 10

@@ -14,7 +14,7 @@ from wirespeed.audit.rule import (
     Rule,
     Subject,
 )
-from wirespeed.model.finding import Severity
+from wirespeed.model.host.finding import Severity
 
 KEY = "userspace-tso-enable"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NothingToCheck, Outcome, Passed, Problem, Rule, Subject
-from wirespeed.model.finding import Severity
-from wirespeed.model.neighbours import Neighbours
+from wirespeed.model.host.finding import Severity
+from wirespeed.model.host.neighbours import Neighbours
 from wirespeed.model.words import percent
 
 MOST_TAKEN = 0.05

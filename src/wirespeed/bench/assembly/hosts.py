@@ -14,10 +14,10 @@ from pathlib import PurePosixPath
 from wirespeed.bench.host.programs import find_program
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.program.wsdp import WSDP
-from wirespeed.model.bounded import load_json
 from wirespeed.model.errors import faulty_file
-from wirespeed.model.fault import Fault
-from wirespeed.model.lab import is_pci
+from wirespeed.model.host.lab import is_pci
+from wirespeed.model.input.bounded import load_json
+from wirespeed.model.input.fault import Fault
 from wirespeed.remote.interface import LOCALHOST, HostUnreachable, RemoteError, Runner
 
 CLOCK_OFF_S = 1.0

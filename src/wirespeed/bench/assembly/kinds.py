@@ -19,9 +19,16 @@ from wirespeed.bench.topology.addresses import mac_of
 from wirespeed.bench.topology.interface import TopologyKind
 from wirespeed.bench.topology.tcp import PATHS, guest_names, hosts
 from wirespeed.bench.topology.wiring import EAST, PORTS, SIDES, End, Wiring
-from wirespeed.model.needs import FunctionNeeds, Needs, PortNeeds, TcpGuestNeeds, TcpNeeds, VfNeeds
-from wirespeed.model.spec import Frames, TcpStreams, Workload
-from wirespeed.model.sut import SutDescription
+from wirespeed.model.plan.needs import (
+    FunctionNeeds,
+    Needs,
+    PortNeeds,
+    TcpGuestNeeds,
+    TcpNeeds,
+    VfNeeds,
+)
+from wirespeed.model.study.spec import Frames, TcpStreams, Workload
+from wirespeed.model.study.sut import SutDescription
 
 
 def topology_of(frames: Frames) -> TopologyKind:

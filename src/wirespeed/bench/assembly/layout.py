@@ -32,9 +32,9 @@ from wirespeed.bench.topology.wiring import (
 )
 from wirespeed.bench.traffic.frames.content import Content
 from wirespeed.bench.traffic.frames.streams import Direction, directions, traffic_tasks
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.plan import GeneratorPlan, GuestPlan, HostPlan
-from wirespeed.model.spec import Frames
+from wirespeed.model.plan.plan import GeneratorPlan, GuestPlan, HostPlan
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.study.spec import Frames
 from wirespeed.model.units import mtu_for
 
 _ETHERNET_MTU = 1500

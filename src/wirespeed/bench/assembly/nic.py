@@ -17,7 +17,7 @@ from wirespeed.bench.switch.nic.part import Home, NicPort, NicSwitch
 from wirespeed.bench.topology.interface import VirtualFunction
 from wirespeed.bench.topology.plugs import Device
 from wirespeed.bench.topology.wiring import GENERATOR, SIDES
-from wirespeed.model.spec import Frames
+from wirespeed.model.study.spec import Frames
 
 
 def functions_on(frames: Frames, *, generator: bool, others: bool) -> tuple[VirtualFunction, ...]:

@@ -21,9 +21,9 @@ from wirespeed.bench.host.priority import polling_first
 from wirespeed.bench.host.root import check_root, effective_user
 from wirespeed.bench.topology.plugs import Device, Interface, Plug
 from wirespeed.bench.topology.wiring import PORTS
-from wirespeed.model.lab import is_pci
-from wirespeed.model.plan import HostPlan
-from wirespeed.model.spec import Frames
+from wirespeed.model.host.lab import is_pci
+from wirespeed.model.plan.plan import HostPlan
+from wirespeed.model.study.spec import Frames
 from wirespeed.remote.state import state_directory
 
 

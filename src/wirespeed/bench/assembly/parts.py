@@ -23,9 +23,9 @@ from wirespeed.bench.topology.wiring import GENERATOR, SWITCH, End, Wiring
 from wirespeed.bench.traffic.frames.content import Content, UdpFrames
 from wirespeed.bench.traffic.frames.generator import Generator
 from wirespeed.model.frame import Encapsulation
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.plan import HostPlan
-from wirespeed.model.spec import Frames
+from wirespeed.model.plan.plan import HostPlan
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.study.spec import Frames
 
 
 @dataclass(frozen=True, slots=True)

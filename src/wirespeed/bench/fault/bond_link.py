@@ -19,9 +19,9 @@ from wirespeed.bench.switch.ovs_dpdk.counters import parse_ports
 from wirespeed.bench.switch.ovs_dpdk.part import OvsDpdk
 from wirespeed.bench.topology.bonded import bond_of
 from wirespeed.bench.topology.wiring import PARTNER, PORTS
-from wirespeed.model.fault import Fault
-from wirespeed.model.ovs import BondMode
-from wirespeed.model.spec import (
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.study.ovs import BondMode
+from wirespeed.model.study.spec import (
     Frames,
 )
 

@@ -9,7 +9,7 @@ from wirespeed.bench.fault.interface import Kind, Lasting, Scene, Strength
 from wirespeed.bench.interface import Injection, Step
 from wirespeed.bench.topology.wiring import GENERATOR
 from wirespeed.bench.traffic.frames.generator import Generator
-from wirespeed.model.spec import Frames
+from wirespeed.model.study.spec import Frames
 
 
 class SlowGenerator(Kind):

@@ -13,8 +13,8 @@ from wirespeed.bench.fault.interface import Kind, Lasting, Scene, Strength
 from wirespeed.bench.host.process import Daemon, await_true, last_words
 from wirespeed.bench.interface import BenchError, Injection, Step
 from wirespeed.bench.topology.wiring import GENERATOR, SWITCH
-from wirespeed.model.plan import HostPlan
-from wirespeed.model.spec import Frames
+from wirespeed.model.plan.plan import HostPlan
+from wirespeed.model.study.spec import Frames
 
 _PROGRAM = str(Path(__file__).with_name("hog_program.py"))
 _READY_S = 30.0

@@ -13,11 +13,11 @@ from wirespeed.bench.fault.interface import FaultKind, Scene
 from wirespeed.bench.host.host import Host
 from wirespeed.bench.interface import Injection, Part
 from wirespeed.bench.topology.wiring import Wiring
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.fault import Fault
-from wirespeed.model.injected import InjectedFault
-from wirespeed.model.plan import HostPlan, Plan
-from wirespeed.model.spec import Frames, Roles
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.plan.plan import HostPlan, Plan
+from wirespeed.model.study.injected import InjectedFault
+from wirespeed.model.study.spec import Frames, Roles
 
 
 def refusals(frames: Frames) -> Iterator[Fault]:

@@ -17,10 +17,10 @@ from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.host.host import Host
 from wirespeed.bench.interface import Injection, Part, Step
 from wirespeed.bench.topology.wiring import Wiring
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.fault import Fault
-from wirespeed.model.plan import HostPlan
-from wirespeed.model.spec import Frames
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.plan.plan import HostPlan
+from wirespeed.model.study.spec import Frames
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from wirespeed.bench.fault.interface import Kind, Lasting, Scene
 from wirespeed.bench.fault.openvswitch import bridge_of, control
 from wirespeed.bench.fault.places import ports_in
 from wirespeed.bench.interface import Injection
-from wirespeed.model.spec import Frames
+from wirespeed.model.study.spec import Frames
 
 
 class MissingFlow(Kind):

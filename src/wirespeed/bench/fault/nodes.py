@@ -8,9 +8,9 @@ from dataclasses import replace
 from wirespeed.bench.assembly.kinds import switch_of
 from wirespeed.bench.fault.interface import Kind
 from wirespeed.bench.topology.wiring import SWITCH
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.plan import Decision, HostPlan
-from wirespeed.model.spec import Frames
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.plan.plan import Decision, HostPlan
+from wirespeed.model.study.spec import Frames
 
 
 class PmdOffNode(Kind):

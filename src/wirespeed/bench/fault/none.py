@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from wirespeed.bench.fault.interface import Kind
-from wirespeed.model.injected import NO_FAULT
-from wirespeed.model.spec import Frames
+from wirespeed.model.study.injected import NO_FAULT
+from wirespeed.model.study.spec import Frames
 
 
 class NoFault(Kind):

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from wirespeed.bench.assembly.kinds import function_of, switch_of, topology_of, wiring_of
 from wirespeed.bench.topology.wiring import Flow
-from wirespeed.model.fault import Fault
-from wirespeed.model.spec import Frames
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.study.spec import Frames
 
 _OVS, _FORWARDER, _PROCESS = "ovs-dpdk", "wsdp", "process"
 

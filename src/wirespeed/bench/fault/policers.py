@@ -10,7 +10,7 @@ from wirespeed.bench.fault.interface import Kind, Lasting, Scene, Strength
 from wirespeed.bench.fault.openvswitch import control
 from wirespeed.bench.fault.places import ports_in, ports_out
 from wirespeed.bench.interface import Injection
-from wirespeed.model.spec import Frames
+from wirespeed.model.study.spec import Frames
 from wirespeed.model.units import FCS_BYTES
 
 _ETHERNET_HEADER = 14

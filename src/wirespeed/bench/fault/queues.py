@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from wirespeed.bench.fault.interface import Kind, Strength
 from wirespeed.bench.fault.places import ports_in
-from wirespeed.model.fault import Fault
 from wirespeed.model.frame import FlowField
-from wirespeed.model.spec import Frames
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.study.spec import Frames
 
 
 class SmallRing(Kind):

@@ -10,8 +10,8 @@ from wirespeed.bench.fault.openvswitch import control
 from wirespeed.bench.fault.places import ports_out
 from wirespeed.bench.host.process import await_true
 from wirespeed.bench.interface import Injection
-from wirespeed.model.fault import Fault
-from wirespeed.model.spec import Frames
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.study.spec import Frames
 from wirespeed.model.units import mtu_for
 
 _LEAST_MTU = 68  # RFC 791; Open vSwitch takes no less

@@ -11,7 +11,7 @@ from wirespeed.bench.fault.openvswitch import control, vswitch
 from wirespeed.bench.fault.places import ports_in
 from wirespeed.bench.interface import Injection, Step
 from wirespeed.model.frame import FlowField
-from wirespeed.model.spec import Frames
+from wirespeed.model.study.spec import Frames
 
 # Looks at source addresses, so that each has a datapath flow of its own; nobody has this one.
 _NARROW = "priority=9999,dl_src=06:00:00:00:00:06,actions=drop"

@@ -12,10 +12,10 @@ from wirespeed.bench.fault.interface import Kind, Lasting, Scene, Strength
 from wirespeed.bench.fault.places import functions, not_a_process
 from wirespeed.bench.function.wsdp_tasks import WsdpFunction
 from wirespeed.bench.interface import Injection, Step
-from wirespeed.model.facts import HostFacts
-from wirespeed.model.fault import Fault
-from wirespeed.model.plan import Decision, HostPlan, ProcessMemory
-from wirespeed.model.spec import Frames
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.plan.plan import Decision, HostPlan, ProcessMemory
+from wirespeed.model.study.spec import Frames
 
 _PROCESS = "process"
 # What a task of wsdp takes from an input at once.

@@ -11,9 +11,9 @@ from wirespeed.bench.fault.places import ports_in
 from wirespeed.bench.interface import Injection
 from wirespeed.bench.switch.ovs_dpdk.bridges import tags
 from wirespeed.bench.switch.ovs_dpdk.flows import forward
-from wirespeed.model.fault import Fault
-from wirespeed.model.ovs import VlanTranslation
-from wirespeed.model.spec import (
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.study.ovs import VlanTranslation
+from wirespeed.model.study.spec import (
     Frames,
 )
 

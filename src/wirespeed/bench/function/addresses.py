@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from wirespeed.bench.topology.addresses import Header
-from wirespeed.model.spec import VnfMode
+from wirespeed.model.study.spec import VnfMode
 
 
 def rewritten(mode: VnfMode, header: Header, own: str, target: str) -> tuple[Header, str | None]:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from wirespeed.bench.interface import HopCount
 from wirespeed.bench.program.wsdp import Wsdp
-from wirespeed.model.hop_counts import DropCause
+from wirespeed.model.result.hop_counts import DropCause
 
 K = TypeVar("K")
 

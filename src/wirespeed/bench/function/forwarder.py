@@ -12,8 +12,8 @@ from wirespeed.bench.function.wsdp_tasks import WsdpFunctionKind
 from wirespeed.bench.program.config import WsdpTask
 from wirespeed.bench.topology.addresses import Header
 from wirespeed.bench.topology.wiring import Forward
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.spec import Frames
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.study.spec import Frames
 
 
 class Forwarder(WsdpFunctionKind):

@@ -12,10 +12,10 @@ from wirespeed.bench.function.wsdp_tasks import WsdpFunctionKind
 from wirespeed.bench.program.config import WsdpTask
 from wirespeed.bench.topology.addresses import Header
 from wirespeed.bench.topology.wiring import IMPAIR
-from wirespeed.model.fault import Fault
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.spec import Frames, Impair
-from wirespeed.model.sut import SutDescription
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.study.spec import Frames, Impair
+from wirespeed.model.study.sut import SutDescription
 
 # Upper bound of what one lcore moves, for a reference SUT without a rate limit.
 _UNLIMITED_FPS = 40e6

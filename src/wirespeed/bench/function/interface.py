@@ -18,10 +18,10 @@ from wirespeed.bench.program.attachment import Attachment
 from wirespeed.bench.program.config import WsdpConfig
 from wirespeed.bench.topology.interface import Rewriting
 from wirespeed.bench.topology.wiring import Forward, Stream
-from wirespeed.model.fault import Fault
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.spec import Frames
-from wirespeed.model.sut import SutDescription
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.study.spec import Frames
+from wirespeed.model.study.sut import SutDescription
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from wirespeed.bench.program.config import WsdpTask
 from wirespeed.bench.topology.addresses import Header, mac_of
 from wirespeed.bench.topology.routes import destinations, not_routable
 from wirespeed.bench.topology.wiring import PORTS, SIDES, End, Forward
-from wirespeed.model.fault import Fault
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.spec import Frames, VnfMode
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.study.spec import Frames, VnfMode
 
 _FORMAT = "wirespeed-routes 1"
 # rte_fib of DPDK: 2^24 entries of two octets, plus its own tree.

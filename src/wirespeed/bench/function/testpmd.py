@@ -19,10 +19,10 @@ from wirespeed.bench.program.config import WsdpConfig
 from wirespeed.bench.program.telemetry import Telemetry
 from wirespeed.bench.topology.addresses import Header
 from wirespeed.bench.topology.wiring import SIDES
-from wirespeed.model.fault import Fault
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.spec import Frames, VnfMode
-from wirespeed.model.sut import SutDescription
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.study.spec import Frames, VnfMode
+from wirespeed.model.study.sut import SutDescription
 from wirespeed.remote.interface import Process
 
 # Without a terminal, testpmd keeps running only if it prints statistics periodically. DPDK 24.11

@@ -18,10 +18,10 @@ from wirespeed.bench.interface import HopCount, Part, Poller
 from wirespeed.bench.program.config import WsdpConfig, WsdpRing, WsdpTask
 from wirespeed.bench.program.part import WsdpPart
 from wirespeed.bench.program.wsdp import Wsdp
-from wirespeed.model.fault import Fault
-from wirespeed.model.hop_counts import Counted
-from wirespeed.model.spec import Frames
-from wirespeed.model.sut import SutDescription
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.result.hop_counts import Counted
+from wirespeed.model.study.spec import Frames
+from wirespeed.model.study.sut import SutDescription
 
 
 @runtime_checkable

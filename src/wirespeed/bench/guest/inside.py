@@ -15,7 +15,7 @@ from wirespeed.bench.host.change import Change
 from wirespeed.bench.host.host import Host
 from wirespeed.bench.host.hugepages import reserved
 from wirespeed.bench.interface import BenchError
-from wirespeed.model.plan import HugePages, ProcessMemory
+from wirespeed.model.plan.plan import HugePages, ProcessMemory
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.pci import SYS_PCI
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from wirespeed.bench.interface import BenchError
-from wirespeed.model.bounded import load_json
+from wirespeed.model.input.bounded import load_json
 from wirespeed.remote.interface import Connection, Runner
 
 # QEMU's main thread answers, which does not carry frames of a vhost-user port.

@@ -25,7 +25,7 @@ from wirespeed.image.access import over_socket
 from wirespeed.image.machine import KERNEL_ARGUMENTS, ROOT_SERIAL
 from wirespeed.model.cpuset import parse_list
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.plan import GuestPlan
+from wirespeed.model.plan.plan import GuestPlan
 from wirespeed.remote.interface import HostUnreachable, Process, Runner
 from wirespeed.remote.ssh import SshRunner
 

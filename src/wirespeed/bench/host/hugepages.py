@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from wirespeed.bench.host.changes import POOLS_LOCK, HugePagesAdded
 from wirespeed.bench.host.host import Host
 from wirespeed.bench.interface import BenchError
-from wirespeed.model.plan import HugePages
+from wirespeed.model.plan.plan import HugePages
 from wirespeed.remote.interface import Runner
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from wirespeed.bench.host.host import Host
 from wirespeed.bench.host.network_changes import InterfaceSet
-from wirespeed.model.bounded import load_json
+from wirespeed.model.input.bounded import load_json
 
 
 def give_interfaces_to_bench(host: Host, names: Iterable[str], mtu: int) -> None:

@@ -15,7 +15,7 @@ from wirespeed.bench.host.host import Host
 from wirespeed.bench.interface import BenchError
 from wirespeed.host.needed_interfaces import needed_interfaces
 from wirespeed.model.errors import BadInput
-from wirespeed.model.lab import is_pci
+from wirespeed.model.host.lab import is_pci
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.pci import SYS_PCI, driver_of
 

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from wirespeed.bench.interface import BenchError
-from wirespeed.model.plan import HostPlan
-from wirespeed.model.spec import TcpStreams, Workload
+from wirespeed.model.plan.plan import HostPlan
+from wirespeed.model.study.spec import TcpStreams, Workload
 from wirespeed.remote.interface import Runner
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from wirespeed.bench.host.change import Change
 from wirespeed.bench.host.vf_settings import VfSettings, parse_vf
 from wirespeed.bench.interface import BenchError
-from wirespeed.model.bounded import load_json
+from wirespeed.model.input.bounded import load_json
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.pci import SYS_PCI
 

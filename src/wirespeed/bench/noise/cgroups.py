@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from wirespeed.model.thread_time import Throttle
+from wirespeed.model.result.thread_time import Throttle
 from wirespeed.remote.interface import Runner
 
 # What somebody sets, v1 and v2.

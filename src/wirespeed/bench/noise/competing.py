@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from wirespeed.model.cpuset import parse_list
-from wirespeed.model.observation import Competitor
+from wirespeed.model.result.observation import Competitor
 from wirespeed.remote.interface import Runner
 
 _TICKS_PER_S = 100  # USER_HZ

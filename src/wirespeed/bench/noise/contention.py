@@ -16,8 +16,8 @@ from statistics import median
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.noise.clock import TrialClock
 from wirespeed.bench.noise.interface import WatchingProgram
-from wirespeed.model.bounded import load_json
-from wirespeed.model.evidence import ContentionSamples
+from wirespeed.model.input.bounded import load_json
+from wirespeed.model.result.evidence import ContentionSamples
 from wirespeed.remote.interface import Runner
 
 _FORMAT = "wirespeed-contention-1"

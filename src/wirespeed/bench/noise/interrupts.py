@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from wirespeed.bench.noise.scheduler import TICK_NS, Snapshot
-from wirespeed.model.evidence import Disturbance, DisturbanceKind, Source
-from wirespeed.model.thread_time import CpuInterrupts
+from wirespeed.model.result.evidence import Disturbance, DisturbanceKind, Source
+from wirespeed.model.result.thread_time import CpuInterrupts
 from wirespeed.remote.interface import Runner
 
 _HARD, _SOFT = "/proc/interrupts", "/proc/softirqs"

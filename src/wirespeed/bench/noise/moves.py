@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.noise.watch import NoiseWatch
 from wirespeed.model.cpus import CpuPlacement
-from wirespeed.model.evidence import Disturbance, DisturbanceKind, Evidence, Source
+from wirespeed.model.result.evidence import Disturbance, DisturbanceKind, Evidence, Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from wirespeed.bench.interface import BenchError, GapLog
 from wirespeed.bench.noise.clock import TrialClock
-from wirespeed.model.bounded import load_json
-from wirespeed.model.evidence import ContentionSamples, Disturbance, DisturbanceKind, Source
+from wirespeed.model.input.bounded import load_json
+from wirespeed.model.result.evidence import ContentionSamples, Disturbance, DisturbanceKind, Source
 
 _FORMAT = "wirespeed-gaps-1"
 # Threads of equal priority take turns of a few ms.

@@ -8,7 +8,7 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from wirespeed.model.thread_time import ThreadTime
+from wirespeed.model.result.thread_time import ThreadTime
 from wirespeed.remote.interface import Runner
 
 # The names of polling threads: Open vSwitch's, and DPDK's workers before, in and since 22.11.

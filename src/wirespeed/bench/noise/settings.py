@@ -21,9 +21,9 @@ from wirespeed.bench.noise.program_settings import (
     thread_names,
     thread_settings,
 )
-from wirespeed.model.change import ABSENT, Change
 from wirespeed.model.cpuset import format_list, parse_list
 from wirespeed.model.errors import WirespeedError
+from wirespeed.model.result.change import ABSENT, Change
 from wirespeed.remote.interface import Runner
 
 Settings = Mapping[str, str]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wirespeed.bench.noise.contention import ProbeStop
-from wirespeed.model.evidence import Disturbance, DisturbanceKind, Source
+from wirespeed.model.result.evidence import Disturbance, DisturbanceKind, Source
 
 SILENCE_NS = 100_000
 

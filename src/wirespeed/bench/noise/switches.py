@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.noise.clock import TrialClock
 from wirespeed.bench.noise.interface import WatchingProgram
-from wirespeed.model.bounded import load_json
-from wirespeed.model.evidence import Disturbance, DisturbanceKind, Source
+from wirespeed.model.input.bounded import load_json
+from wirespeed.model.result.evidence import Disturbance, DisturbanceKind, Source
 
 _FORMAT = "wirespeed-switches-1"
 

@@ -17,7 +17,7 @@ from wirespeed.bench.noise.placement import PlacementProbe
 from wirespeed.bench.noise.silence import corroborated, silences
 from wirespeed.bench.noise.switches import SwitchRecords
 from wirespeed.model.cpus import CpuPair
-from wirespeed.model.evidence import Disturbance, Evidence
+from wirespeed.model.result.evidence import Disturbance, Evidence
 
 # When frames were sent and how long they took, in ns and in the order of sending.
 Arrivals = tuple[NDArray[np.float64], NDArray[np.float64]]

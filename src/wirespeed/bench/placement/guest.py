@@ -16,9 +16,9 @@ from wirespeed.bench.interface import Part
 from wirespeed.bench.placement.interface import READY_S, OnHost, Own, Placed, Seat
 from wirespeed.bench.topology.interface import TopologyKind
 from wirespeed.bench.topology.plugs import Device, GuestNic, Interface, Plug, VirtioUser
-from wirespeed.model.fault import Fault
-from wirespeed.model.needs import PlacementNeeds
-from wirespeed.model.spec import Frames, Roles
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.plan.needs import PlacementNeeds
+from wirespeed.model.study.spec import Frames, Roles
 
 # DPDK's virtio driver and QEMU's vhost-user allow more, which would give no new insight.
 _MOST_VCPUS = 8

@@ -20,10 +20,10 @@ from wirespeed.bench.interface import Part
 from wirespeed.bench.program.config import WsdpConfig, WsdpRing, WsdpTask
 from wirespeed.bench.topology.interface import TopologyKind
 from wirespeed.bench.topology.plugs import Plug
-from wirespeed.model.fault import Fault
-from wirespeed.model.needs import PlacementNeeds
-from wirespeed.model.plan import GuestPlan
-from wirespeed.model.spec import Frames
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.plan.needs import PlacementNeeds
+from wirespeed.model.plan.plan import GuestPlan
+from wirespeed.model.study.spec import Frames
 from wirespeed.remote.interface import Runner
 
 # Longest time until a program of this project is ready.

@@ -13,9 +13,9 @@ from wirespeed.bench.interface import Part
 from wirespeed.bench.placement.interface import READY_S, OnHost, Own, Placed, Seat
 from wirespeed.bench.program.config import WsdpConfig
 from wirespeed.bench.topology.interface import TopologyKind
-from wirespeed.model.fault import Fault
-from wirespeed.model.needs import PlacementNeeds
-from wirespeed.model.spec import Frames
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.plan.needs import PlacementNeeds
+from wirespeed.model.study.spec import Frames
 
 
 @dataclass(frozen=True, slots=True)

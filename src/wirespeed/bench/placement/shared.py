@@ -9,9 +9,9 @@ from wirespeed.bench.function.interface import FunctionKind, Setup
 from wirespeed.bench.function.wsdp_tasks import RunsAsTasks
 from wirespeed.bench.placement.interface import OnHost, Own, Placed, Seat
 from wirespeed.bench.topology.interface import TopologyKind
-from wirespeed.model.fault import Fault
-from wirespeed.model.needs import PlacementNeeds
-from wirespeed.model.spec import Frames, Roles
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.plan.needs import PlacementNeeds
+from wirespeed.model.study.spec import Frames, Roles
 
 
 class Shared:

@@ -16,7 +16,7 @@ from wirespeed.bench.topology.plugs import (
     VhostUser,
     VirtioUser,
 )
-from wirespeed.model.spec import KernelDriver
+from wirespeed.model.study.spec import KernelDriver
 
 # Receive descriptors of a generator that sends and receives on one lcore. It pauses as a whole, so
 # no more frames arrive meanwhile than the SUT holds. Buffers rotate through all posted descriptors.

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from wirespeed.bench.program.dpdk import memory_options
-from wirespeed.model.plan import ProcessMemory
+from wirespeed.model.plan.plan import ProcessMemory
 
 # The main lcore runs no task; pollers are numbered from 1.
 MAIN_LCORE = 0

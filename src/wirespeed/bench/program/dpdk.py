@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
-from wirespeed.model.lab import is_pci
-from wirespeed.model.plan import ProcessMemory
+from wirespeed.model.host.lab import is_pci
+from wirespeed.model.plan.plan import ProcessMemory
 
 
 def environment(run_dir: PurePosixPath) -> Mapping[str, str]:

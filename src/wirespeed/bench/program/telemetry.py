@@ -7,7 +7,7 @@ import socket
 from typing import Any
 
 from wirespeed.bench.interface import BenchError
-from wirespeed.model.bounded import load_json
+from wirespeed.model.input.bounded import load_json
 from wirespeed.remote.interface import Runner
 
 # Largest answer of rte_telemetry, in octets (docs/reference/wsdp.md).

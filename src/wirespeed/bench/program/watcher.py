@@ -9,7 +9,7 @@ from wirespeed.bench.interface import HopCount, UnpolledPart
 from wirespeed.bench.program.config import WsdpConfig
 from wirespeed.bench.program.part import WsdpPart
 from wirespeed.bench.program.wsdp import Wsdp
-from wirespeed.model.plan import ProcessMemory
+from wirespeed.model.plan.plan import ProcessMemory
 
 _MEMORY = ProcessMemory(mbufs=1023, data_bytes=2176, memory_mib=64, huge_pages=False)
 

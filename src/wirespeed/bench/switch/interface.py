@@ -15,11 +15,11 @@ from wirespeed.bench.host.host import Host
 from wirespeed.bench.interface import Part
 from wirespeed.bench.topology.plugs import Plug
 from wirespeed.bench.topology.wiring import Wiring
-from wirespeed.model.fault import Fault
-from wirespeed.model.needs import SwitchNeeds
-from wirespeed.model.plan import VswitchPlan
-from wirespeed.model.spec import Vswitch, Workload
-from wirespeed.model.sut import SutDescription
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.plan.needs import SwitchNeeds
+from wirespeed.model.plan.plan import VswitchPlan
+from wirespeed.model.study.spec import Vswitch, Workload
+from wirespeed.model.study.sut import SutDescription
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wirespeed.bench.topology.wiring import GENERATOR, SIDES, End, generator_mac
-from wirespeed.model.spec import Traffic
+from wirespeed.model.study.spec import Traffic
 
 _BLOCK_MASK = "ff:ff:ff:00:00:00"
 

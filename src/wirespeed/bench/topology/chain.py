@@ -6,7 +6,7 @@ from __future__ import annotations
 from wirespeed.bench.topology.interface import Rewriting, TopologyKind
 from wirespeed.bench.topology.switched import function_names, through_switch
 from wirespeed.bench.topology.wiring import Wiring
-from wirespeed.model.spec import Frames
+from wirespeed.model.study.spec import Frames
 
 
 def _wiring(frames: Frames, function: Rewriting) -> Wiring:

@@ -16,7 +16,7 @@ from wirespeed.bench.topology.wiring import (
     Wiring,
     generator_mac,
 )
-from wirespeed.model.spec import Frames
+from wirespeed.model.study.spec import Frames
 
 
 def streams(frames: Frames) -> tuple[Stream, ...]:

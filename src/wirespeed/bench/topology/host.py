@@ -7,7 +7,7 @@ from wirespeed.bench.topology.direct import between_ports
 from wirespeed.bench.topology.interface import Rewriting, TopologyKind
 from wirespeed.bench.topology.switched import function_names
 from wirespeed.bench.topology.wiring import Wiring
-from wirespeed.model.spec import Frames
+from wirespeed.model.study.spec import Frames
 
 
 def _wiring(frames: Frames, function: Rewriting) -> Wiring:

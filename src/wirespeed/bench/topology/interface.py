@@ -13,8 +13,8 @@ from typing import Protocol
 from wirespeed.bench.host.vf_settings import VfSettings
 from wirespeed.bench.topology.addresses import Header
 from wirespeed.bench.topology.wiring import Wiring
-from wirespeed.model.fault import Fault
-from wirespeed.model.spec import Frames
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.study.spec import Frames
 
 
 class Rewriting(Protocol):

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from wirespeed.bench.topology.addresses import flows_of_each, stream_ips
 from wirespeed.bench.topology.wiring import Stream
-from wirespeed.model.fault import Fault
 from wirespeed.model.frame import Encapsulation, FlowField
-from wirespeed.model.spec import Frames
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.study.spec import Frames
 
 # Distance between the IPv4 addresses of two streams.
 _ADDRESSES = 256

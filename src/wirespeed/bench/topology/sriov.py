@@ -16,10 +16,10 @@ from wirespeed.bench.topology.addresses import mac_of
 from wirespeed.bench.topology.interface import Rewriting, TopologyKind, VirtualFunction
 from wirespeed.bench.topology.switched import function_names, through_switch
 from wirespeed.bench.topology.wiring import EAST, GENERATOR, SIDES, WEST, End, Wiring
-from wirespeed.model.fault import Fault
 from wirespeed.model.frame import Encapsulation, FlowField
-from wirespeed.model.lab import is_pci
-from wirespeed.model.spec import Frames, Sriov, VnfMode
+from wirespeed.model.host.lab import is_pci
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.study.spec import Frames, Sriov, VnfMode
 
 _MOST_FUNCTIONS = 4
 _LAST_VLAN = 4094

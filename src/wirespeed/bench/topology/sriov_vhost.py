@@ -14,8 +14,8 @@ from wirespeed.bench.topology.interface import Rewriting, TopologyKind, VirtualF
 from wirespeed.bench.topology.sriov import links, nic_faults, physical_faults, settings
 from wirespeed.bench.topology.switched import function_names, through_switch
 from wirespeed.bench.topology.wiring import EAST, GENERATOR, Wiring
-from wirespeed.model.fault import Fault
-from wirespeed.model.spec import Frames, Roles, Vswitch
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.study.spec import Frames, Roles, Vswitch
 
 
 def _wiring(frames: Frames, function: Rewriting) -> Wiring:

@@ -30,7 +30,7 @@ from wirespeed.bench.topology.wiring import (
     generator_mac,
 )
 from wirespeed.model.frame import FlowField
-from wirespeed.model.spec import Frames
+from wirespeed.model.study.spec import Frames
 
 
 def _never(_end: End) -> bool:

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 from wirespeed.bench.host.vf_settings import VfSettings
 from wirespeed.bench.topology.wiring import Cable, End, Flow, Wiring
-from wirespeed.model.fault import Fault
+from wirespeed.model.input.fault import Fault
 from wirespeed.model.kinds import Kinds
-from wirespeed.model.needs import Forwarding
-from wirespeed.model.policy import InterfaceKind
-from wirespeed.model.spec import Sriov, TcpStreams
-from wirespeed.model.tcp import Tcp, TcpGuests
+from wirespeed.model.plan.needs import Forwarding
+from wirespeed.model.plan.policy import InterfaceKind
+from wirespeed.model.study.spec import Sriov, TcpStreams
+from wirespeed.model.study.tcp import Tcp, TcpGuests
 
 SERVER, SWITCH = "server", "switch"
 # Capacity of a frame in the ring of DPDK's AF_PACKET driver (2 KiB by default).

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from wirespeed.bench.topology.direct import between_ports
 from wirespeed.bench.topology.interface import Rewriting, TopologyKind
 from wirespeed.bench.topology.wiring import IMPAIR, Wiring
-from wirespeed.model.fault import Fault
-from wirespeed.model.spec import Frames
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.study.spec import Frames
 
 
 def _wiring(frames: Frames, function: Rewriting) -> Wiring:

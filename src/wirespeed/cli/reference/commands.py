@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from wirespeed.cli.command import build_command
+from wirespeed.cli.command_kinds import LazyVerb
 from wirespeed.cli.reference.markdown import MADE, table
-from wirespeed.cli.verbs import LazyVerb
 
 
 def cli_page() -> str:

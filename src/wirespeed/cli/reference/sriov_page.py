@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from wirespeed.cli.reference.markdown import MADE, table
-from wirespeed.model.prediction import Arrangement, Attachment, Case, Prediction, Resource
+from wirespeed.model.plan.prediction import Arrangement, Attachment, Case, Prediction, Resource
 from wirespeed.predict.parameters import Parameters
 from wirespeed.predict.pcie import in_and_out, octets_per_ns
 from wirespeed.predict.predict import predict

@@ -20,10 +20,10 @@ from wirespeed.bench.switch import SWITCHES
 from wirespeed.bench.topology import TOPOLOGIES
 from wirespeed.bench.topology.tcp import PATHS
 from wirespeed.cli.reference.markdown import MADE, table
-from wirespeed.model.design import Design, Published, Quick
-from wirespeed.model.fault import show
 from wirespeed.model.frame import FrameSizes
+from wirespeed.model.input.fault import show
 from wirespeed.model.kinds import Kinds
+from wirespeed.model.study.design import Design, Published, Quick
 from wirespeed.study.keys import without_none
 from wirespeed.study.needs import CONDITIONS
 from wirespeed.study.shipped import shipped_directory, shipped_names

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from wirespeed.explain.interface import Measured
-from wirespeed.model.explanation import EvidenceFigure, Resource, ResourceState, ResourceUse
-from wirespeed.model.trial import Trial
+from wirespeed.model.result.explanation import EvidenceFigure, Resource, ResourceState, ResourceUse
+from wirespeed.model.result.trial import Trial
 from wirespeed.model.words import counted, microseconds, share
 
 # Of the time: less than this explains no figure.

@@ -9,9 +9,9 @@ import numpy as np
 
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.stages import stage
-from wirespeed.model.evidence import DisturbanceKind
-from wirespeed.model.explanation import EvidenceFigure, Resource, ResourceState, ResourceUse
-from wirespeed.model.trial import Trial
+from wirespeed.model.result.evidence import DisturbanceKind
+from wirespeed.model.result.explanation import EvidenceFigure, Resource, ResourceState, ResourceUse
+from wirespeed.model.result.trial import Trial
 from wirespeed.model.words import mpps, percent
 
 # One that does this much less than the mean leaves work to the others.

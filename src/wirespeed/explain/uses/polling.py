@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from wirespeed.explain.decisive import carried_fps
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.stages import FULL, PollingStage, stage
-from wirespeed.model.explanation import EvidenceFigure, Resource, ResourceState, ResourceUse
-from wirespeed.model.observation import PollingThread
-from wirespeed.model.trial import Trial
+from wirespeed.model.result.explanation import EvidenceFigure, Resource, ResourceState, ResourceUse
+from wirespeed.model.result.observation import PollingThread
+from wirespeed.model.result.trial import Trial
 from wirespeed.model.words import loss, mpps, percent
 
 _NAMES = {

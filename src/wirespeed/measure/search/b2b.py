@@ -15,8 +15,8 @@ from statistics import mean
 from wirespeed.measure.prober import BeyondGenerator, NotMeasurable, OutOfTime, Prober
 from wirespeed.measure.search.interface import Figures, Limits
 from wirespeed.measure.search.mlr import Mlr
-from wirespeed.model.result import BackToBack
-from wirespeed.model.trial import Stage
+from wirespeed.model.result.result import BackToBack
+from wirespeed.model.result.trial import Stage
 
 FIRST_GUESS_FRAMES = 1024
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from wirespeed.measure.prober import Prober
 from wirespeed.measure.search.interface import Figures, Limits
-from wirespeed.model.trial import Stage
+from wirespeed.model.result.trial import Stage
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import Field, dataclass
 from typing import Any, ClassVar, Protocol
 
 from wirespeed.measure.prober import Prober
-from wirespeed.model.result import BackToBack, Bound, Interval
+from wirespeed.model.result.result import BackToBack, Bound, Interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from wirespeed.measure.operating_point import OperatingPoint
 from wirespeed.measure.prober import NotMeasurable, OutOfTime, Prober, Undecided
 from wirespeed.measure.search.interface import Figures, Limits
 from wirespeed.measure.verdict import verdict
-from wirespeed.model.result import Bound, Interval
-from wirespeed.model.trial import Stage
+from wirespeed.model.result.result import Bound, Interval
+from wirespeed.model.result.trial import Stage
 
 # Time of a search relative to that of its final bounds, for the estimate of the time left.
 NARROWING = 1.5

@@ -23,7 +23,7 @@ from MLRsearch import (
 from wirespeed.measure.operating_point import OperatingPoint
 from wirespeed.measure.prober import Prober
 from wirespeed.measure.search.interface import Limits
-from wirespeed.model.result import Interval
+from wirespeed.model.result.result import Interval
 
 
 def intervals(

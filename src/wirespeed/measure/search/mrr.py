@@ -17,8 +17,8 @@ from statistics import median
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.prober import BeyondGenerator, NotMeasurable, Prober
 from wirespeed.measure.search.interface import Limits
-from wirespeed.model.quantile import half_interval
-from wirespeed.model.trial import Stage, Trial
+from wirespeed.model.result.quantile import half_interval
+from wirespeed.model.result.trial import Stage, Trial
 
 OVERLOAD = 1.5
 # The first load is derived from the warm-up at full rate, which slows the SUT. Where the SUT then

@@ -13,8 +13,8 @@ from math import log2
 
 from wirespeed.measure.prober import Prober
 from wirespeed.measure.search.interface import Figures, Limits
-from wirespeed.model.result import Interval
-from wirespeed.model.trial import Stage
+from wirespeed.model.result.result import Interval
+from wirespeed.model.result.trial import Stage
 
 
 @dataclass(frozen=True, slots=True)

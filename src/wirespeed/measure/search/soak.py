@@ -9,7 +9,7 @@ from math import ceil
 from wirespeed.measure.operating_point import operating_point
 from wirespeed.measure.prober import Prober
 from wirespeed.measure.search.interface import Figures, Limits
-from wirespeed.model.trial import Stage
+from wirespeed.model.result.trial import Stage
 
 
 @dataclass(frozen=True, slots=True)

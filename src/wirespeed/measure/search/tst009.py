@@ -16,7 +16,7 @@ from wirespeed.measure.interface import BadSearch
 from wirespeed.measure.operating_point import OperatingPoint
 from wirespeed.measure.prober import Prober
 from wirespeed.measure.search.interface import Figures, Limits
-from wirespeed.model.result import Interval
+from wirespeed.model.result.result import Interval
 
 # Repeated loads in a search of the usual size, for the estimate of time left.
 EXPECTED_TRIALS = 14

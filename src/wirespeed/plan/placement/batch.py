@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from wirespeed.model.host_rules import Objective
+from wirespeed.model.plan.host_rules import Objective
 from wirespeed.plan.placement.classes import Classes
 from wirespeed.plan.placement.host import Fit, HostShape, HostUse
 from wirespeed.plan.placement.request import GuestRequest

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from wirespeed.model.policy import PciNumaPolicy, ThreadPolicy
+from wirespeed.model.plan.policy import PciNumaPolicy, ThreadPolicy
 from wirespeed.plan.placement.explain import device_words, page_words, why_not
 from wirespeed.plan.placement.fit import fit
 from wirespeed.plan.placement.host import CellUse, HostShape, HostUse, empty_use

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from wirespeed.model.policy import PciNumaPolicy
+from wirespeed.model.plan.policy import PciNumaPolicy
 from wirespeed.plan.placement.host import HostShape, PoolShape
 from wirespeed.plan.placement.request import DeviceRequest
 

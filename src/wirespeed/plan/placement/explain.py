@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import permutations
 from typing import NamedTuple
 
-from wirespeed.model.policy import CpuPolicy, ThreadPolicy
+from wirespeed.model.plan.policy import CpuPolicy, ThreadPolicy
 from wirespeed.plan.placement.devices import take_devices, usable_pools
 from wirespeed.plan.placement.fit import (
     fit,

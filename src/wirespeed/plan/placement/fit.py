@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from wirespeed.model.policy import CpuPolicy
+from wirespeed.model.plan.policy import CpuPolicy
 from wirespeed.plan.placement.devices import take_devices
 from wirespeed.plan.placement.host import CellFit, CellShape, CellUse, Fit, HostShape, HostUse
 from wirespeed.plan.placement.pinning import pin_cell

@@ -8,7 +8,7 @@ the cores in that of the cell. None means that the policy cannot be met.
 
 from __future__ import annotations
 
-from wirespeed.model.policy import ThreadPolicy
+from wirespeed.model.plan.policy import ThreadPolicy
 from wirespeed.plan.placement.host import CellShape
 from wirespeed.plan.placement.nova_order import threads_in_order
 

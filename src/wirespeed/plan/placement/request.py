@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wirespeed.model.policy import CpuPolicy, PciNumaPolicy, ThreadPolicy
+from wirespeed.model.plan.policy import CpuPolicy, PciNumaPolicy, ThreadPolicy
 
 PAGE_NONE = 0
 PAGE_SMALL = -1

@@ -6,8 +6,8 @@ It copies the files of the other targets, so all targets agree.
 
 from __future__ import annotations
 
-from wirespeed.model.plan import Plan
-from wirespeed.model.policy import NicUse
+from wirespeed.model.plan.plan import Plan
+from wirespeed.model.plan.policy import NicUse
 from wirespeed.plan.render import kernel, ovs
 from wirespeed.plan.render.interface import Files, fill
 from wirespeed.plan.render.openstack import host_nova_conf

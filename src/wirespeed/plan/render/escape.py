@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape
 
-from wirespeed.model.text import LINE, NAME, printable
+from wirespeed.model.input.text import LINE, NAME, printable
 from wirespeed.plan.errors import PlanError
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined, UndefinedError
 
 from wirespeed.model.cpuset import format_list, format_mask
-from wirespeed.model.plan import Plan
+from wirespeed.model.plan.plan import Plan
 from wirespeed.plan.render.escape import LANGUAGES, RenderError, language_of, shell_word
 
 __all__ = ["Files", "RenderError", "Renderer", "environment", "fill"]

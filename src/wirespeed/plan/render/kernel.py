@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from wirespeed.model.plan import HostPlan, Plan
+from wirespeed.model.plan.plan import HostPlan, Plan
 from wirespeed.plan.render.interface import Files, fill
 
 DROP_IN = "60-wirespeed.cfg"

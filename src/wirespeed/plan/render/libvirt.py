@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from wirespeed.model.plan import GuestPlan, HostPlan, Plan, PortPlan
-from wirespeed.model.policy import InterfaceKind, NetworkType
-from wirespeed.model.text import PCI_ADDRESS
+from wirespeed.model.input.text import PCI_ADDRESS
+from wirespeed.model.plan.plan import GuestPlan, HostPlan, Plan, PortPlan
+from wirespeed.model.plan.policy import InterfaceKind, NetworkType
 from wirespeed.plan.render.interface import Files, RenderError, fill
 from wirespeed.plan.render.ovs import bridge_name
 

@@ -11,10 +11,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from wirespeed.model.plan import GuestPlan, HostPlan, NicPlan, Plan
-from wirespeed.model.policy import GroupPolicy, InterfaceKind, NetworkType, NicUse
-from wirespeed.model.workload import PciAlias
-from wirespeed.plan.nics import matches
+from wirespeed.model.plan.plan import GuestPlan, HostPlan, NicPlan, Plan
+from wirespeed.model.plan.policy import GroupPolicy, InterfaceKind, NetworkType, NicUse
+from wirespeed.model.plan.workload import PciAlias
+from wirespeed.plan.host.nics import matches
 from wirespeed.plan.render.interface import Files, RenderError, fill
 from wirespeed.plan.render.ovs import bridge_name
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from wirespeed.model.cpuset import format_mask
-from wirespeed.model.host_rules import MemoryModel
-from wirespeed.model.plan import HostPlan, NicPlan, Plan, VswitchPlan
-from wirespeed.model.policy import NicUse
+from wirespeed.model.plan.host_rules import MemoryModel
+from wirespeed.model.plan.plan import HostPlan, NicPlan, Plan, VswitchPlan
+from wirespeed.model.plan.policy import NicUse
 from wirespeed.plan.render.interface import Files, fill
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from wirespeed.model.plan import Plan
+from wirespeed.model.plan.plan import Plan
 from wirespeed.plan.errors import PlanError
 from wirespeed.plan.render import ansible, kernel, libvirt, openstack, ovs, tripleo
 from wirespeed.plan.render.interface import Renderer

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from wirespeed.model.bounded import load_json
 from wirespeed.model.cpuset import format_list
-from wirespeed.model.plan import HostPlan, Plan
-from wirespeed.model.policy import NicUse
+from wirespeed.model.input.bounded import load_json
+from wirespeed.model.plan.plan import HostPlan, Plan
+from wirespeed.model.plan.policy import NicUse
 from wirespeed.plan.render.interface import Files, fill
 from wirespeed.plan.render.kernel import command_line
 from wirespeed.plan.render.openstack import FILTERS, device_specs

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from wirespeed.report.theme import LIGHT, css_variables
+from wirespeed.report.base.theme import LIGHT, css_variables
 
 LEFT, RIGHT, TOP, BOTTOM = 56, 16, 34, 46
 

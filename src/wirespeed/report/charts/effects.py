@@ -10,7 +10,7 @@ from wirespeed.report.charts.canvas import Canvas, Scale
 from wirespeed.report.charts.shapes import Chart, Curve, LineStyle, Range
 from wirespeed.report.charts.svg import SMALL, line_svg
 from wirespeed.report.charts.waterfall import bar
-from wirespeed.report.effects import FactorGroup, Told, effect_words
+from wirespeed.report.compare.effects import FactorGroup, Told, effect_words
 
 # Edges of a bar as shares of its slot, and space above the tallest bar for its label.
 _SIDES, _ABOVE = (0.2, 0.8), 1.15

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from wirespeed.model.spec import Frames
-from wirespeed.model.study import flat
+from wirespeed.model.study.spec import Frames
+from wirespeed.model.study.study import flat
 from wirespeed.model.words import mpps, percent
-from wirespeed.report.as_is import bracket_words
+from wirespeed.report.base.as_is import bracket_words
 from wirespeed.report.charts.shapes import Chart, Curve, LineStyle, Range
-from wirespeed.report.figures import PointFigures, point_figures
-from wirespeed.report.published import published
+from wirespeed.report.views.figures import PointFigures, point_figures
+from wirespeed.report.views.published import published
 from wirespeed.store.records import RunRecord
 
 # Candidates for the x axis; the first one that the run varies is used.

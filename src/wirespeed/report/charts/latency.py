@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from wirespeed.model.observation import Latency
+from wirespeed.model.result.observation import Latency
 from wirespeed.model.words import microseconds, mpps, percent
 from wirespeed.report.charts.shapes import Chart, Curve, LineStyle
 from wirespeed.store.records import PointRecord

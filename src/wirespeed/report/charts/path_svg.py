@@ -8,7 +8,7 @@ from html import escape
 from wirespeed.model.words import loss as loss_words
 from wirespeed.model.words import mpps, percent
 from wirespeed.report.charts.canvas import Canvas, Scale
-from wirespeed.report.path import Hop, Link, Loss, PathView
+from wirespeed.report.text.path import Hop, Link, Loss, PathView
 
 _WIDTH = 600
 _HOP, _ROW, _LINK = 38, 16, 26

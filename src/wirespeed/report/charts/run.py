@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from wirespeed.report.charts.gateway import gateway_charts
+from wirespeed.report.charts.netperf import message_chart
 from wirespeed.report.charts.shapes import Chart
 from wirespeed.report.charts.tcp import tcp_charts
 from wirespeed.report.charts.throughput import throughput_charts
-from wirespeed.report.netperf import message_chart
 from wirespeed.store.records import RunRecord
 
 

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from wirespeed.explain.trial import outcome, standing
-from wirespeed.model.trial import Trial
+from wirespeed.model.result.trial import Trial
 from wirespeed.model.words import mpps, seconds
+from wirespeed.report.base.trial_words import trial_words
 from wirespeed.report.charts.shapes import SearchChart, TrialMark
-from wirespeed.report.trial_words import trial_words
 from wirespeed.store.records import PointRecord
 
 

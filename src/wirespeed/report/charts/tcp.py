@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from wirespeed.model.study import flat
+from wirespeed.model.study.study import flat
 from wirespeed.model.words import gbps
 from wirespeed.report.charts.shapes import Chart, Curve, LineStyle
-from wirespeed.report.tcp import parameter_words, split, tcp_result
+from wirespeed.report.views.tcp import parameter_words, split, tcp_result
 from wirespeed.store.records import PointRecord, RunRecord
 
 # More charts do not help to compare.

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from wirespeed.model.cpus import PlacementKind, placement_words
-from wirespeed.model.study import flat
+from wirespeed.model.study.study import flat
 from wirespeed.model.words import mpps, percent
 from wirespeed.report.charts.shapes import Chart, Curve, LineStyle, Move, Range
-from wirespeed.report.figures import (
+from wirespeed.report.views.figures import (
     PointFigures,
     Rate,
     figures_by_placement,

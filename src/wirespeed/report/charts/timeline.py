@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from wirespeed.model.evidence import Disturbance, DisturbanceKind
-from wirespeed.model.result import SearchResult
-from wirespeed.model.series import BACKLOG, COUNTED, OFFERED, RECEIVED, Series, is_slowness
-from wirespeed.model.trial import Stage
+from wirespeed.model.result.evidence import Disturbance, DisturbanceKind
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.result.series import BACKLOG, COUNTED, OFFERED, RECEIVED, Series, is_slowness
+from wirespeed.model.result.trial import Stage
 from wirespeed.store.records import PointRecord, StoredTrial
 
 COLUMNS = 320

@@ -10,7 +10,7 @@ from html import escape
 
 from wirespeed.model.words import gbps
 from wirespeed.report.charts.canvas import Canvas, Entry, Scale
-from wirespeed.report.waterfall import Waterfall, published_rate, times
+from wirespeed.report.views.waterfall import Waterfall, published_rate, times
 
 SIZE = (560, 320)
 # Shares of a step's slot: where our bar and S0's begin, and the width of each.

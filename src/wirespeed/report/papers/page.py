@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from wirespeed.model.form_words import design_words, quick_words
+from wirespeed.model.study.form_words import design_words, quick_words
 from wirespeed.report.charts.effects import effect_drawings
-from wirespeed.report.effects import effect_words, factor_groups
+from wirespeed.report.compare.effects import effect_words, factor_groups
 from wirespeed.report.papers.beside import beside_published, counts, panels, with_predicted
 from wirespeed.report.papers.interface import Beside, Table
 from wirespeed.report.papers.reading import PREDICTED

@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from wirespeed.model.prediction import Prediction
+from wirespeed.model.plan.prediction import Prediction
 from wirespeed.model.words import NONE, counted, percent
-from wirespeed.report.figures import point_figures
+from wirespeed.report.views.figures import point_figures
 from wirespeed.store.records import PointRecord, PointState
 
 # Share from which a link counts as full: trials offer line rate to within a frame or two.

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from wirespeed.experiment.effects import Verdict
 from wirespeed.model.words import mpps
 from wirespeed.published.tables import TABLES
-from wirespeed.report.effects import FactorGroup, effect_words, factor_groups
+from wirespeed.report.compare.effects import FactorGroup, effect_words, factor_groups
 from wirespeed.report.papers.interface import Agreement, Beside, Said, Table
 from wirespeed.report.papers.reading import FULL, MEASURED, Reading, figure_or_why
-from wirespeed.report.published import published
+from wirespeed.report.views.published import published
 from wirespeed.store.records import PointRecord, RunRecord
 
 _AGREEMENT = {

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from wirespeed.model.spec import Frames
+from wirespeed.model.study.spec import Frames
 from wirespeed.model.words import NONE, mpps
 from wirespeed.published.tables import TABLES, rates
 from wirespeed.report.charts.shapes import Chart

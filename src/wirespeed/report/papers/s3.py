@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from wirespeed.model.ovs import BondMode, VlanTranslation
-from wirespeed.model.spec import (
+from wirespeed.model.study.ovs import BondMode, VlanTranslation
+from wirespeed.model.study.spec import (
     Frames,
 )
 from wirespeed.model.units import line_rate_fps

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from wirespeed.model.spec import Frames
+from wirespeed.model.study.spec import Frames
 from wirespeed.model.units import line_rate_fps
 from wirespeed.model.words import NONE, microseconds, percent
 from wirespeed.published.tables import TABLES, rates, s4_search
-from wirespeed.report.figures import rate
 from wirespeed.report.papers.agreement import compare_curves, compare_ratio
 from wirespeed.report.papers.interface import Agreement, Beside, Said, Table
 from wirespeed.report.papers.panel import beside_chart
 from wirespeed.report.papers.reading import FULL, Reading
+from wirespeed.report.views.figures import rate
 from wirespeed.store.records import PointRecord, RunRecord
 
 _LINK_BPS = 10e9

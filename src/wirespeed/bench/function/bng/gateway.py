@@ -13,9 +13,9 @@ from pathlib import PurePosixPath
 from typing import Protocol
 
 from wirespeed.bench.topology.wiring import EAST, SIDES, Stream
-from wirespeed.model.bng import FIRST_HOP_MAC, FIRST_MAC, mac_text, table_lines
-from wirespeed.model.gateway import Bng
-from wirespeed.model.spec import Frames
+from wirespeed.model.study.bng import FIRST_HOP_MAC, FIRST_MAC, mac_text, table_lines
+from wirespeed.model.study.gateway import Bng
+from wirespeed.model.study.spec import Frames
 from wirespeed.remote.interface import Runner
 
 # Addresses from the documentation range (RFC 5737) and from the subscribers' network.

@@ -20,10 +20,10 @@ from wirespeed.bench.function.wsdp_tasks import WsdpFunctionKind
 from wirespeed.bench.program.config import WsdpRing, WsdpTask
 from wirespeed.bench.topology.addresses import Header
 from wirespeed.bench.topology.wiring import Forward
-from wirespeed.model.fault import Fault
-from wirespeed.model.hop_counts import DropCause
-from wirespeed.model.spec import Frames, VnfMode
-from wirespeed.model.sut import SutDescription
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.study.spec import Frames, VnfMode
+from wirespeed.model.study.sut import SutDescription
 
 
 class BngFunction(WsdpFunctionKind):

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from wirespeed.bench.interface import HopCount
 from wirespeed.bench.switch.veth.counters import InterfaceCount, cable_count
 from wirespeed.bench.topology.wiring import SWITCH
-from wirespeed.model.hop_counts import DropCause
+from wirespeed.model.result.hop_counts import DropCause
 
 
 def hop(

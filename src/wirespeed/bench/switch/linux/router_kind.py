@@ -14,12 +14,12 @@ from wirespeed.bench.switch.veth.cables import namespace_of, program_ends
 from wirespeed.bench.topology.plugs import Interface, Plug
 from wirespeed.bench.topology.routes import not_routable
 from wirespeed.bench.topology.wiring import SWITCH, Wiring
-from wirespeed.model.fault import Fault
 from wirespeed.model.frame import FlowField
-from wirespeed.model.needs import SwitchNeeds
-from wirespeed.model.plan import VswitchPlan
-from wirespeed.model.spec import Frames, Vswitch, Workload
-from wirespeed.model.sut import SutDescription
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.plan.needs import SwitchNeeds
+from wirespeed.model.plan.plan import VswitchPlan
+from wirespeed.model.study.spec import Frames, Vswitch, Workload
+from wirespeed.model.study.sut import SutDescription
 
 
 class LinuxRouterKind:

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wirespeed.bench.switch.veth.rules import veth_faults
-from wirespeed.model.fault import Fault
-from wirespeed.model.needs import Forwarding, SwitchNeeds
-from wirespeed.model.ovs import Ovs
-from wirespeed.model.policy import InterfaceKind
-from wirespeed.model.spec import Frames, Vswitch
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.plan.needs import Forwarding, SwitchNeeds
+from wirespeed.model.plan.policy import InterfaceKind
+from wirespeed.model.study.ovs import Ovs
+from wirespeed.model.study.spec import Frames, Vswitch
 
 
 def kernel_faults(name: str, vswitch: Vswitch, frames: Frames) -> Iterator[Fault]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from wirespeed.model.bounded import load_json
+from wirespeed.model.input.bounded import load_json
 from wirespeed.remote.interface import Runner
 
 _BATCH = "route show table all\nneighbour show nud permanent\nnetconf show\nlink show\n"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from wirespeed.bench.interface import HopCount
 from wirespeed.bench.topology.wiring import NIC, PORTS
-from wirespeed.model.hop_counts import DropCause
+from wirespeed.model.result.hop_counts import DropCause
 
 Link = tuple[str, str]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from wirespeed.bench.switch.ovs_dpdk.counters import Pdus, PortCount
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort, add_ports_command, set_interface
-from wirespeed.model.ovs import BondMode
+from wirespeed.model.study.ovs import BondMode
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from wirespeed.bench.switch.ovs_dpdk.flows import forward, table, wrongly_tagged
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
 from wirespeed.bench.topology.wiring import Flow
-from wirespeed.model.ovs import Ovs, VlanTranslation
+from wirespeed.model.study.ovs import Ovs, VlanTranslation
 
 _NO_TAG = "vlan_tci=0x0000/0x1fff,"
 

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from wirespeed.bench.switch.ovs_dpdk import rpc
-from wirespeed.model.bounded import load_json
+from wirespeed.model.input.bounded import load_json
 from wirespeed.remote.interface import Runner
 
 

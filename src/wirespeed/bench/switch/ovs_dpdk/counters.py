@@ -16,7 +16,7 @@ from wirespeed.bench.interface import BenchError, Busy, HopCount, Way
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
 from wirespeed.bench.switch.ovs_dpdk.veths import VethCount
 from wirespeed.bench.topology.wiring import PARTNER
-from wirespeed.model.hop_counts import INGRESS, Counted, DropCause
+from wirespeed.model.result.hop_counts import INGRESS, Counted, DropCause
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from itertools import cycle
 from wirespeed.bench.switch.ovs_dpdk import routes
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
 from wirespeed.bench.switch.veth.rules import veth_faults
-from wirespeed.model.fault import Fault
 from wirespeed.model.frame import Encapsulation, FlowField
-from wirespeed.model.ovs import (
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.study.ovs import (
     BondMode,
     Ovs,
     OvsPorts,
@@ -24,7 +24,7 @@ from wirespeed.model.ovs import (
     RxqAssign,
     VlanTranslation,
 )
-from wirespeed.model.spec import (
+from wirespeed.model.study.spec import (
     Frames,
     Roles,
     Vswitch,

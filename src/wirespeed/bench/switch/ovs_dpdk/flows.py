@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
 from wirespeed.bench.topology.wiring import Flow
-from wirespeed.model.hop_counts import DropCause
+from wirespeed.model.result.hop_counts import DropCause
 
 _FORWARD, _WRONG_TAG, _DROP = 100, 50, 1
 ROUTED = _FORWARD

@@ -11,7 +11,7 @@ from wirespeed.bench.switch.ovs_dpdk.bonds import Bond
 from wirespeed.bench.switch.ovs_dpdk.bridges import Bridge
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
 from wirespeed.bench.topology.wiring import SWITCH
-from wirespeed.model.plan import VswitchPlan
+from wirespeed.model.plan.plan import VswitchPlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,16 +27,16 @@ from wirespeed.bench.switch.veth.cables import namespace_of, program_ends
 from wirespeed.bench.topology.bonded import with_partner
 from wirespeed.bench.topology.plugs import Interface, Plug
 from wirespeed.bench.topology.wiring import PARTNER, Wiring
-from wirespeed.model.fault import Fault
-from wirespeed.model.needs import Forwarding, SwitchNeeds
-from wirespeed.model.ovs import BondMode, PortMemory
-from wirespeed.model.plan import VswitchPlan
-from wirespeed.model.policy import InterfaceKind
-from wirespeed.model.spec import (
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.plan.needs import Forwarding, SwitchNeeds
+from wirespeed.model.plan.plan import VswitchPlan
+from wirespeed.model.plan.policy import InterfaceKind
+from wirespeed.model.study.ovs import BondMode, PortMemory
+from wirespeed.model.study.spec import (
     Vswitch,
     Workload,
 )
-from wirespeed.model.sut import SutDescription
+from wirespeed.model.study.sut import SutDescription
 
 # The partner shares a CPU with the SUT, so it sleeps when it has no frames. Two threads that both
 # poll get the CPU for milliseconds each, and rings overflow. A thread that has slept gets it at

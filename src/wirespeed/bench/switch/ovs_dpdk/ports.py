@@ -19,8 +19,8 @@ from wirespeed.bench.switch.interface import KernelPorts
 from wirespeed.bench.topology.bonded import bond_of
 from wirespeed.bench.topology.plugs import Device, Interface, Plug, VirtioUser
 from wirespeed.bench.topology.wiring import GENERATOR, PARTNER, SWITCH, Cable, Wiring
-from wirespeed.model.ovs import OvsPorts
-from wirespeed.model.plan import VswitchPlan
+from wirespeed.model.plan.plan import VswitchPlan
+from wirespeed.model.study.ovs import OvsPorts
 from wirespeed.remote.socket_paths import check_socket_path
 
 

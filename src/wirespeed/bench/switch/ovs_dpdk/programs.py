@@ -17,7 +17,7 @@ from wirespeed.bench.switch.ovs_dpdk.instance import Instance
 from wirespeed.bench.topology.plugs import Interface
 from wirespeed.bench.topology.wiring import PARTNER
 from wirespeed.model.cpuset import format_mask
-from wirespeed.model.lab import is_pci
+from wirespeed.model.host.lab import is_pci
 from wirespeed.remote.interface import Process
 
 _SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"

@@ -14,7 +14,7 @@ from wirespeed.bench.switch.ovs_dpdk.counters import Pdus
 from wirespeed.bench.switch.ovs_dpdk.instance import Instance
 from wirespeed.bench.switch.ovs_dpdk.settings import counted_rules
 from wirespeed.bench.switch.ovs_dpdk.veths import VethCount
-from wirespeed.model.hop_counts import DropCause
+from wirespeed.model.result.hop_counts import DropCause
 
 # Open vSwitch updates the packet counts of rules about once a second.
 _SETTLE_S = 3.0

@@ -13,10 +13,10 @@ from wirespeed.bench.switch.ovs_dpdk.flows import ROUTED, table
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
 from wirespeed.bench.topology.routes import not_routable
 from wirespeed.bench.topology.wiring import Wiring, generator_mac
-from wirespeed.model.fault import Fault
 from wirespeed.model.frame import FlowField
-from wirespeed.model.ovs import Ovs
-from wirespeed.model.spec import (
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.study.ovs import Ovs
+from wirespeed.model.study.spec import (
     Frames,
     Workload,
 )

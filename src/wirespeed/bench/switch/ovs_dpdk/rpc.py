@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wirespeed.bench.interface import BenchError
-from wirespeed.model.bounded import BeyondBounds, load_json
+from wirespeed.model.input.bounded import BeyondBounds, load_json
 from wirespeed.remote.interface import Connection, Runner
 
 _TIMEOUT_S = 10.0

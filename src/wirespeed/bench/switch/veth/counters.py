@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from wirespeed.bench.host.network import inside
-from wirespeed.model.bounded import load_json
+from wirespeed.model.input.bounded import load_json
 from wirespeed.remote.interface import Runner
 
 

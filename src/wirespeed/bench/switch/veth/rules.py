@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wirespeed.model.fault import Fault
-from wirespeed.model.spec import Frames, Vswitch
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.study.spec import Frames, Vswitch
 from wirespeed.model.units import mtu_for
 
 # Largest MTU of DPDK's AF_PACKET and AF_XDP drivers and of Open vSwitch's own sockets.

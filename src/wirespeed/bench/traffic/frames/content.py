@@ -14,7 +14,7 @@ from typing import Protocol
 from wirespeed.bench.topology.addresses import stream_ips
 from wirespeed.bench.topology.wiring import Stream
 from wirespeed.model.frame import Encapsulation
-from wirespeed.model.spec import Traffic
+from wirespeed.model.study.spec import Traffic
 from wirespeed.remote.interface import Runner
 
 _TPID_QINQ = "0x88a8"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from wirespeed.bench.noise.clock import TrialClock
 from wirespeed.bench.traffic.frames.streams import Direction
-from wirespeed.model.observation import DirectionCount
+from wirespeed.model.result.observation import DirectionCount
 
 
 @dataclass(frozen=True, slots=True)

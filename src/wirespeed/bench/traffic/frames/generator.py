@@ -16,8 +16,8 @@ from wirespeed.bench.traffic.frames.figures import TrialFigures
 from wirespeed.bench.traffic.frames.latency import SinkLatency, merged
 from wirespeed.bench.traffic.frames.streams import Direction
 from wirespeed.bench.traffic.frames.windows import DirectionBins, read_bins, read_latency_rows
-from wirespeed.model.hop_counts import Counted, DropCause
-from wirespeed.model.observation import Latency, LatencyRows
+from wirespeed.model.result.hop_counts import Counted, DropCause
+from wirespeed.model.result.observation import Latency, LatencyRows
 
 # Short enough for frames still in flight.
 _PAUSE_NS = 50_000

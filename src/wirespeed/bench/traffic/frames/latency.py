@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from hdrh.histogram import HdrHistogram
 
 from wirespeed.bench.interface import BenchError
-from wirespeed.model.bounded import load_json
-from wirespeed.model.observation import Latency
-from wirespeed.model.quantile import nearest_rank
+from wirespeed.model.input.bounded import load_json
+from wirespeed.model.result.observation import Latency
+from wirespeed.model.result.quantile import nearest_rank
 
 _FORMAT = "wirespeed-histogram-1"
 

@@ -15,7 +15,7 @@ from wirespeed.bench.program.config import WsdpTask
 from wirespeed.bench.topology.addresses import flows_of_each
 from wirespeed.bench.topology.wiring import GENERATOR, End, Stream, Wiring
 from wirespeed.bench.traffic.frames.content import Content, Sender
-from wirespeed.model.spec import Traffic
+from wirespeed.model.study.spec import Traffic
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.noise.clock import TrialClock
-from wirespeed.model.bounded import load_json
-from wirespeed.model.evidence import (
+from wirespeed.model.input.bounded import load_json
+from wirespeed.model.result.evidence import (
     DirectionWindows,
     Disturbance,
     DisturbanceKind,
     Source,
     Windows,
 )
-from wirespeed.model.observation import LatencyRows
+from wirespeed.model.result.observation import LatencyRows
 
 _BINS_FORMAT, _ROWS_FORMAT = "wirespeed-windows-1", "wirespeed-latency-rows-1"
 _WINDOW_NS, _WINDOW_FRAMES = 1e6, 500

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from wirespeed.bench.traffic.tcp.sampler import Look, Program
-from wirespeed.model.series import Series, SeriesKind
-from wirespeed.model.tcp import Tcp, TcpDirection, TcpProgram
-from wirespeed.model.tcp_evidence import ProgramIntervals, TcpEvidence
+from wirespeed.model.result.series import Series, SeriesKind
+from wirespeed.model.result.tcp import TcpProgram
+from wirespeed.model.result.tcp_evidence import ProgramIntervals, TcpEvidence
+from wirespeed.model.study.tcp import Tcp, TcpDirection
 
 EPOCH = "first look that saw traffic"
 # More than clients and server exchange before a test.

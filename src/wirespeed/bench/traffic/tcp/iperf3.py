@@ -16,7 +16,8 @@ from pydantic import BaseModel, ValidationError
 from wirespeed.bench.host.process import Daemon
 from wirespeed.bench.interface import BenchError, HopCount, UnpolledPart
 from wirespeed.bench.traffic.tcp.ends.interface import Place
-from wirespeed.model.tcp import Tcp, TcpDirection, TcpDirectionResult
+from wirespeed.model.result.tcp import TcpDirectionResult
+from wirespeed.model.study.tcp import Tcp, TcpDirection
 from wirespeed.remote.interface import HostUnreachable, Process
 
 PROGRAM = "iperf3"

@@ -8,7 +8,8 @@ from statistics import fmean
 from pydantic import BaseModel, ValidationError
 
 from wirespeed.bench.interface import BenchError
-from wirespeed.model.tcp import TcpDirection, TcpDirectionResult, TcpSample
+from wirespeed.model.result.tcp import TcpDirectionResult, TcpSample
+from wirespeed.model.study.tcp import TcpDirection
 
 
 class _Counted(BaseModel):

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wirespeed.bench.topology.tcp import Port, TcpCable
-from wirespeed.model.tcp import TcpDirection
+from wirespeed.model.study.tcp import TcpDirection
 from wirespeed.remote.interface import Runner
 
 _HEADERS = 14 + 20 + 32

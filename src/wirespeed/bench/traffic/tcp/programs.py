@@ -11,7 +11,7 @@ from wirespeed.bench.host.process import Daemon
 from wirespeed.bench.host.programs import Program, find_program
 from wirespeed.bench.interface import HopCount, UnpolledPart
 from wirespeed.bench.traffic.tcp.ends.interface import Place
-from wirespeed.model.tcp import Tcp, TcpDirection
+from wirespeed.model.study.tcp import Tcp, TcpDirection
 from wirespeed.remote.interface import HostUnreachable, Process
 
 _NAME = "wirespeed-speedtest"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from wirespeed.bench.noise.scheduler import steal_by_cpu
 from wirespeed.bench.noise.tasks import TaskTimes, Wait
 from wirespeed.bench.traffic.tcp.ports import PortCounters
-from wirespeed.model.tcp import TcpDirection
+from wirespeed.model.study.tcp import TcpDirection
 from wirespeed.remote.interface import Runner
 
 _STAT = "/proc/stat"

@@ -9,7 +9,8 @@ from wirespeed.bench.host.programs import find_program
 from wirespeed.bench.traffic.tcp import iperf3, output, programs
 from wirespeed.bench.traffic.tcp.clients import Client, TcpServer
 from wirespeed.bench.traffic.tcp.ends.interface import End
-from wirespeed.model.tcp import Tcp, TcpDirectionResult, TcpTool
+from wirespeed.model.result.tcp import TcpDirectionResult
+from wirespeed.model.study.tcp import Tcp, TcpTool
 
 
 def make_server(tcp: Tcp, end: End) -> TcpServer:

@@ -18,7 +18,7 @@ from wirespeed.bench.topology.tcp import Port, TcpCable
 from wirespeed.bench.traffic.tcp.ends.guest_port import set_up_port
 from wirespeed.bench.traffic.tcp.ends.interface import Place
 from wirespeed.bench.traffic.tcp.ends.no_function import NoFunction
-from wirespeed.model.tcp import Tcp
+from wirespeed.model.study.tcp import Tcp
 from wirespeed.remote.interface import Process
 
 

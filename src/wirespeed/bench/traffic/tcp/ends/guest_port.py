@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.topology.tcp import Port
 from wirespeed.bench.traffic.tcp.ends.nic_port import Where, set_up_nic
-from wirespeed.model.tcp import Tcp
+from wirespeed.model.study.tcp import Tcp
 from wirespeed.remote.interface import Runner
 
 

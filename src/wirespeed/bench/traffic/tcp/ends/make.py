@@ -20,8 +20,8 @@ from wirespeed.bench.traffic.tcp.ends.guest import GuestEnd
 from wirespeed.bench.traffic.tcp.ends.interface import End
 from wirespeed.bench.traffic.tcp.ends.namespace import NamespaceEnd
 from wirespeed.bench.traffic.tcp.ends.virtual_function import VfEnd
-from wirespeed.model.plan import HostPlan
-from wirespeed.model.spec import TcpStreams
+from wirespeed.model.plan.plan import HostPlan
+from wirespeed.model.study.spec import TcpStreams
 
 # Name in the plan of the CPUs that clients outside virtual machines share.
 CLIENTS = "clients"

@@ -10,7 +10,7 @@ from wirespeed.bench.host.host import Host
 from wirespeed.bench.host.network import Network, VethEnd, VethPair, inside
 from wirespeed.bench.topology.tcp import PATHS, Port, TcpCable
 from wirespeed.bench.traffic.tcp.ends.interface import Place
-from wirespeed.model.tcp import Tcp
+from wirespeed.model.study.tcp import Tcp
 from wirespeed.remote.interface import Process
 
 OFFLOADS = ("tso", "gso", "gro")

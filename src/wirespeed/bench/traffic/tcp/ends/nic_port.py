@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from wirespeed.bench.host.network import limit_command
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.topology.tcp import Port
-from wirespeed.model.tcp import Tcp
+from wirespeed.model.study.tcp import Tcp
 from wirespeed.remote.interface import Completed, Runner
 
 # ethtool's short names, ordered by dependency, with its long ones.

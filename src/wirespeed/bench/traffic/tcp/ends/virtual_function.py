@@ -11,8 +11,8 @@ from wirespeed.bench.host.process import await_true
 from wirespeed.bench.topology.tcp import Port, TcpCable
 from wirespeed.bench.traffic.tcp.ends.namespace import NamespaceEnd
 from wirespeed.bench.traffic.tcp.ends.nic_port import Where, set_up_nic
-from wirespeed.model.bounded import load_json
-from wirespeed.model.tcp import Tcp
+from wirespeed.model.input.bounded import load_json
+from wirespeed.model.study.tcp import Tcp
 
 # Time from bringing a VF up to its link, if its physical function has one.
 _LINK_S = 20.0

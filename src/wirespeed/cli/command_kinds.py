@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Build commands and groups of commands that look and behave alike.
+
+A verb's module is imported when the verb is invoked. So `inspect` does not wait for the database
+and numpy, and `--help` for neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from wirespeed.cli.configuration import Default, defaults
+from wirespeed.cli.console import end_unread
+
+
+class _Shown:
+    """Prints help: a flag as `--json`, without the name of its type."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in found:
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""
+        return found
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        try:
+            super().format_help(ctx, formatter)  # type: ignore[misc]
+        except SystemExit:  # rich ends with 1 when the reader has closed the pipe
+            end_unread()
+
+
+class _Command(_Shown, TyperCommand):
+    """A verb whose options have defaults from wirespeed.toml, which its help names."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        values = {name: found.value for name, found in self._defaults().items()}
+        return super().make_context(info_name, args, parent, default_map=values, **extra)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        found = self._defaults()
+        named: list[Any] = [one for one in self.params if one.name in found]
+        helps = [one.help for one in named]
+        for one in named:
+            default = found[one.name]
+            one.help = f"{one.help} {_literal(f'In {default.source}: {default.value}.')}"
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            for one, text in zip(named, helps, strict=True):
+                one.help = text
+
+    def _defaults(self) -> dict[str, Default]:
+        names = {parameter.name for parameter in self.params}
+        return {name: found for name, found in defaults().items() if name in names}
+
+
+def _literal(text: str) -> str:
+    """Return text that help prints as it is: brackets would be markup."""
+    return text.replace("[", r"\[")
+
+
+def is_named(ctx: typer.Context, option: str) -> bool:
+    """Return whether the command line or the environment names the option, not a file."""
+    source = ctx.get_parameter_source(option)
+    return source is not None and source.name in ("COMMANDLINE", "ENVIRONMENT")
+
+
+class _Group(_Shown, TyperGroup):
+    default: str | None = None
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        helped = not args and self.no_args_is_help
+        if self.default and not helped and (
+            not args or args[0] not in (*self.commands, *ctx.help_option_names)
+        ):  # fmt: skip
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+
+class VerbGroup(typer.Typer):
+    """A group of verbs. `default` is the verb that runs where none is named."""
+
+    def __init__(
+        self, *, help: str, default: str | None = None, no_args_is_help: bool = True
+    ) -> None:
+        super().__init__(
+            cls=type("_Group", (_Group,), {"default": default}),
+            help=help,
+            no_args_is_help=no_args_is_help,
+            add_completion=False,
+        )
+
+    def command(self, name: str | None = None, **options: Any) -> Callable[..., Any]:
+        return super().command(name, cls=_Command, **options)
+
+
+class LazyVerb(TyperCommand):
+    """A verb of which only name and summary are known before it is invoked."""
+
+    def __init__(self, name: str, where: str, summary: str) -> None:
+        """Name the verb to load. where.
+
+        "module:function", or "module:app" of a group, in `wirespeed.cli`.
+        """
+        super().__init__(name, help=summary)
+        self._where = where
+
+    def load(self) -> Any:
+        """Return the verb itself: a command or a group."""
+        module, _, attribute = self._where.partition(":")
+        found = getattr(import_module(f"wirespeed.cli.verbs.{module}"), attribute)
+        app = found
+        if not isinstance(found, typer.Typer):
+            app = typer.Typer(add_completion=False)
+            app.command(self.name, cls=_Command)(found)
+        command = typer.main.get_command(app)
+        command.name = self.name
+        return command
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        return self.load().make_context(info_name, args, parent, **extra)
+
+
+def lazy_group(root: Callable[..., None], help: str, verbs: dict[str, tuple[str, str]]) -> Any:
+    """Return the command with these verbs.
+
+    verbs: module and attribute of each, and its summary.
+    """
+    app = typer.Typer(
+        cls=_Group,
+        help=help,
+        no_args_is_help=True,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(root)
+    group = typer.main.get_group(app)
+    for name, (where, summary) in verbs.items():
+        group.add_command(LazyVerb(name, where, summary))
+    return group

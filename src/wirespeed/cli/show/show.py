@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Print a run as a table, or write it as a report file."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from wirespeed.cli.console import Text, plain_console, print_paragraph
+from wirespeed.cli.output_file import write_output
+from wirespeed.cli.show.detail import Detail
+from wirespeed.cli.typed import typed
+from wirespeed.model.errors import BadInput, WirespeedError
+from wirespeed.model.words import NONE
+from wirespeed.report.charts.effects import effect_drawings
+from wirespeed.report.charts.latency import latency_chart
+from wirespeed.report.charts.run import run_charts
+from wirespeed.report.charts.search import search_chart
+from wirespeed.report.charts.svg import line_svg, search_svg
+from wirespeed.report.charts.timeline import timeline_chart
+from wirespeed.report.charts.timeline_svg import timeline_svg
+from wirespeed.report.charts.waterfall import waterfall_svg
+from wirespeed.report.compare.effects import effect_words, factor_groups
+from wirespeed.report.page.html import html_report
+from wirespeed.report.papers.beside import beside_published, counts, panels
+from wirespeed.report.papers.interface import Beside
+from wirespeed.report.text.grades import BETTER_GRADE, could_be_better
+from wirespeed.report.text.junit import junit_xml
+from wirespeed.report.text.summary import meaning, summary_lines
+from wirespeed.report.text.things_to_change import change_line, things_to_change
+from wirespeed.report.views.emulated_tcp import offload_direction
+from wirespeed.report.views.tcp import offload_gains, split, tcp_table
+from wirespeed.report.views.thresholds import Judged, Verdict
+from wirespeed.report.views.waterfall import waterfall_table, waterfalls
+from wirespeed.store.records import PointRecord, RunRecord
+
+# A file or a pipe has no width: this one fits each row on one line.
+_FILE_WIDTH = 200
+
+
+def results_console() -> Console:
+    """Return a console for stdout, as wide as the terminal or as COLUMNS says."""
+    console = plain_console()
+    if console.is_terminal or "COLUMNS" in os.environ:
+        return console
+    return plain_console(width=_FILE_WIDTH)
+
+
+def print_results(
+    run: RunRecord,
+    console: Console,
+    html: Path | None = None,
+    *,
+    judged: Sequence[Judged] = (),
+    detail: Detail = Detail.NORMAL,
+    store: str | None = None,
+) -> None:
+    """Print the table of results, what to change, and where to read more.
+
+    judged: its points by thresholds. html: where the report is. store: as --store named it.
+    """
+    frames, tcp = split(run)
+    if frames:
+        _print_table(run, console)
+    if tcp:
+        console.print(tcp_table(tcp))
+    if detail is Detail.QUIET:
+        return
+    verbose = detail is Detail.VERBOSE
+    if verbose and (words := meaning(run)):
+        print_paragraph(words, console, style="dim")
+    _print_gains(tcp, console)
+    print_thresholds(judged, console)
+    _print_changes(run, console, whole=verbose)
+    _print_effects(run, console)
+    _print_paper(run, console, whole=verbose)
+    console.print()
+    if could_be_better(run):
+        print_paragraph(BETTER_GRADE, console)
+    if any(p.result and not p.result.conformant for p in frames):
+        message = "Not RFC 2544 conformant: that needs whole trials of 60 s on a quiet host."
+        print_paragraph(message, console, style="yellow")
+    full = typed("report", run.id, store=store) if html is None else str(html.absolute())
+    console.print(f"Report:  {full}", soft_wrap=True)
+    console.print(f"Details: {typed('explain', run.id, store=store)}", soft_wrap=True)
+
+
+def _print_table(run: RunRecord, console: Console) -> None:
+    heading, *lines = summary_lines(run, console.width)
+    console.print(heading, style="bold", soft_wrap=True)
+    for line in lines:
+        console.print(line, soft_wrap=True)
+
+
+def _print_gains(points: tuple[PointRecord, ...], console: Console) -> None:
+    """Print what offloads and steps of tuning gain in TCP throughput."""
+    for gain in offload_gains(points):
+        factor = NONE if gain.factor is None else f"{gain.factor:.1f}x"
+        console.print(f"Offloads gain {factor}: {gain.what}", soft_wrap=True)
+    if (direction := offload_direction(points)) is not None:
+        print_paragraph(direction, console)
+    for waterfall in waterfalls(points):
+        console.print(waterfall_table(waterfall))
+
+
+def _print_changes(run: RunRecord, console: Console, *, whole: bool) -> None:
+    """Print a line for each change, cut where the console is narrow. whole: not cut."""
+    if not (changes := things_to_change(run)):
+        return
+    console.print("\nTo change, the largest expected gain first:", style="bold", soft_wrap=True)
+    for number, change in enumerate(changes, start=1):
+        first = f"  {number}. "
+        text = change_line(change, run, None if whole else console.width - len(first))
+        print_paragraph(text, console, first=first, width=_FILE_WIDTH)
+
+
+def _print_effects(run: RunRecord, console: Console) -> None:
+    for group in factor_groups(run):
+        console.print(f"\n{group.name}, {group.quantity}:", style="bold", soft_wrap=True)
+        for told in group.told:
+            console.print(f"  {effect_words(told)}", soft_wrap=True)
+
+
+def _print_paper(run: RunRecord, console: Console, *, whole: bool) -> None:
+    if (paper := beside_published(run)) is None:
+        return
+    print_agreement(paper, console, whole=whole)
+    if not whole:
+        return
+    for row, why in paper.without.items():
+        console.print(f"  no point: {row}: {why}.", style="dim", soft_wrap=True)
+
+
+def print_agreement(paper: Beside, console: Console, *, whole: bool = True) -> None:
+    """Print how rates compare with a paper. whole: each sentence, not their number alone."""
+    heading = f"\nNext to {paper.source.cite}: {counts(paper)}"
+    console.print(heading, style="bold", soft_wrap=True)
+    for one in paper.said if whole else ():
+        console.print(f"  {one.agreement}: {one.text}", soft_wrap=True)
+
+
+def print_thresholds(judged: Sequence[Judged], console: Console) -> None:
+    """Print each threshold at each point that it names, with its verdict."""
+    if not judged:
+        return
+    console.print("\nThresholds:", style="bold", soft_wrap=True)
+    for one in judged:
+        style = "green" if one.verdict is Verdict.MET else "red"
+        console.print(Text(f"  {one}", style=style), soft_wrap=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Reports that are written as files; None for none."""
+
+    html: Path | None = None
+    junit: Path | None = None
+
+    def check(self) -> None:
+        """Raise BadInput where a file of such a name cannot be written."""
+        for path in (self.html, self.junit):
+            if path is not None:
+                check_file(path)
+
+    def write(self, run: RunRecord, judged: Sequence[Judged], store: str | None) -> None:
+        """Write them. store: as --store named it. Raises WirespeedError, BadInput."""
+        self.check()
+        if self.html is not None:
+            _write_whole(run, self.html, html_report(run, judged), store)
+        if self.junit is not None:
+            _write_whole(run, self.junit, junit_xml(run, judged), store)
+
+
+def check_file(path: Path) -> None:
+    """Raise BadInput where no file of this name can be written. No folder is made for it."""
+    check_no_folder(path)
+    check_folder(path.parent)
+
+
+def check_no_folder(path: Path) -> None:
+    """Raise BadInput where the name is a folder's, or empty."""
+    if not path.name or path.is_dir():
+        raise BadInput(
+            f'"{path}" is a folder, not a file', f"Name a file in it, e.g. {path / 'report.html'}."
+        )
+
+
+def check_folder(path: Path) -> None:
+    """Raise BadInput where the folder does not exist."""
+    if not path.is_dir():
+        raise BadInput(
+            f"{path}: there is no such folder",
+            f"Check its name, or make it: {shlex.join(['mkdir', '-p', str(path)])}",
+        )
+
+
+def write_svg(run: RunRecord, directory: Path, store: str | None = None) -> list[Path]:
+    """Write the charts over all points and those of each point; return their paths.
+
+    store: as --store named it. Raises WirespeedError, BadInput where there is no folder for the
+    directory.
+    """
+    check_folder(directory.parent)
+    drawings = {chart.key: line_svg(chart, standalone=True) for chart in run_charts(run)}
+    for number, waterfall in enumerate(waterfalls(split(run)[1]), start=1):
+        drawings[f"tcp-waterfall-{number}"] = waterfall_svg(waterfall, standalone=True)
+    for point in run.points:
+        if (search := search_chart(point)) is not None:
+            drawings[search.key] = search_svg(search, standalone=True)
+        if (timeline := timeline_chart(point)) is not None:
+            drawings[timeline.key] = timeline_svg(timeline, standalone=True)
+        if (latency := latency_chart(point)) is not None:
+            drawings[latency.key] = line_svg(latency, standalone=True)
+    drawings |= {key: svg for key, _, svg in effect_drawings(factor_groups(run), standalone=True)}
+    if (paper := beside_published(run)) is not None:
+        drawings |= {key: svg for key, _, svg in panels(paper, standalone=True)}
+    with suppress(OSError):  # a failure shows when the folder is written into
+        directory.mkdir(exist_ok=True)
+    paths = [directory / f"{run.id}-{key}.svg" for key in drawings]
+    for path, drawing in zip(paths, drawings.values(), strict=True):
+        _write_whole(run, path, drawing, store)
+    return paths
+
+
+def _write_whole(run: RunRecord, path: Path, text: str, store: str | None) -> None:
+    """Write the file completely, or leave none. Raises WirespeedError: the run is stored."""
+    try:
+        write_output(path, text)
+    except WirespeedError as error:
+        raise WirespeedError(
+            f"{error.what}; run {run.id} itself is stored",
+            f"Write it elsewhere: {typed('report', run.id, store=store, html='FILE')}",
+        ) from error

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare two runs (`wirespeed compare`)."""
+
+from __future__ import annotations
+
+import json as json_text
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import groupby
+from typing import Annotated
+
+import typer
+from rich.cells import cell_len
+from rich.table import Table
+
+from wirespeed.cli.console import Text, plain_console, print_json
+from wirespeed.cli.input.options import JsonOption, StoreOption
+from wirespeed.model.cpus import PlacementKind, placement_words
+from wirespeed.model.errors import BadInput
+from wirespeed.model.result.result import Bracket
+from wirespeed.model.words import NONE, counted, mpps, percent
+from wirespeed.report.base.as_is import bracket_words
+from wirespeed.report.compare.comparison import Comparison, Difference, Judgement, Overall
+from wirespeed.report.compare.runs import compare_runs
+from wirespeed.store.read import read_run
+from wirespeed.store.records import RunRecord
+from wirespeed.store.store import open_to_read
+
+_OVERALL_STYLE = {Overall.WORSE: "red", Overall.BETTER: "green", Overall.SAME: "green"}
+_STYLE = {Judgement.WORSE: "red", Judgement.GONE: "red", Judgement.BETTER: "green"}
+
+
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help="Id of the run to compare with.")],
+    b: Annotated[str, typer.Argument(metavar="B", help='Id of the run to judge, or "latest".')],
+    tolerance: Annotated[
+        str,
+        typer.Option(
+            "--tolerance",
+            metavar="SHARE",
+            help="Accept a rate of B that is lower by this share, e.g. 5% or 0.05.",
+        ),
+    ] = "5%",
+    json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Compare two runs point by point; exit with 1 if B is worse beyond tolerance and error."""
+    share = _share(tolerance)
+    with open_to_read(store) as opened:
+        run_a, run_b = read_run(opened, a), read_run(opened, b)
+    compared = compare_runs(run_a, run_b, share)
+    if not compared.differences:
+        raise _nothing_to_compare(run_a, run_b)
+    if json:
+        print_json(json_text.dumps(_as_json(run_a.id, run_b.id, share, compared), indent=2))
+    else:
+        _print(run_a.id, run_b.id, share, compared)
+    if compared.worse:
+        raise typer.Exit(1)
+
+
+def _nothing_to_compare(a: RunRecord, b: RunRecord) -> BadInput:
+    unmeasured = [
+        f"{point.label} in {run.id}: {point.result.not_measurable}"
+        for run in (a, b)
+        for point in run.points
+        if point.result is not None and point.result.not_measurable is not None
+    ]
+    if unmeasured and {point.id for point in a.points} & {point.id for point in b.points}:
+        return BadInput(
+            f"runs {a.id} and {b.id} share no point with a figure: {'; '.join(unmeasured)}",
+            "The runs' reports say why no trial could run; measure again.",
+        )
+    return BadInput(
+        f"runs {a.id} and {b.id} have no complete point with the same parameters",
+        "Compare two runs of the same study with the same --set.",
+    )
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share < 1:
+        raise BadInput(f"--tolerance {text}: must be 0% to less than 100%", "E.g. --tolerance 5%.")
+    return share
+
+
+def _as_json(a: str, b: str, tolerance: float, compared: Comparison) -> dict[str, object]:
+    return {
+        "a": a,
+        "b": b,
+        "tolerance": tolerance,
+        "differences": [asdict(d) for d in compared.differences],
+        "only_a": compared.only_a,
+        "only_b": compared.only_b,
+        "placements": [asdict(placement) for placement in compared.placements],
+        "grades": [asdict(change) for change in compared.grades],
+        "worse": bool(compared.worse),
+        "verdict": str(compared.overall),
+    }
+
+
+def _print(a: str, b: str, tolerance: float, compared: Comparison) -> None:
+    console = plain_console()
+    style = _OVERALL_STYLE.get(compared.overall, "yellow")
+    console.print(Text(_verdict(a, b, tolerance, compared), style=style), soft_wrap=True)
+    for line in _lines(a, b, compared.differences):
+        console.print(line)
+    for name, labels in ((a, compared.only_a), (b, compared.only_b)):
+        if labels:
+            console.print(f"Only in {name}: {'; '.join(labels)}", soft_wrap=True)
+    for sentence in _remarks(a, b, tolerance, compared):
+        console.print(sentence, style="yellow", soft_wrap=True)
+    if any(d.verdict is Judgement.AS_IS for d in compared.differences):
+        console.print(
+            "Figures of the host as it is do not decide: they also depend on how noisy it was.",
+            soft_wrap=True,
+        )
+
+
+def _verdict(a: str, b: str, tolerance: float, compared: Comparison) -> str:
+    """Return the verdict in one line, with the rate that differs most."""
+    total = counted(len(compared.judged), "rate")
+    beyond = f"by more than {percent(tolerance)} and its error"
+    if compared.overall is Overall.WORSE:
+        worst = min(compared.worse, key=lambda d: -1.0 if d.change is None else d.change)
+        return f"{b} is worse than {a}: {len(compared.worse)} of {total} {beyond}, {_most(worst)}."
+    if compared.overall is Overall.CANNOT_TELL:
+        return f"Cannot tell whether {b} differs from {a}: {len(compared.undecided)} of {total}."
+    if compared.overall is Overall.BETTER:
+        best = max(compared.better, key=lambda d: d.change or 0.0)
+        return f"{b} is better than {a}: {len(compared.better)} of {total} {beyond}, {_most(best)}."
+    return f"{b} is as fast as {a}: none of {total} differs {beyond}."
+
+
+def _most(d: Difference) -> str:
+    change = "no rate any more" if d.change is None else f"{100 * d.change:+.1f}%"
+    return f"most {d.figure} at {d.label} ({change})"
+
+
+def _remarks(a: str, b: str, tolerance: float, compared: Comparison) -> Iterator[str]:
+    """Yield what else affects the comparison: grades, CPU placement, noise."""
+    for change in compared.grades:
+        yield (
+            f"{change.label}: grade {change.a or 'not recorded'} in {a}, "
+            f"{change.b or 'not recorded'} in {b}."
+        )
+    for placement in compared.placements:
+        said = f"{placement.label}: {_met(placement.a)} in {a}, {_met(placement.b)} in {b}"
+        if placement.a and placement.b:
+            yield (
+                f"{said}: no common placement, so nothing is compared. Run again, or pin the "
+                "guest's CPUs."
+            )
+        else:
+            yield f"{said}: another placement alone changes rates."
+    large = sum(d.verdict is Judgement.CANNOT_TELL for d in compared.differences)
+    if large:
+        yield (
+            f"{large} figures have an error above the tolerance of {percent(tolerance)}, or an "
+            "unknown one: longer trials or a quieter host would decide them."
+        )
+
+
+def _met(placements: tuple[PlacementKind, ...]) -> str:
+    return " and ".join(map(placement_words, placements or (None,)))
+
+
+def _lines(a: str, b: str, differences: Sequence[Difference]) -> Iterator[str | Table]:
+    """Yield a heading, then each point on a line of its own above its figures, in Mpps."""
+    heading = ("Mpps", a, b, "change", "verdict")
+    rows = [_row(difference) for difference in differences]
+    widths = [
+        max(cell_len(str(cell)) for cell in column) for column in zip(heading, *rows, strict=True)
+    ]
+    yield _table([heading], widths)
+    for label, group in groupby(zip(differences, rows, strict=True), lambda pair: _label(pair[0])):
+        yield label
+        yield _table([row for _, row in group], widths)
+
+
+def _table(rows: Sequence[Sequence[str | Text]], widths: Sequence[int]) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    figure, *numbers, _ = widths
+    table.add_column(width=figure)
+    for width in numbers:
+        table.add_column(justify="right", width=width)
+    table.add_column()
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _label(d: Difference) -> str:
+    return d.label if d.placement is None else f"{d.label}, {placement_words(d.placement)}"
+
+
+def _row(d: Difference) -> tuple[str | Text, ...]:
+    change = NONE if d.change is None else f"{100 * d.change:+.1f}%"
+    error = f" \N{PLUS-MINUS SIGN}{percent(d.error)}" if d.error else ""
+    return (
+        f"  {d.figure}", _value(d.a_fps, d.a_bracket), _value(d.b_fps, d.b_bracket),
+        f"{change}{error}", Text(d.verdict, style=_STYLE.get(d.verdict, "")),
+    )  # fmt: skip
+
+
+def _value(fps: float | None, bracket: Bracket | None) -> str:
+    """The rate, or a range: "2.107 to 4.213", "at least 2.107"."""
+    if bracket is None:
+        return mpps(fps)
+    if bracket.carried_fps is None or bracket.overloads_fps is None:
+        return bracket_words(bracket)
+    return f"{mpps(bracket.carried_fps)} to {mpps(bracket.overloads_fps)}"

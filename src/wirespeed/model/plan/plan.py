@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Define a plan: cores, memory and queues of each host, each value with its reason.
+
+One Plan type serves deployments (`wirespeed plan`) and benches (`wirespeed run`). A bench takes its
+cores, memory and queues from its plan alone. Every decided value is a `Decision` with a reason. CPU
+sets are ascending tuples. Fields that a bench does not need have a default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Generic, TypeVar
+
+from annotated_types import Ge, Le
+
+from wirespeed.model.input.text import (
+    GuestName,
+    HexId,
+    HostName,
+    InterfaceName,
+    KernelWord,
+    Label,
+    Line,
+    Mac,
+    Name,
+    OptionalLabel,
+    OptionalName,
+    PciAddress,
+    VfAddress,
+    Word,
+)
+from wirespeed.model.plan.host_rules import MemoryModel
+from wirespeed.model.plan.policy import InterfaceKind, NicUse
+from wirespeed.model.plan.workload import Aggregate, Group, PciAlias, ProviderNetwork
+
+T = TypeVar("T")
+# Number of a logical CPU. Linux supports at most 8192 CPUs.
+Cpu = Annotated[int, Ge(0), Le(8191)]
+Cpus = tuple[Cpu, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision(Generic[T]):
+    """A value and the reason for it, in one sentence with its source."""
+
+    value: T
+    because: Line
+
+
+@dataclass(frozen=True, slots=True)
+class HugePages:
+    """`count` pages of `size_kib` on one NUMA node."""
+
+    node: int
+    size_kib: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeCores:
+    """The physical cores of one NUMA node, each with its SMT threads."""
+
+    node: int
+    cores: tuple[Cpus, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CorePlan:
+    """Which CPUs the host, pinned guests and floating guests own; PMDs are in the VswitchPlan.
+
+    isolated: the kernel's scheduler does not use them. idle: isolated and left unused.
+    """
+
+    housekeeping: Decision[Cpus]
+    isolated: Decision[Cpus]
+    dedicated: Decision[Cpus]
+    shared: Decision[Cpus]
+    idle: Decision[Cpus]
+    nodes: tuple[NodeCores, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NicPlan:
+    """One physical port and what it is for. vfs: how many VFs to create (0 for a DPDK port)."""
+
+    address: PciAddress
+    node: int | None
+    network: Name
+    use: NicUse
+    driver: Decision[Word]
+    vfs: Decision[int]
+    interface: InterfaceName | None = None
+    bond: Name | None = None
+    vendor: HexId = ""
+    product: HexId = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VswitchPlan:
+    """Open vSwitch with DPDK on one host. socket_memory_mib has one entry per NUMA node."""
+
+    main_cpus: Decision[Cpus]
+    pmd_cpus: Decision[Cpus]
+    socket_memory_mib: Decision[tuple[int, ...]]
+    rx_queues: Decision[int]
+    descriptors: Decision[int]
+    mtu: Decision[int]
+    memory_channels: Decision[int] | None = None
+    memory_model: MemoryModel | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PortPlan:
+    """One virtual NIC. device: the VF it is, or None for a port of the vSwitch."""
+
+    name: Name
+    network: Name
+    kind: Decision[InterfaceKind]
+    queues: Decision[int]
+    mac: Mac
+    port_security: bool = True
+    device: Decision[VfAddress] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GuestDevice:
+    """A passed-through device: its alias and the PF or device it comes from."""
+
+    alias: Name
+    address: PciAddress
+
+
+@dataclass(frozen=True, slots=True)
+class GuestNode:
+    """One guest NUMA node. pins: (vCPU, CPU); floating vCPUs use the host's shared CPUs.
+
+    page_kib is 0 where the memory is not in counted pages.
+    """
+
+    node: int
+    pins: tuple[tuple[int, int], ...]
+    floating: tuple[int, ...]
+    memory_mib: int
+    page_kib: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessMemory:
+    """The packet memory of one DPDK process, on each NUMA node that it polls on.
+
+    mbufs: buffers with room for data_bytes each (headroom included). memory_mib holds these and
+    what else the process allocates. huge_pages: no when ordinary memory will do.
+    """
+
+    mbufs: int
+    data_bytes: int
+    memory_mib: int
+    nodes: tuple[int, ...] = (0,)
+    huge_pages: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class GuestPlan:
+    """One network function and the CPUs its data plane polls on.
+
+    placement: on a bench, where the function runs, as in sut.vnf.placement. process: on a bench,
+    the memory of the function's own process (in a VM: of the VM's memory); None when it is part of
+    the generator's process. floats_over: on a bench, the CPUs that the scheduler may move its
+    thread over; None when each of `cpus` is a thread's own. sizes: on a bench, why a VM has the
+    vCPUs, memory and pages that it has.
+    """
+
+    name: GuestName
+    cpus: Decision[Cpus]
+    flavor: OptionalName = ""
+    vcpus: int = 0
+    memory_mib: int = 0
+    nodes: tuple[GuestNode, ...] = ()
+    emulator_cpus: Decision[Cpus] | None = None
+    ports: tuple[PortPlan, ...] = ()
+    devices: tuple[GuestDevice, ...] = ()
+    process: Decision[ProcessMemory] | None = None
+    floats_over: Decision[Cpus] | None = None
+    placement: OptionalName = ""
+    sizes: tuple[Decision[Line], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorPlan:
+    """The traffic generator's CPUs and memory.
+
+    cpus: in the order of its roles (sender and receiver of the first direction, then those of the
+    second); with fewer CPUs than roles, neighbours share. control_cpu: for threads that only answer
+    questions. `shared` names guests that are part of its process and poll on the same CPUs.
+    """
+
+    cpus: Decision[Cpus]
+    control_cpu: Decision[Cpu]
+    process: Decision[ProcessMemory]
+    shared: tuple[GuestName, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HostPlan:
+    """Everything decided for one host. A part that the host does not run is None or empty.
+
+    kernel: the words of the kernel command line. reserved_memory_mib: kept from guests.
+    control_cpu: on a bench without a generator here, for threads that only answer questions.
+    partner: of a bench whose ports are bonds, the switch at their other ends.
+    """
+
+    host: HostName
+    huge_pages: Decision[tuple[HugePages, ...]]
+    vswitch: VswitchPlan | None = None
+    guests: tuple[GuestPlan, ...] = ()
+    generator: GeneratorPlan | None = None
+    cores: CorePlan | None = None
+    nics: tuple[NicPlan, ...] = ()
+    kernel: tuple[Decision[KernelWord], ...] = ()
+    reserved_memory_mib: Decision[int] | None = None
+    control_cpu: Decision[Cpu] | None = None
+    partner: VswitchPlan | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FlavorPlan:
+    """A Nova flavor and the properties of the image it goes with. specs: the extra specs."""
+
+    name: Name
+    vcpus: int
+    memory_mib: int
+    disk_gib: int
+    specs: Mapping[Label, Decision[Line]]
+    image: Label
+    image_properties: Mapping[Label, Line] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """What a NUMA node (None: the whole host) lacks for a guest; equal hosts are named together."""
+
+    hosts: tuple[HostName, ...]
+    node: int | None
+    resource: Line
+    needed: Line
+    available: Line
+
+
+@dataclass(frozen=True, slots=True)
+class Unplaced:
+    """A guest that fits nowhere. change: the smallest change found that makes it fit."""
+
+    guest: GuestName
+    shortages: tuple[Shortage, ...]
+    change: Line | None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`order` is the order in which guests must be created so that Nova places them the same."""
+
+    hosts: tuple[HostPlan, ...]
+    workload: OptionalLabel = ""
+    networks: tuple[ProviderNetwork, ...] = ()
+    aliases: tuple[PciAlias, ...] = ()
+    aggregates: tuple[Aggregate, ...] = ()
+    groups: tuple[Group, ...] = ()
+    flavors: tuple[FlavorPlan, ...] = ()
+    order: tuple[GuestName, ...] = ()
+    unplaced: tuple[Unplaced, ...] = ()
+    warnings: tuple[Line, ...] = ()
+
+    @property
+    def generator_host(self) -> HostPlan:
+        """Host of the generator, on a bench."""
+        return self.hosts[0]
+
+    @property
+    def sut_host(self) -> HostPlan:
+        """Host of the switch and network functions, on a bench; may be the generator's host."""
+        return self.hosts[-1]
+
+    def network(self, name: str) -> ProviderNetwork:
+        return next(n for n in self.networks if n.name == name)

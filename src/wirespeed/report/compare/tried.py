@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare the measurements of a study that tried a change, in pairs of one CPU placement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from wirespeed.experiment.pairs import Half, Matching, match
+from wirespeed.explain.tried import MeasuredGain, measured_gain
+from wirespeed.model.result.explanation import KeyChange
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.words import gbps, mpps
+from wirespeed.report.base.answers import answers_with_merged
+from wirespeed.store.records import PointRecord, RunRecord
+
+_TCP = "TCP rate"
+# The strictest first.
+_FIGURES: Mapping[str, Callable[[SearchResult], float | None]] = MappingProxyType({
+    "NDR": lambda r: r.ndr.lower.load_fps if r.ndr is not None and r.ndr.lower else None,
+    "PDR": lambda r: r.pdr.lower.load_fps if r.pdr is not None and r.pdr.lower else None,
+    "MRR": lambda r: r.mrr_fps,
+    "constant": lambda r: r.constant.forwarding_fps if r.constant is not None else None,
+    "MRR as this host is": lambda r: r.as_is.mrr_fps if r.as_is is not None else None,
+    _TCP: lambda r: r.tcp.total_bps if r.tcp is not None else None,
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """Outcome of a change that was tried."""
+
+    run_id: str
+    keys: tuple[KeyChange, ...]
+    """Keys that were changed."""
+    wanted: int
+    """Number of pairs that were asked for."""
+    matching: Matching[float]
+    """Pairs of values before and after (frames/s; TCP: bits/s), and measurements without a partner.
+    """
+    figure: str | None = None
+    """Name of the compared rate; None where no pair has one."""
+    gain: MeasuredGain | None = None
+    """None without a pair."""
+
+    @property
+    def pairs(self) -> tuple[tuple[float, float], ...]:
+        """Values before and after of each pair."""
+        return tuple((pair.before, pair.after) for pair in self.matching.pairs)
+
+
+def tried(run: RunRecord, keys: tuple[KeyChange, ...], before: str) -> Tried:
+    """Compare by the strictest rate that most pairs have.
+
+    before: prefix of the labels of unchanged points.
+    """
+    points = sorted(run.points, key=lambda point: point.started_at or "")
+    matchings = {name: match(_half(p, before, pick) for p in points)
+                 for name, pick in _FIGURES.items()}  # fmt: skip
+    figure, matching = max(matchings.items(), key=lambda item: len(item[1].pairs))
+    found = Tried(run.id, keys, len(points) // 2, matching)
+    if not found.pairs:
+        return found
+    return replace(found, figure=figure, gain=measured_gain(found.pairs))
+
+
+def _half(
+    point: PointRecord, before: str, pick: Callable[[SearchResult], float | None]
+) -> Half[float]:
+    rates = {kind: pick(result) for kind, result in answers_with_merged(point).items()}
+    return Half(
+        not point.label.startswith(before), {kind: rate for kind, rate in rates.items() if rate}
+    )
+
+
+def rate_words(value: float, figure: str) -> str:
+    """Return a rate with its unit."""
+    return f"{gbps(value)} Gbps" if figure == _TCP else f"{mpps(value)} Mpps"
+
+
+def signed_percent(share: float) -> str:
+    """Format a share: +12.3%, -0.4%."""
+    return f"{100 * share:+.1f}%"

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write a run as one JSON document (schemas/result.schema.json).
+
+Names follow the test-case schema of FD.io CSIT where it has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from wirespeed.model.result.result import (
+    TCP,
+    AsIs,
+    Bound,
+    Bracket,
+    Interval,
+    LatencyAtLoad,
+    SearchResult,
+    Undisturbed,
+)
+from wirespeed.model.result.tcp import TcpResult
+from wirespeed.model.study.spec import Frames, SearchKind, Workload
+from wirespeed.report.json.trial_document import latency_us, left_out, trial_document
+from wirespeed.report.text.limits import explanations
+from wirespeed.report.views.figures import rate
+from wirespeed.report.views.thresholds import Judged
+from wirespeed.store.codec import encode
+from wirespeed.store.records import PointRecord, RunRecord
+
+# Raise the second number when a field is added, the first when one changes or goes.
+SCHEMA_VERSION = "4.1"
+
+
+def document(run: RunRecord, judged: Sequence[Judged] = ()) -> dict[str, Any]:
+    """Return the whole run; every value is a JSON type. judged: its points by thresholds."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "run": {
+            "id": run.id,
+            "study": run.study,
+            "title": run.title,
+            "description": run.description,
+            "started_at": run.started_at,
+            "finished_at": run.finished_at,
+            "complete": run.complete,
+            "command": list(run.command),
+            "resolved_study": run.resolved,
+        },
+        "versions": run.versions,
+        "hosts": [encode(run.host)],
+        "audits": None if run.audits is None else [encode(audit) for audit in run.audits],
+        "points": [_point(point, run.versions) for point in run.points],
+        "thresholds": [
+            {
+                "threshold": str(one.threshold),
+                "point": one.label,
+                "verdict": str(one.verdict),
+                "found": one.found,
+            }
+            for one in judged
+        ],
+    }
+
+
+def _point(point: PointRecord, versions: dict[str, str]) -> dict[str, Any]:
+    return {
+        "id": point.id,
+        "label": point.label,
+        "factors": list(point.factors),
+        "repeat": point.repeat,
+        "state": str(point.state),
+        "error": point.error,
+        "started_at": point.started_at,
+        "finished_at": point.finished_at,
+        "dut_type": None if point.sut is None else point.sut.kind,
+        "tg_type": "wirespeed",
+        "tg_version": versions.get("wirespeed"),
+        "parameters": point.parameters,
+        "theoretical_max": _theoretical_max(point),
+        "plan": None if point.plan is None else encode(point.plan),
+        "bench": point.bench,
+        "result": None if point.result is None else _result(point.result, point.workload),
+        "explanations": [encode(explanation) for explanation in explanations(point)],
+        "predicted": None if point.predicted is None else encode(point.predicted),
+        "trials": [trial_document(stored) for stored in point.trials],
+    }
+
+
+def _theoretical_max(point: PointRecord) -> dict[str, Any] | None:
+    """Return the theoretical maximum; None for TCP, as virtual cables have no speed."""
+    if point.tcp is not None:
+        return None
+    return {"rate": {"value": point.frames.line_rate_fps, "unit": "fps"}}
+
+
+# Meaning of a search's rates, for programs that do not know its name.
+_TYPES = {
+    SearchKind.RFC2544: "ndrpdr",
+    SearchKind.TST009: "ndrpdr",
+    SearchKind.MLR: "ndrpdr",
+    SearchKind.QUICK: "ndrpdr",
+    SearchKind.MRR: "mrr",
+    SearchKind.FIXED: "constant",
+    SearchKind.SOAK: "constant",
+    SearchKind.B2B: "back_to_back",
+}
+
+
+def _result(result: SearchResult, workload: Workload) -> dict[str, Any]:
+    if result.search == TCP:
+        return {
+            "type": TCP,
+            "search": TCP,
+            "rfc2544_conformant": False,
+            "not_measurable": result.not_measurable,
+            "grade": result.grade,
+            "because": list(result.because),
+            "notes": list(result.notes),
+            "tcp": None if result.tcp is None else _tcp(result.tcp),
+        }
+    assert isinstance(workload, Frames)
+    spec = workload
+    return {
+        "type": _TYPES[SearchKind(result.search)],
+        "search": result.search,
+        "rfc2544_conformant": result.conformant,
+        "grade": result.grade,
+        "because": list(result.because),
+        "limited_by": result.limited_by,
+        "emulated": result.emulated,
+        "not_measurable": result.not_measurable,
+        "notes": list(result.notes),
+        "max_load": _rate(result.max_load_fps, spec),
+        "mrr": _rate(result.mrr_fps, spec),
+        "mrr_relative_error": result.mrr_half_interval,
+        "ndr": _interval(result.ndr, spec),
+        "pdr": _interval(result.pdr, spec),
+        "constant": _bound(result.constant, spec),
+        "undisturbed": _undisturbed(result.undisturbed),
+        "as_is": _as_is(result.as_is, spec),
+        "bracket": _bracket(result.bracket, spec),
+        "back_to_back": None if result.back_to_back is None else encode(result.back_to_back),
+        "latency_forward": {f"pdr_{at.share * 100:g}": _latency_at(at) for at in result.latency},
+        "placement": result.placement,
+        "by_placement": [_result(other, workload) for other in result.by_placement],
+    }
+
+
+def _tcp(result: TcpResult) -> dict[str, Any]:
+    """Return the medians, then every run with TCP_INFO over time."""
+    encoded: dict[str, Any] = encode(result)
+    return {"total_bps": result.total_bps} | encoded
+
+
+def _rate(fps: float | None, spec: Frames) -> dict[str, Any] | None:
+    """Return CSIT's rate and bandwidth; its bandwidth is that of the wire (L1)."""
+    if fps is None:
+        return None
+    converted = rate(fps, spec)
+    return {
+        "rate": {"value": fps, "unit": "fps"},
+        "bandwidth": {"value": converted.l1_bps, "unit": "bps"},
+        "bandwidth_l2": {"value": converted.l2_bps, "unit": "bps"},
+        "line_share": converted.line_share,
+    }
+
+
+def _interval(interval: Interval | None, spec: Frames) -> dict[str, Any] | None:
+    if interval is None:
+        return None
+    return {"lower": _bound(interval.lower, spec), "upper": _bound(interval.upper, spec)}
+
+
+def _bound(bound: Bound | None, spec: Frames) -> dict[str, Any] | None:
+    if bound is None:
+        return None
+    rates = _rate(bound.load_fps, spec) or {}
+    forwarding = {"value": bound.forwarding_fps, "unit": "fps"}
+    return rates | {"forwarding_rate": forwarding, "loss_ratio": bound.loss_ratio}
+
+
+def _undisturbed(found: Undisturbed | None) -> dict[str, Any] | None:
+    """Return the evidence behind the clean rates."""
+    if found is None:
+        return None
+    encoded: dict[str, Any] = encode(found)
+    return {
+        "load": {"value": encoded.pop("load_fps"), "unit": "fps"},
+        "clean_share": found.share,
+        **encoded,
+        "lossy_runs_bound": found.lossy_runs_bound,
+        "left_out": left_out(found.left_out),
+    }
+
+
+def _as_is(found: AsIs | None, spec: Frames) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "mrr": _rate(found.mrr_fps, spec),
+        "load": None if found.load_fps is None else {"value": found.load_fps, "unit": "fps"},
+        "loss_ratio_low": found.loss_low,
+        "loss_ratio_high": found.loss_high,
+        "lossless": _rate(found.lossless_fps, spec),
+        "lossless_s": found.lossless_s,
+    }
+
+
+def _bracket(found: Bracket | None, spec: Frames) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "carried": _rate(found.carried_fps, spec),
+        "overloads": _rate(found.overloads_fps, spec),
+    }
+
+
+def _latency_at(at: LatencyAtLoad) -> dict[str, Any]:
+    undisturbed = None if at.undisturbed is None else latency_us(at.undisturbed)
+    load = {"load": {"value": at.load_fps, "unit": "fps"}}
+    return {**load, **latency_us(at.latency), "undisturbed": undisturbed}

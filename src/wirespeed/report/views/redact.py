@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Replace host names, addresses and command lines of a run by labels, so that it can be shown.
+
+The same text has the same label in every output of a run: host-1, address-1, command-1.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from typing import Any, TypeVar
+
+from wirespeed.model.study.spec import Frames
+from wirespeed.store.records import RunRecord
+from wirespeed.store.series import PackedSeries
+
+T = TypeVar("T")
+
+# Keys and fields whose text is a command line, and those whose text is a name of ours.
+_COMMANDS = frozenset({"command", "cmdline", "argv"})
+_OURS = frozenset({"kind", "search", "limit", "unit", "state"})
+# Names by which nobody is known; the words of our own keys and sentences are among them.
+_COMMON = frozenset({"localhost", "host", "generator", "sut", "switch", "vswitch", "vnf"})
+_ADDRESS = re.compile(
+    r"ssh://[^\s\"'<>]+"
+    r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)*"
+    r"|(?<![0-9A-Fa-f:])[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}(?![0-9A-Fa-f:])"
+    r"|(?<![\w.:])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?!\w|\.\w)"
+    r"|(?<![\w.:])(?=[0-9A-Fa-f:.]*[0-9A-Fa-f])[0-9A-Fa-f]*:[0-9A-Fa-f:.]*(?![\w:])"
+)
+
+
+class Redactor:
+    """Gives labels to what a run tells of its hosts."""
+
+    def __init__(self, run: RunRecord) -> None:
+        self._labels: dict[str, str] = {}
+        self._counts: dict[str, int] = {}
+        for command in dict.fromkeys(_commands(run)):
+            self._label("command", command)
+        self._known = _alternatives(self._labels)
+        names = [name for name in dict.fromkeys(_hosts(run)) if name.lower() not in _COMMON]
+        for name in names:
+            label = self._label("host", name.lower())
+            self._labels.setdefault(name.lower().partition(".")[0], label)
+        self._hosts = _host_pattern(names)
+
+    def of(self, value: T) -> T:
+        """Return the value with labels in every text of it."""
+        found: T = self._walk(value)
+        return found
+
+    def _walk(self, value: Any, key: str = "") -> Any:
+        if isinstance(value, str):
+            return self._string(value, key)
+        if isinstance(value, dict | list | tuple):
+            return self._container(value, key)
+        if isinstance(value, Frames):
+            # What is measured; its texts are in the point's parameters, too.
+            return replace(value, hosts=self._walk(value.hosts))
+        # The names of series are ours.
+        if is_dataclass(value) and not isinstance(value, PackedSeries | type):
+            return self._dataclass(value)
+        return value
+
+    def _string(self, value: str, key: str) -> str:
+        if key in _OURS or isinstance(value, Enum):
+            return value
+        return self._label("command", value) if key in _COMMANDS and value else self.text(value)
+
+    def _container(self, value: Any, key: str) -> Any:
+        if isinstance(value, dict):
+            return {self._key(name): self._walk(one, str(name)) for name, one in value.items()}
+        if key in _COMMANDS and value:
+            return type(value)([self._label("command", " ".join(map(str, value)))])
+        return type(value)(self._walk(one, key) for one in value)
+
+    def _dataclass(self, value: Any) -> Any:
+        changed = {}
+        for field in fields(value):
+            before = getattr(value, field.name)
+            after = self._walk(before, field.name)
+            if after is not before and after != before:
+                changed[field.name] = after
+        return replace(value, **changed) if changed else value
+
+    def _key(self, name: Any) -> Any:
+        return self.text(name) if isinstance(name, str) else name
+
+    def text(self, text: str) -> str:
+        """Return the text with labels for what it names."""
+        if self._known is not None:
+            text = self._known.sub(lambda found: self._labels[found[0]], text)
+        text = _ADDRESS.sub(self._address, text)
+        if self._hosts is not None:
+            text = self._hosts.sub(lambda found: self._labels[found["name"].lower()], text)
+        return text
+
+    def _address(self, found: re.Match[str]) -> str:
+        text = found[0]
+        # A sentence ends behind it.
+        bare = text.rstrip(".:") if not text.endswith("::") else text
+        if "@" not in bare and "://" not in bare and not _is_address(bare):
+            return text
+        return self._label("address", bare.lower()) + text[len(bare) :]
+
+    def _label(self, kind: str, text: str) -> str:
+        if text not in self._labels:
+            self._counts[kind] = self._counts.get(kind, 0) + 1
+            self._labels[text] = f"{kind}-{self._counts[kind]}"
+        return self._labels[text]
+
+
+def _is_address(text: str) -> bool:
+    if re.fullmatch(r"[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}", text):
+        return True
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _commands(run: RunRecord) -> Iterator[str]:
+    """Yield command lines that other texts may quote."""
+    yield " ".join(run.command)
+    if run.host.kernel.cmdline:
+        yield run.host.kernel.cmdline
+    for point in run.points:
+        for part in point.bench.values():
+            command = part.get("command") if isinstance(part, dict) else None
+            if command:
+                yield command if isinstance(command, str) else " ".join(map(str, command))
+
+
+def _hosts(run: RunRecord) -> Iterator[str]:
+    """Yield the names of hosts and of guests that ran on them."""
+    yield run.host.host
+    for audit in run.audits or ():
+        yield audit.host
+    for guest in run.host.guests or ():
+        yield guest.name
+    for point in run.points:
+        for plan in point.plan.hosts if point.plan is not None else ():
+            yield plan.host
+        if isinstance(point.workload, Frames):
+            roles = point.workload.hosts
+            yield from (name for name in (roles.generator, roles.sut) if name is not None)
+
+
+def _alternatives(texts: dict[str, str]) -> re.Pattern[str] | None:
+    found = sorted((re.escape(text) for text in texts if text), key=len, reverse=True)
+    return re.compile("|".join(found)) if found else None
+
+
+def _host_pattern(names: list[str]) -> re.Pattern[str] | None:
+    """Match a host's name, or the first part of it, with the domain behind it."""
+    known = {part for name in names for part in (name, name.partition(".")[0])}
+    if not known:
+        return None
+    words = "|".join(re.escape(one) for one in sorted(known, key=len, reverse=True))
+    domain = r"(?:\.[A-Za-z0-9-]*[A-Za-z0-9])*"
+    return re.compile(rf"(?<![\w-])(?P<name>{words}){domain}(?![\w-])", re.IGNORECASE)
