@@ -24,6 +24,7 @@ from wirespeed.model.plan.plan import (
 )
 from wirespeed.model.study.spec import Frames
 from wirespeed.model.units import mtu_for
+from wirespeed.plan.sizing.eal_memory import process_memory
 from wirespeed.plan.testbed.cpus import (
     BenchCpus,
     Demand,
@@ -38,7 +39,6 @@ from wirespeed.plan.testbed.memory import (
     SHARED_POOL,
     huge_pages,
     port_pools,
-    process_memory,
     socket_memory,
 )
 from wirespeed.plan.testbed.vfs import vf_networks, vf_nics
@@ -183,7 +183,7 @@ def _vswitch(facts: HostFacts, frames: Frames, needs: Needs, cpus: BenchCpus) ->
     mtu = _mtu(frames)
     buffers = SHARED_POOL
     if switch.port_pools:
-        buffers = port_pools(wanted, 2 + 2 * len(needs.functions), len(cpus.sut))
+        buffers = port_pools(wanted, mtu.value, 2 + 2 * len(needs.functions), len(cpus.sut))
     nodes = (n.id for n in facts.nodes)
     memory = socket_memory(wanted, mtu.value, nodes, buffers, switch.page_kib)
     if not switch.packet_memory:

@@ -7,9 +7,9 @@ from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.plan.needs import FunctionNeeds, Needs
 from wirespeed.model.plan.plan import Decision, GuestPlan
 from wirespeed.model.study.spec import Frames, Vnf, VnfPages, VnfThreads
+from wirespeed.plan.sizing.eal_memory import process_memory
 from wirespeed.plan.testbed.cpus import BenchCpus, dpdk_nodes, nodes_of
 from wirespeed.plan.testbed.guest import data_plane_vcpus, guest_plan
-from wirespeed.plan.testbed.memory import process_memory
 
 
 def function_plans(

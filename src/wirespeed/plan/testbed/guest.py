@@ -14,7 +14,7 @@ from wirespeed.model.plan.needs import FunctionNeeds, Needs, PortNeeds
 from wirespeed.model.plan.plan import Decision, GuestNode, GuestPlan, PortPlan
 from wirespeed.model.plan.workload import ProviderNetwork
 from wirespeed.model.study.spec import EmulatorThreads, Frames, Guest, GuestPages
-from wirespeed.plan.testbed.memory import process_memory
+from wirespeed.plan.sizing.eal_memory import process_memory
 from wirespeed.plan.testbed.vfs import vf_port
 
 PAGE_KIB = 2048
