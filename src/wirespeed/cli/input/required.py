@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from wirespeed.model.cpus import PlacementKind, placement_words
+from wirespeed.cli.typed import typed
+from wirespeed.model.cpus import PLACEMENT_WORDS, PlacementKind
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.result.result import Grade
 from wirespeed.model.study.spec import Frames, Workload
@@ -33,10 +34,12 @@ class Required:
                 "Set it, e.g. --set 'search.placement=one cache'.",
             )
 
-    def check_run(self, record: RunRecord, judged: Sequence[Judged]) -> None:
+    def check_run(
+        self, record: RunRecord, judged: Sequence[Judged], store: str | None = None
+    ) -> None:
         """Raise WirespeedError where a point has no figure, or not what is required.
 
-        judged: the run's points by these thresholds.
+        judged: the run's points by these thresholds. store: as --store named it.
         """
         total = len(record.points)
         if without := without_figures(record):
@@ -44,7 +47,7 @@ class Required:
                 f"{len(without)} of {total} points have no figure: {'; '.join(without)}",
                 "The report says why no trial could run or count.",
             )
-        check_met(record, judged)
+        check_met(record, judged, store)
         if self.placement and (elsewhere := list(_elsewhere(record))):
             raise WirespeedError(
                 f"{len(elsewhere)} of {total} points are not of the placement that they ask for: "
@@ -53,12 +56,12 @@ class Required:
             )
 
 
-def check_met(record: RunRecord, judged: Sequence[Judged]) -> None:
-    """Raise WirespeedError where a threshold is not met."""
+def check_met(record: RunRecord, judged: Sequence[Judged], store: str | None = None) -> None:
+    """Raise WirespeedError where a threshold is not met. store: as --store named it."""
     if failed := unmet(judged):
         raise WirespeedError(
             f"{len(failed)} of {len(judged)} thresholds are not met: {'; '.join(map(str, failed))}",
-            f"`wirespeed explain {record.id}` says what limits and what disturbs these points.",
+            f"What limits these points: {typed('explain', record.id, store=store)}",
         )
 
 

@@ -100,4 +100,4 @@ def report(
             print_line(f"{name}: {path.absolute()}", stderr=csv or json)
     if not (csv or json):
         print_thresholds(judged, results_console())
-    check_met(record, judged)
+    check_met(record, judged, store)

@@ -170,7 +170,7 @@ def run(
         print_json(json_text.dumps(document(record, judged), indent=2, allow_nan=False))
     else:
         print_results(record, results_console(), html, judged=judged, detail=detail, store=store)
-    needed.check_run(record, judged)
+    needed.check_run(record, judged, store)
 
 
 def _announce(study: Study, wanted: Sequence[Point], writer: RunWriter) -> None:
