@@ -347,6 +347,7 @@ def test_fresh_ids_of_one_client_displace_nobody_elses_verdict(
     for number in range(4200):
         greedy.request("POST", f"/empty?id=x{number}", b"x")
         greedy.getresponse().read()
+    victim.close()  # idle meanwhile: the server may have ended it
     assert json.loads(get(victim, "/verdict?id=mine").read())["download"]["bytes"] == 1 << 20
     assert json.loads(get(greedy, "/verdict?id=x0").read()) == {}
     assert json.loads(get(greedy, "/verdict?id=x4199").read())["upload"]["bytes"] == 1
