@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from wirespeed.cli.typed import typed
-from wirespeed.model.cpus import PlacementKind
+from wirespeed.model.cpus import PlacementKind, placement_words
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.result.result import Grade
 from wirespeed.model.study.spec import Frames, Workload
