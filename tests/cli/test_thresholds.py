@@ -30,7 +30,7 @@ def test_run_threshold_missed_ends_with_1_after_the_table(wirespeed: Command) ->
     assert ended.code == 1
     assert f"  {MISSED}: missed (2,99" in ended.out
     assert f"wirespeed: 1 of 2 thresholds are not met: {MISSED}: missed (2,99" in ended.err
-    assert "What limits these points: wirespeed explain wire-1\n" in ended.err
+    assert "What limits these points: wirespeed explain wire-1 --store " in ended.err
 
 
 def test_run_json_has_the_thresholds_and_keeps_the_schema(wirespeed: Command) -> None:
