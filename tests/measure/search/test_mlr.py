@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from tests.measure.simulated import Fraying, Rig, Sharp, prober_of, stop
+from wirespeed.measure.bounds import so_far
 from wirespeed.measure.prober import OutOfTime
 from wirespeed.measure.search.interface import Figures, Limits
 from wirespeed.measure.search.mlr import CONFIRMATIONS, Mlr
@@ -211,3 +212,16 @@ def test_mlr_time_over_before_the_ndr_is_bounded_leaves_it_open() -> None:
     prober.time_limit_s = 3.0
     with pytest.raises(OutOfTime):
         SEARCH.find(prober, Limits(10e3, 10e6, None))
+
+
+def test_mlr_time_over_without_a_load_that_passed_looks_for_one_below() -> None:
+    """Loss rises slowly from 3.3 Mpps on, so that the first loads, near the MRR of 4 Mpps, fail."""
+    prober = prober_of(Rig(Fraying(4e6, 3.3e6)).measure)
+    prober.time_limit_s = 2.5
+    with pytest.raises(OutOfTime):
+        replace(SEARCH, first_trial_s=0.2).find(prober, Limits(10e3, 10e6, 4e6))
+    ndr = so_far(prober).ndr
+    assert ndr is not None
+    assert ndr.lower is not None
+    assert ndr.upper is not None
+    assert ndr.lower.load_fps <= 3.3e6 < ndr.upper.load_fps < 3.5e6

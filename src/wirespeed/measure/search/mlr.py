@@ -84,12 +84,31 @@ class Mlr:
         except OutOfTime as ended:
             found = so_far(prober)
             if not _narrow(found.ndr, width):
+                self._descend(prober, limits, found.ndr, width)
                 raise
             note = f"{ended.what}: the bounds of the PDR are those known by then"
             found = replace(found, notes=(note,), ended=ended.what)
         else:
             found = Figures(ndr=ndr, pdr=pdr)
         return self._confirmed(prober, limits, found, width)
+
+    def _descend(self, prober: Prober, limits: Limits, ndr: Interval | None, width: float) -> None:
+        """Spend the time kept for confirmations on a load that passes, where none is known.
+
+        An upper bound alone says little; the bracket needs a lower one, too.
+        """
+        if ndr is None or ndr.upper is None or ndr.lower is not None:
+            return
+        prober.reserve_s = 0.0
+        load_fps, step = ndr.upper.load_fps, 4 * width
+        passed = False
+        while not passed and load_fps * (1 - step) > limits.min_fps:
+            load_fps, step = load_fps * (1 - step), 2 * step
+            try:
+                point = prober.at(load_fps, self.first_trial_s, Stage.SEARCH)
+            except (OutOfTime, Undecided, NotMeasurable):
+                return
+            passed = point.decided and point.exceeded == 0.0
 
     def _confirmed(self, prober: Prober, limits: Limits, found: Figures, width: float) -> Figures:
         """Return the NDR at the load found if fresh trials and all trials together pass there.
