@@ -266,6 +266,11 @@ class Prober:
         return not self.journal.replaying and self.spent_s >= self.time_limit_s - reserve_s
 
     @property
+    def remaining_s(self) -> float:
+        """Time that the search may still take; 0 when it is over."""
+        return max(0.0, self.time_limit_s - self.spent_s)
+
+    @property
     def spent_s(self) -> float:
         """Time of the trials of all placements, in s."""
         return self.journal.spent_s
@@ -275,7 +280,7 @@ class Prober:
         traffic_s = sum(trial.duration_s for trial in self.trials)
         pace = self.spent_s / traffic_s if traffic_s else 1.0
         left_s = max(0.0, self.expected_s - traffic_s) * pace
-        return min(left_s, max(0.0, self.time_limit_s - self.spent_s))
+        return min(left_s, self.remaining_s)
 
 
 def _splits(duration_s: float, stage: Stage) -> bool:

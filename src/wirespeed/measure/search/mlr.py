@@ -24,7 +24,7 @@ NARROWING = 1.5
 VOTES = 3
 # Fresh trials that time is kept for, while the search looks for the PDR.
 RESERVED = 3
-# Of the time limit; a reserve of more would leave a short search nothing.
+# Of the time left; a reserve of more would leave a short search nothing.
 RESERVED_SHARE = 0.25
 CONFIRMATIONS = 6
 ROUNDED = 1.02
@@ -69,7 +69,7 @@ class Mlr:
         from wirespeed.measure.search.mlr_package import intervals
 
         width = max(self.width, prober.width)
-        prober.reserve_s = min(RESERVED * self.confirm_s, RESERVED_SHARE * prober.time_limit_s)
+        prober.reserve_s = min(RESERVED * self.confirm_s, RESERVED_SHARE * prober.remaining_s)
         try:
             ndr, pdr = intervals(
                 prober,
