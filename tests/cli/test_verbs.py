@@ -99,7 +99,7 @@ class TestCompare:
         verdict, heading = ended.out.splitlines()[:2]
         assert verdict.startswith("wire-2 is worse than wire-1: 3 of 3 rates by more than 5.0% and")
         assert verdict.endswith(" at wire, 64 B (-10.0%).")
-        assert heading.startswith("point")
+        assert heading.startswith("Mpps")
 
     def test_within_the_tolerance_exits_with_0(self, wirespeed: Command) -> None:
         assert wirespeed("compare", "wire-1", "wire-2", "--tolerance", "0.15").code == 0

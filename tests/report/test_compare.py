@@ -137,7 +137,7 @@ def test_compare_lower_bound_is_a_range_without_an_error(run: RunRecord) -> None
     [
         ([Judgement.SAME, Judgement.WITHIN_TOLERANCE], Overall.SAME),
         ([Judgement.SAME, Judgement.BETTER], Overall.BETTER),
-        ([Judgement.BETTER, Judgement.OVERLAP], Overall.CANNOT_TELL),
+        ([Judgement.BETTER, Judgement.CANNOT_TELL], Overall.CANNOT_TELL),
         ([Judgement.CANNOT_TELL, Judgement.SAME], Overall.CANNOT_TELL),
         ([Judgement.APART], Overall.CANNOT_TELL),
         ([Judgement.NEW, Judgement.AS_IS], Overall.CANNOT_TELL),
