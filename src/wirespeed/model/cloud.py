@@ -15,9 +15,10 @@ from wirespeed.model.input.text import FilePath, HostName, Line, VfAddress, Word
 
 @dataclass(frozen=True, slots=True)
 class ServerNode:
-    """One guest NUMA node of a server: the host's node, pins (vCPU, CPU), all its vCPUs.
+    """One guest NUMA node of a server.
 
-    host_node is None where Nova does not say.
+    `host_node` is the host's NUMA node; None if Nova does not report it. `pins` lists pairs of vCPU
+    and host CPU. `vcpus` lists all vCPUs of the node.
     """
 
     host_node: int | None
@@ -28,9 +29,10 @@ class ServerNode:
 
 @dataclass(frozen=True, slots=True)
 class ServerPort:
-    """A port as Neutron bound it. vif: vhostuser, hw_veb, ovs, ...; pci: the VF of a direct port.
+    """A Neutron port with its binding.
 
-    vlan is told for a direct port only, socket for a vhost-user port only.
+    `vif` is Neutron's binding type, e.g. vhostuser, hw_veb or ovs. `pci` is the VF of a direct
+    port. Only a direct port has a `vlan`. Only a vhost-user port has a `socket`.
     """
 
     name: Line
@@ -46,10 +48,11 @@ class ServerPort:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server of any project. instance: the name of its libvirt domain.
+    """A server of any project.
 
-    page_kib is None without a demand for pages. extra_specs are those it was created with. nodes is
-    empty without a NUMA topology.
+    `instance` is the name of its libvirt domain. `page_kib` is None if the server requires no page
+    size. `extra_specs` are those at the server's creation. `nodes` is empty without a NUMA
+    topology.
     """
 
     id: Word
@@ -73,7 +76,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """A resource of Placement on one host: all, reserved for the host, and claimed."""
+    """One resource class of a host in Placement: total, reserved for the host, and claimed."""
 
     total: int
     reserved: int
@@ -82,7 +85,7 @@ class Inventory:
 
 @dataclass(frozen=True, slots=True)
 class CpuCounts:
-    """How many NUMA nodes, sockets a node, cores a socket and threads a core a host has."""
+    """CPU topology of a host: NUMA nodes, sockets per node, cores per socket, threads per core."""
 
     nodes: int
     sockets: int
@@ -92,7 +95,10 @@ class CpuCounts:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """A layer 2 agent. mappings: physical network to bridge (Open vSwitch) or interfaces (NIC)."""
+    """A layer 2 agent of Neutron.
+
+    `mappings` maps each physical network to its bridge (Open vSwitch) or interfaces (NIC).
+    """
 
     kind: Line
     alive: bool
@@ -102,10 +108,11 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class ComputeHost:
-    """A compute host. name: the compute service's host; hypervisor: libvirt's host name.
+    """A compute host.
 
-    cpu_features: in libvirt's names, only those that the CPU model does not bring itself.
-    strangers: consumers that hold resources here in Placement and are no server of this host.
+    `name` is the host name of the compute service, `hypervisor` that of libvirt. `cpu_features` has
+    libvirt's names and excludes features that the CPU model implies. `strangers` lists consumers
+    that hold resources of this host in Placement and are not servers on it.
     """
 
     name: HostName
@@ -124,7 +131,7 @@ class ComputeHost:
 
 @dataclass(frozen=True, slots=True)
 class CloudFlavor:
-    """disk in GiB."""
+    """A Nova flavor; the disk is in GiB."""
 
     name: Line
     vcpus: int
@@ -135,7 +142,7 @@ class CloudFlavor:
 
 @dataclass(frozen=True, slots=True)
 class CloudImage:
-    """properties: those that Nova reads (hw_*, os_*, trait:*)."""
+    """An image with the properties that Nova reads (hw_*, os_*, trait:*)."""
 
     name: Line
     properties: Mapping[Line, Line] = field(default_factory=dict)
@@ -150,7 +157,10 @@ class CloudAggregate:
 
 @dataclass(frozen=True, slots=True)
 class CloudNetwork:
-    """physical_network and segment are None where the type of network has none."""
+    """A Neutron network.
+
+    `physical_network` and `segment` are None if the network type has none.
+    """
 
     name: Line
     type: Word
@@ -168,7 +178,7 @@ class CloudGroup:
 
 @dataclass(frozen=True, slots=True)
 class Cloud:
-    """Everything that was read of one cloud, each part sorted by name."""
+    """All data read from one cloud; each list is sorted by name."""
 
     name: Line
     hosts: tuple[ComputeHost, ...]

@@ -18,7 +18,7 @@ from wirespeed.model.input.text import HexId, HostName, InterfaceName, Line, Pci
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A fact that could not be read: its name (as in HostFacts) and why, e.g. "needs root"."""
+    """A fact that could not be read: its name in HostFacts, and the reason, e.g. "needs root"."""
 
     fact: Line
     reason: Line
@@ -26,7 +26,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class IdleState:
-    """A cpuidle state (C-state) of one CPU; `disabled` is the administrator's switch."""
+    """A cpuidle state (C-state) of one CPU; `disabled` is set by the administrator."""
 
     name: Line
     exit_latency_us: int
@@ -35,10 +35,11 @@ class IdleState:
 
 @dataclass(frozen=True, slots=True)
 class Cpu:
-    """One logical CPU (lcore). `siblings` are its SMT threads, itself included.
+    """One logical CPU (lcore).
 
-    allowed: whether the process that looked may run there (cpuset, affinity). An offline CPU has
-    no topology: node, package and core are None and siblings is itself alone.
+    `siblings` are the SMT threads of its core, including the CPU itself. `allowed` is true if the
+    reading process may run there (cpuset, affinity). An offline CPU has no topology: `node`,
+    `package` and `core` are None, and it is its only sibling.
     """
 
     id: int
@@ -64,7 +65,7 @@ class Cache:
 
 @dataclass(frozen=True, slots=True)
 class HugePagePool:
-    """The huge pages of one size on one NUMA node, in pages."""
+    """Huge pages of one size on one NUMA node; `total` and `free` count pages."""
 
     size_kib: int
     total: int
@@ -73,11 +74,12 @@ class HugePagePool:
 
 @dataclass(frozen=True, slots=True)
 class NumaNode:
-    """`distances` has one entry per node, in node order (10 = local).
+    """A NUMA node.
 
-    memory_kib: what the kernel uses (MemTotal). installed_kib: all memory blocks; online_kib: those
-    that are online, what the kernel keeps for itself included. Both are None where the kernel has
-    no memory blocks or they were not read.
+    `distances` has one entry per node, in node order (10 = local). `memory_kib` is the memory that
+    the kernel uses (MemTotal). `installed_kib` is the size of all memory blocks. `online_kib` is
+    the size of the online blocks, including memory that the kernel keeps for itself. Both are None
+    if the kernel has no memory blocks or they were not read.
     """
 
     id: int
@@ -102,8 +104,9 @@ class NumaNode:
 class PciDevice:
     """A network device, crypto unit or accelerator on PCI.
 
-    class_code: 0x020000 is Ethernet. node is None where the firmware says -1. Link widths in lanes,
-    speeds in GT/s; None on devices without a PCIe link. `physical_function` is set on a VF.
+    `class_code` 0x020000 is Ethernet. `node` is None if the firmware reports -1. Link widths are in
+    lanes, link speeds in GT/s; both are None on devices without a PCIe link. Only a VF has a
+    `physical_function`.
     """
 
     address: PciAddress
@@ -129,7 +132,7 @@ class PciDevice:
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """A kernel network interface. `master` is the bond, team or bridge it belongs to."""
+    """A kernel network interface; `master` is its bond, team or bridge."""
 
     name: InterfaceName
     mtu: int
@@ -144,7 +147,7 @@ class Interface:
 
 @dataclass(frozen=True, slots=True)
 class Irq:
-    """An interrupt: where it may run (`cpus`), where it does (`effective`) and for whom."""
+    """An interrupt with its allowed CPUs, its effective CPUs, and its handlers (`actions`)."""
 
     number: int
     cpus: tuple[int, ...]
@@ -154,7 +157,10 @@ class Irq:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """`isolated` and `nohz_full` are what the kernel runs with; None where it cannot say."""
+    """Release and parameters of the running kernel.
+
+    `isolated` and `nohz_full` are the values in effect; None if the kernel does not report them.
+    """
 
     release: Word
     cmdline: Line
@@ -177,8 +183,11 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Dimm:
-    """A memory slot by the board's name for it. speed_mts: the configured speed in MT/s, of an
-    empty slot and where the firmware does not say None; size_mib is 0 for an empty slot."""
+    """A memory slot, by the board's name.
+
+    `speed_mts` is the configured speed in MT/s; None for an empty slot, or if the firmware does not
+    report it. `size_mib` is 0 for an empty slot.
+    """
 
     slot: Line
     size_mib: int
@@ -187,7 +196,7 @@ class Dimm:
 
 @dataclass(frozen=True, slots=True)
 class Firmware:
-    """What the board is and how its firmware has set it up. turbo: None where no driver says."""
+    """Board and firmware settings; `turbo` is None if no driver reports it."""
 
     vendor: Line = ""
     product: Line = ""
@@ -199,13 +208,13 @@ class Firmware:
 
 @dataclass(frozen=True, slots=True)
 class HostFacts:
-    """Everything known of one host. memory_channels: populated ones, over all nodes.
-    dimms: of every slot; empty where the firmware's table could not be read.
+    """All facts of one host.
 
-    uio_drivers: which of vfio-pci, igb_uio and uio_pci_generic the kernel has registered.
-    left_by_killed_runs: a few words for each change to the host that a killed run of this
-    machine's wirespeed has left; None for a recorded host. neighbours: what a run that was
-    measured there shows of others; None where no run is given.
+    `memory_channels` counts the populated channels of all nodes. `dimms` lists all slots; empty if
+    the firmware's table could not be read. `uio_drivers` lists the registered ones of vfio-pci,
+    igb_uio and uio_pci_generic. `left_by_killed_runs` describes each change to the host that a
+    killed run of this machine's wirespeed left; None for a recorded host. `neighbours` is the load
+    of other programs during a run on this host; None if no run was given.
     """
 
     host: HostName

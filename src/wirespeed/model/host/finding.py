@@ -14,7 +14,7 @@ from wirespeed.model.input.text import HostName, Line, Word
 
 
 class Severity(StrEnum):
-    """critical: it breaks or halves the data plane. low: tidiness."""
+    """Severity: critical breaks the data plane or halves its rate; low concerns tidiness."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -36,10 +36,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one rule for one subject (a port, a guest, a node; "" for the host).
+    """Result of one rule for one subject: a port, a guest or a node; "" for the host.
 
-    found: what is there, or why it could not be checked. fix: commands; comments start with "#".
-    suppressed_because: the reason given in the suppression file.
+    `found` is the current state, or why it could not be checked. `fix` lists commands; comments
+    start with "#". `suppressed_because` is the reason given in the suppression file.
     """
 
     rule: Word
@@ -60,8 +60,8 @@ class Finding:
 class AuditReport:
     """All findings of one host, in rule order.
 
-    faults: configuration values that make no sense (a mask wider than the host). notes: about the
-    suppression file (expired, unused).
+    `faults` lists invalid configuration values, e.g. a CPU mask wider than the host. `notes`
+    concern the suppression file, e.g. expired or unused entries.
     """
 
     host: HostName

@@ -20,7 +20,7 @@ class VcpuPin:
 
 @dataclass(frozen=True, slots=True)
 class GuestPort:
-    """A guest's network interface: libvirt's type (vhostuser, bridge, hostdev...) and queues."""
+    """A guest's network interface; `kind` is libvirt's type, e.g. vhostuser, bridge or hostdev."""
 
     kind: Word
     queues: int = 1
@@ -30,10 +30,10 @@ class GuestPort:
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """A running libvirt domain, or a server that holds its place on the host though it is off.
+    """A running libvirt domain, or a stopped server that keeps its place on the host.
 
-    huge_page_kib: None without huge pages, 0 for any size. node_memory_kib has one entry for each
-    of memory_nodes; empty: equal parts.
+    `huge_page_kib` is None without huge pages and 0 for any size. `node_memory_kib` has one entry
+    for each of `memory_nodes`; empty means equal parts.
     """
 
     name: Label
@@ -52,7 +52,7 @@ class Guest:
 
 @dataclass(frozen=True, slots=True)
 class NovaFacts:
-    """What nova.conf says; None where it is silent (Nova's own default applies)."""
+    """Settings in nova.conf; None if unset, so that Nova's default applies."""
 
     path: FilePath
     dedicated_cpus: tuple[int, ...] | None = None
@@ -74,7 +74,7 @@ class NovaFacts:
 
 @dataclass(frozen=True, slots=True)
 class Flavor:
-    """A Nova flavor as `openstack flavor list --long` shows it."""
+    """A Nova flavor, as in the output of `openstack flavor list --long`."""
 
     name: Label
     vcpus: int

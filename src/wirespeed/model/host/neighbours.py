@@ -10,12 +10,12 @@ from wirespeed.model.input.text import Line
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Shares of the time of a run's trials.
+    """CPU time that neighbours took, as shares of the time of a run's trials.
 
-    run: the run's id. trials: how many it had. moved: in how many of them the hypervisor moved the
-    polling CPUs. taken: the share in which a polling thread was stopped or its core was shared.
-    stolen: the share that the hypervisor reports as steal time of the polling CPUs. takers: the
-    programs that used the polling CPUs most, each with its share.
+    `run` is the run's id and `trials` the number of its trials. `moved` is the number of trials in
+    which the hypervisor moved the polling CPUs. `taken` is the share in which a polling thread was
+    stopped or its core was shared. `stolen` is the share of steal time on the polling CPUs.
+    `takers` lists the programs that used the polling CPUs most, each with its share.
     """
 
     run: Line

@@ -14,7 +14,7 @@ from wirespeed.model.input.text import Line, PciAddress, PortName, Word
 
 @dataclass(frozen=True, slots=True)
 class Rxq:
-    """A receive queue a PMD thread polls; usage_percent is None while OVS has no figure yet."""
+    """A receive queue that a PMD thread polls; `usage_percent` is None until OVS measures it."""
 
     port: PortName
     queue: int
@@ -32,9 +32,10 @@ class PmdThread:
 
 @dataclass(frozen=True, slots=True)
 class OvsInterface:
-    """One interface of a bridge. Queue and descriptor counts are None where OVS does not say.
+    """One interface of a bridge.
 
-    `bond` names the OVS bond it belongs to. pci is the address in options:dpdk-devargs.
+    Queue and descriptor counts are None if OVS does not report them. `bond` is the name of its OVS
+    bond. `pci` is the address in options:dpdk-devargs.
     """
 
     name: PortName
@@ -73,7 +74,7 @@ class Bridge:
 
 @dataclass(frozen=True, slots=True)
 class OvsFacts:
-    """A running Open vSwitch. `pmds` is None where the daemon did not answer."""
+    """A running Open vSwitch; `pmds` is None if the daemon did not answer."""
 
     version: Line
     dpdk_initialized: bool

@@ -13,8 +13,11 @@ from wirespeed.model.input.text import Address, HostName, Line, Word
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A host of the fleet. name: as the inventory calls it, which is unique there, unlike a
-    hostname. address: how a controller reaches it. site: where it stands; "" where nobody said."""
+    """A host of the fleet.
+
+    `name` is the inventory's name, which is unique, unlike a hostname. `address` is the address for
+    the controller. `site` is the location; "" if unknown.
+    """
 
     name: HostName
     address: Address = ""
@@ -23,8 +26,11 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class HostSnapshot:
-    """What a host says of itself. collected_at: ISO 8601, UTC, by the host's clock. hardware: the
-    digest of what was bought (fleet/hardware.py). audit: None where it was not asked for."""
+    """State that a host reports.
+
+    `collected_at` is in ISO 8601, UTC, by the host's clock. `hardware` is the digest of the host's
+    hardware (fleet/hardware.py). `audit` is None if it was not requested.
+    """
 
     member: Member
     collected_at: Word

@@ -42,7 +42,7 @@ class PmdSiblingPolicy(StrEnum):
 
 
 class MemoryModel(StrEnum):
-    """How much huge page memory DPDK gets; plan/sizing/ovs_memory.py names the source of each."""
+    """Formula for the huge page memory of DPDK; plan/sizing/ovs_memory.py gives the sources."""
 
     S3_PER_PORT = "s3-per-port"
     S3_FIGURE_7 = "s3-figure-7"

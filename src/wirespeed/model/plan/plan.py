@@ -42,7 +42,7 @@ Cpus = tuple[Cpu, ...]
 
 @dataclass(frozen=True, slots=True)
 class Decision(Generic[T]):
-    """A value and the reason for it, in one sentence with its source."""
+    """A value and its reason: one sentence with the source."""
 
     value: T
     because: Line
@@ -59,7 +59,7 @@ class HugePages:
 
 @dataclass(frozen=True, slots=True)
 class NodeCores:
-    """The physical cores of one NUMA node, each with its SMT threads."""
+    """Physical cores of one NUMA node, each with its SMT threads."""
 
     node: int
     cores: tuple[Cpus, ...]
@@ -67,9 +67,9 @@ class NodeCores:
 
 @dataclass(frozen=True, slots=True)
 class CorePlan:
-    """Which CPUs the host, pinned guests and floating guests own; PMDs are in the VswitchPlan.
+    """CPUs of the host, of pinned guests and of floating guests; PMD threads are in VswitchPlan.
 
-    isolated: the kernel's scheduler does not use them. idle: isolated and left unused.
+    The kernel's scheduler does not use `isolated` CPUs. `idle` CPUs are isolated and unused.
     """
 
     housekeeping: Decision[Cpus]
@@ -82,7 +82,10 @@ class CorePlan:
 
 @dataclass(frozen=True, slots=True)
 class NicPlan:
-    """One physical port and what it is for. vfs: how many VFs to create (0 for a DPDK port)."""
+    """One physical port and its use.
+
+    `vfs` is the number of VFs to create; 0 for a DPDK port.
+    """
 
     address: PciAddress
     node: int | None
@@ -98,7 +101,7 @@ class NicPlan:
 
 @dataclass(frozen=True, slots=True)
 class VswitchPlan:
-    """Open vSwitch with DPDK on one host. socket_memory_mib has one entry per NUMA node."""
+    """Open vSwitch with DPDK on one host; `socket_memory_mib` has one entry per NUMA node."""
 
     main_cpus: Decision[Cpus]
     pmd_cpus: Decision[Cpus]
@@ -112,7 +115,7 @@ class VswitchPlan:
 
 @dataclass(frozen=True, slots=True)
 class PortPlan:
-    """One virtual NIC. device: the VF it is, or None for a port of the vSwitch."""
+    """One virtual NIC; `device` is its VF, or None for a port of the vSwitch."""
 
     name: Name
     network: Name
@@ -125,7 +128,7 @@ class PortPlan:
 
 @dataclass(frozen=True, slots=True)
 class GuestDevice:
-    """A passed-through device: its alias and the PF or device it comes from."""
+    """A passed-through device: its alias, and the PCI address of the PF or device."""
 
     alias: Name
     address: PciAddress
@@ -133,9 +136,10 @@ class GuestDevice:
 
 @dataclass(frozen=True, slots=True)
 class GuestNode:
-    """One guest NUMA node. pins: (vCPU, CPU); floating vCPUs use the host's shared CPUs.
+    """One guest NUMA node.
 
-    page_kib is 0 where the memory is not in counted pages.
+    `pins` lists pairs of vCPU and host CPU. Floating vCPUs use the host's shared CPUs. `page_kib`
+    is 0 if the memory is not in reserved pages.
     """
 
     node: int
@@ -147,10 +151,11 @@ class GuestNode:
 
 @dataclass(frozen=True, slots=True)
 class ProcessMemory:
-    """The packet memory of one DPDK process, on each NUMA node that it polls on.
+    """Packet memory of one DPDK process, on each NUMA node where it polls.
 
-    mbufs: buffers with room for data_bytes each (headroom included). memory_mib holds these and
-    what else the process allocates. huge_pages: no when ordinary memory will do.
+    `mbufs` is the number of buffers, each with `data_bytes` of room, headroom included.
+    `memory_mib` includes them and all other allocations of the process. `huge_pages` is false if
+    ordinary memory is enough.
     """
 
     mbufs: int
@@ -162,13 +167,13 @@ class ProcessMemory:
 
 @dataclass(frozen=True, slots=True)
 class GuestPlan:
-    """One network function and the CPUs its data plane polls on.
+    """One network function and the CPUs on which its data plane polls.
 
-    placement: on a bench, where the function runs, as in sut.vnf.placement. process: on a bench,
-    the memory of the function's own process (in a VM: of the VM's memory); None when it is part of
-    the generator's process. floats_over: on a bench, the CPUs that the scheduler may move its
-    thread over; None when each of `cpus` is a thread's own. sizes: on a bench, why a VM has the
-    vCPUs, memory and pages that it has.
+    The following fields apply to a bench. `placement` is the value of sut.vnf.placement. `process`
+    is the memory of the function's own process, for a VM within the VM's memory; None if the
+    function runs in the generator's process. `floats_over` lists the CPUs among which the scheduler
+    may move its thread; None if each of `cpus` has a thread of its own. `sizes` gives the reasons
+    for a VM's vCPUs, memory and pages.
     """
 
     name: GuestName
@@ -188,11 +193,12 @@ class GuestPlan:
 
 @dataclass(frozen=True, slots=True)
 class GeneratorPlan:
-    """The traffic generator's CPUs and memory.
+    """CPUs and memory of the traffic generator.
 
-    cpus: in the order of its roles (sender and receiver of the first direction, then those of the
-    second); with fewer CPUs than roles, neighbours share. control_cpu: for threads that only answer
-    questions. `shared` names guests that are part of its process and poll on the same CPUs.
+    `cpus` is in the order of its roles: sender and receiver of the first direction, then those of
+    the second. With fewer CPUs than roles, adjacent roles share a CPU. `control_cpu` runs the
+    threads that only answer requests. `shared` lists the functions that run in its process and poll
+    on the same CPUs.
     """
 
     cpus: Decision[Cpus]
@@ -203,11 +209,11 @@ class GeneratorPlan:
 
 @dataclass(frozen=True, slots=True)
 class HostPlan:
-    """Everything decided for one host. A part that the host does not run is None or empty.
+    """All decisions for one host; None or empty for a component that the host does not run.
 
-    kernel: the words of the kernel command line. reserved_memory_mib: kept from guests.
-    control_cpu: on a bench without a generator here, for threads that only answer questions.
-    partner: of a bench whose ports are bonds, the switch at their other ends.
+    `kernel` lists the words of the kernel command line. `reserved_memory_mib` is kept from guests.
+    On a bench without a generator on this host, `control_cpu` runs the threads that only answer
+    requests. On a bench with bonded ports, `partner` is the switch at the other ends of the links.
     """
 
     host: HostName
@@ -225,7 +231,7 @@ class HostPlan:
 
 @dataclass(frozen=True, slots=True)
 class FlavorPlan:
-    """A Nova flavor and the properties of the image it goes with. specs: the extra specs."""
+    """A Nova flavor and the properties of its image; `specs` are the extra specs."""
 
     name: Name
     vcpus: int
@@ -238,7 +244,10 @@ class FlavorPlan:
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """What a NUMA node (None: the whole host) lacks for a guest; equal hosts are named together."""
+    """A resource that a NUMA node has too little of for a guest.
+
+    `node` is None for the whole host. Equal hosts are listed together.
+    """
 
     hosts: tuple[HostName, ...]
     node: int | None
@@ -249,7 +258,7 @@ class Shortage:
 
 @dataclass(frozen=True, slots=True)
 class Unplaced:
-    """A guest that fits nowhere. change: the smallest change found that makes it fit."""
+    """A guest that fits on no host; `change` is the smallest change found that makes it fit."""
 
     guest: GuestName
     shortages: tuple[Shortage, ...]
@@ -258,7 +267,10 @@ class Unplaced:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`order` is the order in which guests must be created so that Nova places them the same."""
+    """A plan for all hosts.
+
+    Create guests in the order of `order`, so that Nova places them as planned.
+    """
 
     hosts: tuple[HostPlan, ...]
     workload: OptionalLabel = ""

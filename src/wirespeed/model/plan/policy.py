@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class CpuPolicy(StrEnum):
-    """Nova's hw:cpu_policy. mixed: `dedicated_cpus` are pinned, the other vCPUs float."""
+    """Nova's hw:cpu_policy; mixed pins `dedicated_cpus` and lets the other vCPUs float."""
 
     SHARED = "shared"
     DEDICATED = "dedicated"
@@ -33,7 +33,7 @@ class EmulatorPolicy(StrEnum):
 
 
 class PciNumaPolicy(StrEnum):
-    """Nova's hw:pci_numa_affinity_policy. legacy: a local device, or one of unknown node."""
+    """Nova's hw:pci_numa_affinity_policy; legacy allows a local device or one of unknown node."""
 
     LEGACY = "legacy"
     PREFERRED = "preferred"
@@ -42,7 +42,7 @@ class PciNumaPolicy(StrEnum):
 
 
 class InterfaceKind(StrEnum):
-    """How a port reaches the guest. AUTO: the planner chooses (S2)."""
+    """Port type towards the guest; with auto the planner chooses (Intel 2017, S2)."""
 
     AUTO = "auto"
     VHOST = "vhost"
@@ -56,7 +56,7 @@ class InterfaceKind(StrEnum):
 
 
 class Pattern(StrEnum):
-    """Traffic pattern of S2 section 2.1: in and out of the server, or from guest to guest in it."""
+    """Traffic pattern of S2 section 2.1: through the server, or between guests on it."""
 
     NORTH_SOUTH = "north-south"
     EAST_WEST = "east-west"

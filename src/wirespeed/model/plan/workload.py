@@ -49,9 +49,10 @@ Rate = Annotated[float, Ge(0)]
 
 @dataclass(frozen=True, slots=True)
 class ProviderNetwork:
-    """A provider network. segment: VLAN id. transparent_vlan: tagged frames reach the guest.
+    """A provider network.
 
-    cidr: of the subnet that is made with the network; without it the network is there already.
+    `segment` is the VLAN id. `transparent_vlan` is true if tagged frames reach the guest. `cidr` is
+    the subnet to create with the network; None if the network exists.
     """
 
     name: Name
@@ -79,7 +80,7 @@ class Nic:
 
 @dataclass(frozen=True, slots=True)
 class PciAlias:
-    """Nova's [pci]alias: a name for vendor and product. type: type-PCI, type-PF or type-VF."""
+    """Nova's [pci]alias: a name for vendor and product; `type` is type-PCI, type-PF or type-VF."""
 
     name: Name
     vendor: HexId
@@ -97,7 +98,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class VnfPort:
-    """One virtual NIC, with the demand that is offered *to* the guest."""
+    """One virtual NIC, with the load that is offered to the guest."""
 
     name: Name
     network: Name
@@ -130,7 +131,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """A host aggregate: which hosts (shell patterns) and the metadata that flavors match."""
+    """A host aggregate: hosts as shell patterns, and the metadata that flavors match."""
 
     name: Label
     hosts: tuple[Glob, ...]

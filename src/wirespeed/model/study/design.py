@@ -42,51 +42,51 @@ class Factor:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """Which combinations of the factors are measured, how often and in which order."""
+    """Combinations of the factors, number of repeats, and order of measurement."""
 
     combine: tuple[Combine, ...] = (Combine.FACTORIAL,)
-    """Any of: cumulative: the base, then each factor on top of those before it; one-at-a-time: the
-    base, then each factor alone; factorial: every combination; fraction: those that `generators`
-    leave of them."""
+    """Any of these. cumulative: the base, then each factor in addition to the earlier ones.
+    one-at-a-time: the base, then each factor alone. factorial: every combination. fraction: the
+    combinations that `generators` selects."""
     generators: tuple[Line, ...] = ()
-    """fraction only: which factors are decided by others, by letter in the order of the factors:
-    "D = ABC", or "D = -ABC" for the other half. D is on where the product of the signs of A, B and
-    C (+ on, - off) is +."""
+    """fraction only: factors that follow from others. Letters are in the order of the factors: "D =
+    ABC", or "D = -ABC" for the other half. D is on if the product of the signs of A, B and C (+ on,
+    - off) is +."""
     repeats: Annotated[int, Ge(1), Le(100)] = 1
-    """How often each point is measured. Each time has a bench and a result of its own."""
+    """Number of measurements of each point. Each has its own bench and result."""
     order: Order = Order.WRITTEN
-    """written: as in the file, all of it once before any of it again; random: at random; blocks:
-    all of it once before any of it again, each time at random, so that what drifts on a shared
-    machine falls on all points alike."""
+    """written: in file order, all points before the first repeat. random: random order. blocks: all
+    points before the first repeat, each time in random order, so that drift of a shared machine
+    affects all points alike."""
     seed: Annotated[int, Ge(0)] = 1
-    """What the random order follows from."""
+    """Seed of the random order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quick:
-    """The study's short form, which wirespeed run --quick measures."""
+    """Short form of the study, for wirespeed run --quick."""
 
     leave_out: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    """By key, the levels whose points are not measured, e.g. { "topology.vnfs" = [3, 5] }."""
+    """Levels to exclude, by key, e.g. { "topology.vnfs" = [3, 5] }."""
     set: Mapping[str, Any] = field(default_factory=dict)
-    """By key, values that are set as --set does, e.g. { "search.time_limit_s" = 8 }."""
+    """Values to set as --set does, by key, e.g. { "search.time_limit_s" = 8 }."""
     on: bool = False
-    """Whether this is the short form; --quick says so."""
+    """This is the short form; --quick sets it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The published table that the report shows beside what was measured."""
+    """Published table that the report prints next to the measured rates."""
 
     table: Word = ""
-    """Which table: s1, s2, s3 or s4."""
+    """Name of the table: s1, s2, s3 or s4."""
     without: Mapping[Line, Line] = field(default_factory=dict)
-    """By name, the rows of it that the study has no point for, and why."""
+    """Rows of the table without a point in the study, by name, each with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class StudyForm:
-    """The parts of a study file that are not values of its points."""
+    """Settings of a study file that are not values of its points."""
 
     factors: tuple[Factor, ...] = ()
     design: Design = field(default_factory=Design)

@@ -38,32 +38,34 @@ class Access(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bng:
-    """The frames are a Broadband Network Gateway's: subscribers with two VLAN tags in the east,
-    MPLS and GRE in the west. sut.vnf.kind = "bng" is such a gateway; mode = "io" of another kind
-    carries the same frames unchanged, for comparison. traffic.frame is then the size on the
-    subscribers' side; in the network the same packet takes 24 octets more (20 without MPLS, 8 less
-    with PPPoE), and a frame of 64 octets becomes one of 78."""
+    """Traffic of a Broadband Network Gateway.
+
+    Subscribers with two VLAN tags are in the east; MPLS and GRE are in the west. sut.vnf.kind =
+    "bng" is such a gateway. mode = "io" of another kind carries the same frames unchanged, for
+    comparison. traffic.frame is the size on the subscribers' side. In the network the same packet
+    has 24 octets more (20 without MPLS, 8 less with PPPoE). A frame of 64 octets becomes one of 78.
+    """
 
     direction: GatewayDirection = GatewayDirection.BOTH
     """up: from subscribers to the network; down: from the network to subscribers; both: loads and
-    rates are sums over the two."""
+    rates are sums of the two."""
     access: Access = Access.IPOE
-    """What follows a subscriber's tags: IPv4, or a PPPoE session."""
+    """Header after a subscriber's tags: IPv4, or a PPPoE session."""
     users: Annotated[int, Ge(1), Le(1_000_000)] = 32_768
-    """Subscribers; each is a flow."""
+    """Number of subscribers; each is a flow."""
     routes: Annotated[int, Ge(1), Le(65_536)] = 8192
-    """Routes, all /24. Frames go to every one of them."""
+    """Number of routes, all /24. Frames go to each of them."""
     hops: Annotated[int, Ge(1), Le(510)] = 64
-    """Next hops; each has a tunnel."""
+    """Number of next hops; each has a tunnel."""
     mpls: bool = True
     """Every next hop has a label."""
     sparse: bool = False
-    """Tags and GRE keys are random, so that the gateway has to hash them, not consecutive."""
+    """Random tags and GRE keys, which the gateway has to hash; off: consecutive ones."""
     order: SubscriberOrder = SubscriberOrder.RANDOM
-    """In which order subscribers take turns; file: by tags and key."""
+    """Order of the subscribers; file: by tags and key."""
     arp_share: Annotated[float, Ge(0), Le(0.5)] = 0.002
-    """Upstream, this share of the frames is ARP: announcements, which the gateway consumes. They
-    are neither lost nor forwarded. With PPPoE there is no ARP."""
+    """Share of upstream frames that are ARP announcements. The gateway consumes them: they are
+    neither lost nor forwarded. With PPPoE there is no ARP."""
 
     @property
     def tables(self) -> TableSpec:

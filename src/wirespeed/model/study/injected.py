@@ -15,16 +15,18 @@ NO_FAULT = "none"
 
 @dataclass(frozen=True, slots=True)
 class InjectedFault:
-    """A fault caused on purpose, to see what it does to the figures and whether it is found. What
-    explains a point is not told of it."""
+    """A fault to inject, to see its effect on the results and whether it is found.
+
+    The explanation of the point does not read this table.
+    """
 
     kind: Word = NO_FAULT
-    """Which fault; none: the point is as healthy as its host."""
+    """Type of the fault."""
     strength: Annotated[float, Ge(0)] | None = None
-    """How much of it, in the unit that the kind has (docs/howto/cause-a-fault.md). Left out: the
-    kind's default."""
+    """Strength, in the unit of the fault type (docs/howto/cause-a-fault.md). Default: that of the
+    fault type."""
     at: Word | None = None
-    """The port of the switch, or the network function, where it is caused. Left out: one of those
-    where the kind can be caused, chosen by seed."""
+    """Switch port or network function to inject it at. Default: one of the possible places, chosen
+    by seed."""
     seed: Annotated[int, Ge(0)] = 1
-    """Decides what the kind leaves to chance: where, and when in a trial."""
+    """Seed for the choices that the fault type leaves open: place, and time within a trial."""

@@ -59,7 +59,7 @@ class OvsPorts(StrEnum):
 
 
 class BondMode(StrEnum):
-    """Choice of the link on which a frame leaves a bond. none: there is no bond."""
+    """Selection of a bond's link for each frame; none: there is no bond."""
 
     NONE = "none"
     ACTIVE_BACKUP = "active-backup"
@@ -78,45 +78,45 @@ class PageSize(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ovs:
-    """Factors of Open vSwitch with DPDK alone. The defaults are its own."""
+    """Settings that only Open vSwitch with DPDK has. Defaults are those of Open vSwitch."""
 
     ports: OvsPorts = OvsPorts.VHOST_USER
-    """What its ports are. vhost-user: memory that it shares with the program at the other end; all
-    others are veth interfaces of the kernel. kernel: it reads their frames from packet sockets, in
-    its main thread; af-packet: its PMD threads do, by DPDK's driver; af-xdp: its PMD threads have
-    XDP sockets there, which an Open vSwitch must have been built with."""
+    """Port type. vhost-user: memory shared with the program at the other endpoint. All others are
+    veth interfaces of the kernel. kernel: its main thread reads frames from packet sockets;
+    af-packet: its PMD threads do, through DPDK's driver; af-xdp: its PMD threads use XDP sockets,
+    which needs an Open vSwitch built with AF_XDP."""
     emc: bool = True
-    """The exact match cache: one of a hundred new flows gets an entry, as Open vSwitch has it.
-    Off: none does."""
+    """Exact match cache. On: one in 100 new flows gets an entry (Open vSwitch's default). Off: none
+    does."""
     smc: bool = False
-    """The signature match cache, which is looked in behind the exact match cache."""
+    """Signature match cache; it is searched after the exact match cache."""
     rxq_assign: RxqAssign = RxqAssign.CYCLES
-    """Which PMD thread polls which receive queue. roundrobin: in turn; cycles: in turn, the busiest
-    queues first; group: the thread with the least work gets the next; pinned: queue by queue in
-    turn, and never changed."""
+    """Assignment of receive queues to PMD threads. roundrobin: in turn; cycles: in turn, the
+    busiest queues first; group: the next queue goes to the thread with the least work; pinned: in
+    turn, and fixed."""
     auto_lb: bool = False
-    """Open vSwitch assigns receive queues anew where that would even out the PMD threads' work
-    (at its own intervals: once a minute, at 95% load)."""
+    """Open vSwitch reassigns receive queues if that balances the PMD threads' work. It checks once
+    a minute, at 95% load."""
     pmd_max_sleep_us: Annotated[int, Ge(0), Le(10_000)] = 0
-    """How long a PMD thread without frames may sleep, in microseconds; 0: it never does."""
+    """Longest sleep of a PMD thread without frames, in µs; 0: it never sleeps."""
     memory: PortMemory = PortMemory.SHARED
-    """shared: ports with one MTU share a pool of buffers; per-port: each has its own."""
+    """shared: ports of the same MTU share a pool of buffers; per-port: each has its own."""
     pages: PageSize = PageSize.MIB_2
-    """Its huge pages. 4 KiB are not to be had: Open vSwitch asks DPDK for memory without files,
-    which DPDK has in huge pages only."""
+    """Huge page size. 4 KiB is not supported: Open vSwitch requests DPDK memory without files,
+    which DPDK provides only in huge pages."""
     bridges: Annotated[int, Ge(1), Le(2)] = 1
-    """2: as OpenStack has it, one bridge with the physical ports and one with the network functions
-    (with p2p: with the second port), joined by patch ports."""
+    """2: one bridge with the physical ports and one with the network functions, joined by patch
+    ports, as in OpenStack. With p2p the second bridge has the second port."""
     vlan: VlanTranslation = VlanTranslation.NONE
-    """What becomes of the tag traffic.vlan_id from the first bridge to the second, and is undone on
-    the way back: strip: it is taken off; rewrite: it becomes local_vlan_id."""
+    """Change of the tag traffic.vlan_id from the first bridge to the second; the way back reverses
+    it. strip: remove the tag; rewrite: replace it by local_vlan_id."""
     local_vlan_id: VlanId = 1000
     """With vlan = "rewrite", the tag on the second bridge."""
     routes: bool = False
-    """It forwards by the IP address that a frame is sent to, as a router: it decreases the TTL and
-    writes the next hop's address (p2p only)."""
+    """Route by destination IP address: decrease the TTL and write the next hop's address (p2p
+    only)."""
     bond: BondMode = BondMode.NONE
-    """Whether each port towards the generator is a bond of two links. At their other ends is a
-    second Open vSwitch, the link partner, which stands for the network and is not the SUT.
-    active-backup: one link is in use; balance-slb: each source MAC and VLAN has a link;
-    balance-tcp: each flow has one, and LACP agrees on the links."""
+    """Bond of two links on each port towards the generator. The link partner is a second Open
+    vSwitch that represents the network and is not the SUT. active-backup: one link is used;
+    balance-slb: the source MAC and VLAN select the link; balance-tcp: the flow selects it, and LACP
+    negotiates the links."""

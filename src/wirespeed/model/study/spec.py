@@ -31,44 +31,44 @@ MAX_DESCRIPTORS = 4096
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """What the frames pass between the generator's ports."""
+    """Path of the frames between the generator's ports."""
 
     kind: Word = "p2p"
-    """Which hops the frames pass."""
+    """Hops on the path."""
     vnfs: Annotated[int, Ge(1), Le(8)] = 1
-    """How many VNFs a chain, parallel or sriov topology has."""
+    """Number of VNFs of a chain, parallel or sriov topology."""
     bidirectional: bool = False
-    """Traffic in both directions; loads and rates are then sums over both."""
+    """Traffic in both directions; loads and rates are then sums of both."""
 
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """The offered frames."""
+    """Frames to offer."""
 
     frame: FrameSizes = field(default_factory=lambda: FrameSizes.parse("64"))
-    """Octets of the frame with FCS (64..9216), or an IMIX genome (RFC 6985) as "imix:aaaaadddg"."""
+    """Frame size in octets including the FCS (64..9216), or an IMIX genome (RFC 6985) as
+    "imix:aaaaadddg"."""
     ip_version: Annotated[int, Ge(4), Le(6)] = 4
-    """4 or 6; the payload is UDP."""
+    """IP version, 4 or 6; the payload is UDP."""
     encapsulation: Encapsulation = Encapsulation.NONE
     """VLAN tags in front of the IP header."""
     vlan_id: VlanId = 100
-    """The VLAN tag, or the outer one of a QinQ frame."""
+    """VLAN tag, or outer tag of a QinQ frame."""
     inner_vlan_id: VlanId = 200
-    """The inner tag of a QinQ frame."""
+    """Inner tag of a QinQ frame."""
     flows: Annotated[int, Ge(1), Le(1_000_000)] = 64
-    """How many flows the generator steps through, frame by frame."""
+    """Number of flows. Each frame belongs to the next flow."""
     flow_field: FlowField = FlowField.SRC_PORT
-    """The header field that differs from flow to flow."""
+    """Header field that differs between flows."""
     burst: Annotated[int, Ge(1), Le(64)] = 32
-    """The most frames handed to the port at once."""
+    """Largest number of frames passed to the port at once."""
     link_bps: Annotated[float, Gt(0)] = 10e9
-    """The link speed that "% of line rate" refers to. Virtual ports have no speed of their own:
-    for them it is nominal."""
+    """Link speed for "% of line rate". It is nominal for virtual ports, which have no speed."""
     link_bound: bool = False
-    """Offer virtual ports no more than a link of link_bps carries, as a NIC would. Left out, they
-    get as much as the generator can. Ports of the external topology are bound in any case."""
+    """Offer virtual ports at most the rate of a link of link_bps, as a NIC would. Default: as much
+    as the generator can. Ports of the external topology are always bound."""
     pcap: FilePath | None = None
-    """A capture file to replay instead of generated frames."""
+    """Capture file to replay instead of generated frames."""
 
 
 class KernelDriver(StrEnum):
@@ -80,24 +80,24 @@ class KernelDriver(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Vswitch:
-    """The virtual switch. A value left out is decided by the plan."""
+    """The virtual switch. The plan decides values that are left out and have no default."""
 
     pmd_cpus: tuple[Cpu, ...] | None = None
-    """The CPUs that forward: those of poll-mode threads, or of the kernel's softirqs."""
+    """CPUs that forward: those of the PMD threads, or of the kernel's softirqs."""
     socket_memory_mib: Annotated[int, Ge(64)] | None = None
-    """Huge-page memory of the vSwitch."""
+    """Huge page memory of the vSwitch."""
     rx_queues: Annotated[int, Ge(1), Le(16)] = 1
     """Receive queues of each port."""
     descriptors: Annotated[int, Ge(64), Le(MAX_DESCRIPTORS)] = 1024
     """Descriptors of each receive and transmit ring; a power of two."""
     mtu: Annotated[int, Ge(68), Le(9198)] | None = None
-    """The ports' MTU in octets of the IP packet. Left out: what the largest frame needs."""
+    """MTU of the ports in octets of the IP packet. Default: the size that the largest frame
+    needs."""
     kind: Word = "ovs-dpdk"
-    """Which switch."""
+    """Type of the switch."""
     driver: KernelDriver = KernelDriver.AF_PACKET
-    """By which driver of DPDK generator and functions use the other ends of ports that are
-    interfaces of the kernel: those of linux-bridge and linux-router, and of ovs-dpdk where
-    sut.vswitch.ovs.ports says so."""
+    """DPDK driver that generator and functions use on kernel interfaces. It applies to linux-bridge
+    and linux-router, and to ovs-dpdk if sut.vswitch.ovs.ports selects kernel interfaces."""
     ovs: Ovs = field(default_factory=Ovs)
 
 
@@ -127,22 +127,23 @@ class Vnf:
     """The network function, or the forwarder of the host topology."""
 
     kind: Word = "wsdp"
-    """Which network function."""
+    """Type of the network function."""
     mode: VnfMode = VnfMode.MAC
-    """What it does to a frame: nothing, rewrite the destination MAC, or swap both MACs. bng has no
-    such choice."""
+    """Change to a frame: none, rewrite the destination MAC, or swap both MACs. bng has no such
+    choice."""
     workers: Annotated[int, Ge(1), Le(16)] = 1
-    """bng only: how many workers share the subscribers. 1: both directions are two tasks of one
-    lcore; more: S1's layout, with load balancers in front and aggregation behind. host gives load
-    balancers, aggregation and each worker a CPU where there are enough cores, two workers to a
-    core; otherwise all tasks take turns on one lcore."""
+    """bng only: number of workers that share the subscribers. 1: both directions are two tasks of
+    one lcore. More: the layout of Intel 2015 (S1), with load balancers in front of the workers and
+    aggregation behind them. In the host topology, load balancers, aggregation and each worker get a
+    CPU if there are enough cores, two workers per core. Otherwise all tasks take turns on one
+    lcore."""
     placement: Word | None = None
-    """Where it runs. Left out: process where the machine has the cores, else shared."""
+    """VNF placement. Default: process if the machine has the cores, else shared."""
     pages: VnfPages = VnfPages.HUGE
-    """What the memory of its own process is made of: huge: pages of 2 MiB; 4K: of 4 KiB."""
+    """Pages of the memory of its own process. huge: 2 MiB; 4K: 4 KiB."""
     threads: VnfThreads = VnfThreads.PINNED
-    """Where the threads of its own process run: anywhere: the scheduler moves them over all CPUs;
-    node: over those of the NUMA node of their memory; pinned: each has a CPU."""
+    """CPUs of the threads of its own process. anywhere: the scheduler uses all CPUs; node: the CPUs
+    of the memory's NUMA node; pinned: each thread has a CPU."""
 
     @property
     def untuned(self) -> tuple[tuple[str, str], ...]:
@@ -171,25 +172,28 @@ class EmulatorThreads(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """The virtual machine of each VNF, with sut.vnf.placement = "guest", or of each host of a TCP
-    test that is one."""
+    """Virtual machine of a VNF, or of a host of a TCP test.
+
+    A VNF runs in one with sut.vnf.placement = "guest".
+    """
 
     vcpus: Annotated[int, Ge(1), Le(8)] | None = None
-    """Virtual CPUs. A VNF's data plane has all but the first, which is for the guest's kernel and
-    its control; with one alone, they take turns. Left out: two, or as many as ports have queues."""
+    """Virtual CPUs. The first runs the guest's kernel and control; a VNF's data plane has the
+    others. With one vCPU they take turns. Default: two, or one for each queue of its ports."""
     memory_mib: Annotated[int, Ge(256), Le(65_536)] | None = None
-    """Memory in MiB. Left out: what packets, or TCP's buffers, and the guest's system take."""
+    """Memory in MiB. Default: the need of the packets, or of TCP's buffers, and of the guest's
+    system."""
     pages: GuestPages = GuestPages.HUGE
-    """What that memory is made of: huge: the host's huge pages of 2 MiB; memfd: shared memory in
-    pages of 4 KiB."""
+    """Backing of that memory. huge: 2 MiB huge pages of the host; memfd: shared memory in pages of
+    4 KiB."""
     emulator: EmulatorThreads = EmulatorThreads.APART
-    """Where QEMU's own threads run. apart: on a CPU that no virtual CPU of the data plane has;
-    on-vcpus: on the CPUs of the virtual CPUs, whose time they take."""
+    """CPUs of QEMU's own threads. apart: a CPU without a data plane vCPU; on-vcpus: the CPUs of the
+    vCPUs, whose time they then take."""
 
 
 @dataclass(frozen=True, slots=True)
 class Impair:
-    """The reference SUT of the wire topology. 0 switches a property off."""
+    """The reference SUT of the wire topology. 0 disables a property."""
 
     rate_fps: Annotated[float, Ge(0)] = 0.0
     """Forward at most this many frames/s."""
@@ -198,11 +202,12 @@ class Impair:
     loss_every: Annotated[int, Ge(0)] = 0
     """Drop every Nth frame."""
     queue_frames: Annotated[int, Ge(1), Le(1 << 20)] = 1024
-    """How many frames wait for the rate limiter before further ones are dropped."""
+    """Length of the rate limiter's queue; it drops further frames."""
     stall_every_ns: Annotated[int, Ge(0)] = 0
-    """Serve nothing for `stall_ns` every so often, as a SUT does that is held up by itself."""
+    """Interval between stalls, in which the SUT serves no frames, like a SUT that pauses by
+    itself."""
     stall_ns: Annotated[int, Ge(0)] = 0
-    """How long each of these stalls is; less than stall_every_ns."""
+    """Length of each stall; less than stall_every_ns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,9 +218,9 @@ class Sut:
     vnf: Vnf = field(default_factory=Vnf)
     impair: Impair = field(default_factory=Impair)
     ports: tuple[Device, ...] = ()
-    """external: the generator's two ports, as PCI addresses or DPDK device strings. sriov: the one
-    or two physical functions whose virtual functions are used, as PCI addresses; not with [hosts],
-    where the lab file names them. [tcp] with path = "sriov": the one physical function."""
+    """external: the generator's two ports, as PCI addresses or DPDK device strings. sriov: PCI
+    addresses of the one or two physical functions that provide the virtual functions. With [hosts]
+    the testbed file names them instead. [tcp] with path = "sriov": the one physical function."""
 
 
 class SearchKind(StrEnum):
@@ -231,29 +236,29 @@ class SearchKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How loads are chosen. A value left out is the preset's own."""
+    """Choice of the loads. A value without a default is that of the search kind."""
 
     kind: SearchKind = SearchKind.QUICK
     """rfc2544: binary search with 60 s trials; tst009: ETSI NFV-TST 009 with repeats; mlr:
-    MLRsearch, NDR and PDR in one search; quick: mlr with trials of 0.3 s, not RFC 2544
-    conformant; mrr: the rate received when half as much again is offered; fixed: one load;
-    soak: one load for `total_s`; b2b: the longest burst without loss (RFC 9004)."""
+    MLRsearch, NDR and PDR in one search; quick: mlr with 0.3 s trials, not RFC 2544 conformant;
+    mrr: the rate received when 1.5 times as much is offered; fixed: one load; soak: one load for
+    `total_s`; b2b: the longest burst without loss (RFC 9004)."""
     min_load_fps: Annotated[float, Gt(0)] = 10_000.0
-    """Below this load nothing is tried."""
+    """Lowest load to try."""
     max_load_fps: Annotated[float, Gt(0)] | None = None
-    """Above this load nothing is tried. Left out: what the generator can offer."""
+    """Highest load to try. Default: the most that the generator can offer."""
     trial_s: Annotated[float, Gt(0), Le(86_400)] | None = None
     """Length of the final trials in seconds."""
     width: Annotated[float, Gt(0), Lt(1)] | None = None
     """Stop when upper and lower bound are this close, relative to the upper."""
     extension: Annotated[float, Ge(1), Le(100)] | None = None
-    """A trial may take so many times its length, until enough of its time was undisturbed to judge
-    the load."""
+    """Largest factor by which a trial may be extended until it has enough clean time to judge the
+    load."""
     time_limit_s: Annotated[float, Gt(0)] | None = None
-    """How long MRR and search may take in all, in seconds; the point then has the bounds
-    that are known by then, however far apart. Left out: as long as it takes."""
+    """Time limit for MRR and search together, in seconds. The point then has the bounds known by
+    that time. Default: no limit."""
     pdr_loss: Annotated[float, Gt(0), Lt(1)] = 0.005
-    """The loss ratio that the partial drop rate tolerates."""
+    """Loss ratio that the partial drop rate tolerates."""
     load_fps: Annotated[float, Gt(0)] | None = None
     """fixed and soak only: the load."""
     total_s: Annotated[float, Gt(0)] | None = None
@@ -261,16 +266,16 @@ class Search:
     step_fps: Annotated[float, Gt(0)] | None = None
     """tst009 only: distance of the loads in the search array."""
     max_r: Annotated[int, Ge(0)] | None = None
-    """tst009 only: how often a trial with loss is repeated."""
+    """tst009 only: number of repeats of a trial with loss."""
     max_z: Annotated[int, Ge(0)] | None = None
     """tst009 only: a trial that lost more frames than this is not repeated."""
     placement: PlacementKind | None = None
-    """Where the polling CPUs must be to one another for the figures that come first: "one cache",
-    "across caches" or "one core". Left out: the nearest placement with grade C or better."""
+    """Placement of the polling CPUs for the main rates: "one cache", "across caches" or "one core".
+    Default: the nearest placement with grade C or better."""
     wait_for_placement: Annotated[float, Gt(0), Le(86_400)] | None = None
-    """How long, in seconds, a point waits for search.placement where the CPUs are elsewhere; this
-    counts towards time_limit_s. Then it measures where they are, and says so. Left out: it does
-    not wait."""
+    """Time in seconds that a point waits for search.placement; it counts towards time_limit_s.
+    After that the point is measured in the current placement, and the result says so. Default: no
+    wait."""
     latency: bool = True
     """Measure latency at 10, 50 and 90% of the PDR after the search."""
     latency_trial_s: Annotated[float, Gt(0), Le(86_400)] | None = None
@@ -279,35 +284,37 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Sriov:
-    """How the NIC's driver is told to set the virtual functions of the sriov topology, and of [tcp]
-    with path = "sriov". What the NIC does not carry out is reported as such, never as done."""
+    """Settings of the virtual functions of the sriov topology, and of [tcp] with path "sriov".
+
+    The report lists settings that the NIC did not carry out.
+    """
 
     first_vlan: VlanId = 101
-    """The VLAN of the first link; each further link has the next number, so that the NIC passes
-    frames from hop to hop on no other way. With [tcp]: the VLAN of all hosts."""
+    """VLAN of the first link. Each further link has the next number, so that the NIC passes frames
+    only from hop to hop. With [tcp]: VLAN of all hosts."""
     qos: Annotated[int, Ge(0), Le(7)] = 0
-    """The priority (PCP) in the tag that the NIC puts on the frames of a virtual function."""
+    """Priority (PCP) in the tag that the NIC adds to frames of a virtual function."""
     spoofchk: bool = True
-    """The NIC drops what a virtual function sends from an address that is not its own."""
+    """The NIC drops frames that a virtual function sends from an address other than its own."""
     trust: bool = False
     """A virtual function may become promiscuous and change its own address."""
     max_tx_rate_mbps: Annotated[int, Ge(0), Le(1_000_000)] = 0
-    """The most that each virtual function may send; 0: as much as the link takes."""
+    """Transmit limit of each virtual function; 0: no limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Which hosts of the lab file (wirespeed run --lab FILE) do what. Left out: this host."""
+    """Roles of the hosts in the testbed file (wirespeed run --lab FILE). Default: this host."""
 
     generator: HostName | None = None
-    """The host that offers and receives the frames."""
+    """Host that offers and receives the frames."""
     sut: HostName | None = None
-    """The host of the switch and the network functions."""
+    """Host of the switch and the network functions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """A workload of frames that our generator offers at loads chosen by a search."""
+    """Workload of frames that wirespeed's generator offers at loads that a search chooses."""
 
     topology: Topology = field(default_factory=Topology)
     traffic: Traffic = field(default_factory=Traffic)

@@ -33,20 +33,23 @@ class TcpPinning(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tcp:
-    """TCP between hosts, which are network namespaces or QEMU guests, instead of frames. Only a
-    study with this table has it; topology, traffic and search then do not apply, of sut only
-    sut.vswitch. The guests are as [guest] says."""
+    """TCP between hosts instead of frames.
+
+    Hosts are network namespaces or QEMU guests; [guest] describes the guests. Only a study with
+    this table measures TCP. Then topology, traffic and search do not apply, and of sut only
+    sut.vswitch does.
+    """
 
     path: str = "veth"
-    """What joins the hosts."""
+    """Network between the hosts."""
     tool: TcpTool = TcpTool.WIRESPEED
-    """wirespeed: wirespeed-speedtest at both ends; iperf3: stock iperf3 at both ends, each process
-    pinned to one CPU, as in S0 table 5. It gives no verdict and no TCP_INFO."""
+    """wirespeed: wirespeed-speedtest at both endpoints; iperf3: stock iperf3 at both endpoints,
+    each process pinned to one CPU, as in S0 table 5. iperf3 gives no verdict and no TCP_INFO."""
     clients: Annotated[int, Ge(1), Le(16)] = 1
-    """How many client hosts test at the same time."""
+    """Number of client hosts that test at the same time."""
     processes: Annotated[int, Ge(1), Le(32)] = 1
-    """iperf3 only: processes of each client host, each with a server process and port of its own;
-    S0 has one for each virtual CPU."""
+    """iperf3 only: processes of each client host, each with its own server process and port. S0 has
+    one for each virtual CPU."""
     streams: Annotated[int, Ge(1), Le(128)] = 1
     """TCP connections of each client (with iperf3: of each process) in each direction."""
     direction: TcpDirection = TcpDirection.DOWN
@@ -56,33 +59,33 @@ class Tcp:
     omit_s: Annotated[int, Ge(0), Le(60)] = 1
     """Seconds at the start that do not count."""
     repeats: Annotated[int, Ge(1), Le(100)] = 3
-    """Runs of each point; at most twice as many are made, until there is enough undisturbed time.
-    Figures of the host as it is are medians of the runs."""
+    """Runs of each point; up to twice as many until there is enough clean time. Rates over all time
+    are medians of the runs."""
     max_taken: Annotated[float, Gt(0), Le(1)] = 0.1
-    """The share of an interval of 0.1 s that steal and competing processes may take from server,
-    clients or vSwitch; one that lost more is left out of the undisturbed rate."""
+    """Largest share of a 0.1 s interval that steal and competing processes may take from server,
+    clients or vSwitch. The clean rate excludes intervals that lost more."""
     message_bytes: Annotated[int, Ge(1), Le(1_048_576)] = 131_072
     """Octets of each write, as in netperf's TCP_STREAM."""
     congestion: str = "cubic"
-    """The congestion control of both sides."""
+    """Congestion control of both sides."""
     window_bytes: Annotated[int, Ge(1024), Le(1 << 30)] | None = None
-    """Socket buffers of both sides. Left out: the kernel tunes them."""
+    """Socket buffers of both sides. Default: the kernel tunes them."""
     mss: Annotated[int, Ge(88), Le(32_767)] | None = None
-    """Maximum segment size. Left out: what the MTU allows."""
+    """Maximum segment size. Default: the largest that the MTU allows."""
     mtu: Annotated[int, Ge(576), Le(9198)] = 1500
-    """The hosts' MTU in octets of the IP packet."""
+    """MTU of the hosts in octets of the IP packet."""
     offloads: bool = True
-    """TSO, GSO and GRO on all ports; with Open vSwitch also its userspace TSO. Without them, hosts
-    behind a switch sum up their segments themselves, too. Not with ovs-pmd."""
+    """TSO, GSO and GRO on all ports, and userspace TSO of Open vSwitch. Off: hosts behind a switch
+    also compute checksums themselves. Not with ovs-pmd."""
     queues: Annotated[int, Ge(1), Le(16)] = 1
     """Queues of each host's port; with ovs-pmd and vhost-user also of the vSwitch's, spread over
     its PMD threads (sut.vswitch.pmd_cpus). A guest has no more than guest.vcpus."""
     guests: TcpGuests = TcpGuests.SERVER
-    """With a path that has guests: server: the clients are network namespaces, outside; all: the
-    clients are guests, too."""
+    """With a path that has guests. server: the clients are network namespaces outside; all: the
+    clients are guests as well."""
     pinning: TcpPinning = TcpPinning.APART
-    """With a path that has guests and PMD threads: apart: each thread of the vSwitch has a CPU that
-    no guest uses; on-pmd: the guests' vCPUs are pinned to the CPUs of the PMD threads, to see what
-    that costs."""
+    """With a path that has guests and PMD threads. apart: each vSwitch thread has a CPU that no
+    guest uses; on-pmd: the guests' vCPUs are pinned to the CPUs of the PMD threads, to measure the
+    cost."""
     wire_bps: Annotated[float, Gt(0)] | None = None
-    """Each host sends at most so many bits/s (tbf). Left out: as fast as it can."""
+    """Transmit limit of each host in bits/s (tbf). Default: no limit."""
