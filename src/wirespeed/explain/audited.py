@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which audit rules tell why a resource lacks on a host?"""
+"""Map resources that run short to the audit rules that explain why."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ _LACK = (ResourceState.LIMITS, ResourceState.DISTURBS)
 
 
 def related(uses: Iterable[ResourceUse], audits: Iterable[AuditReport]) -> tuple[Finding, ...]:
-    """What the audit of the hosts found that tells of a resource that lacks, worst first."""
+    """Return failed findings about resources that run short, the most severe first."""
     rules = {rule for use in uses if use.state in _LACK for rule in RULES.get(use.resource, ())}
     return tuple(each for audit in audits for each in audit.failed if each.rule in rules)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blame the VNF, the switch, its settings, the generator or the host.
+"""Blame the VNF, the switch, its settings, the generator or the host for lost frames.
 
-A full ring says where frames were lost, not why. Other evidence tells: programs that ended or were
-stopped, buffers that ran out, upcalls, flows that were deleted, queues that got no frames, other
-programs on the CPUs that poll. Each suspect is named with the number of frames that it explains;
-the one that explains most comes first, but what is certain before what noise could be as well.
+A full ring shows where frames were lost, not why. Other evidence shows the cause: ended or stopped
+programs, empty buffer pools, upcalls, deleted flows, unused queues, other programs on the polling
+CPUs. Each suspect has the number of frames that it explains. Suspects that noise cannot mimic come
+first, then those that explain most.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.words import frames as frames_of
 from wirespeed.model.words import share
 
-# Those that are found by what is nothing but they come before those that are left over.
+# Suspects with specific evidence come before those found by elimination.
 _SUSPICIONS: tuple[Callable[[Seen], Iterable[Suspect]], ...] = (
     changes, threads, moved, interrupts, vnfs, upcalls, links, queues, nodes, rings, generator,
     host,
 )  # fmt: skip
 
 
-# Of what was lost: who explains less is told after what explains more.
+# Share of the loss that a foremost suspect explains.
 ENOUGH = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """Suspects of a point, those who explain most first, with the evidence that they rest on."""
+    """Suspects of a point, those that explain most first, with their evidence."""
 
     point: Measured
     found: Seen
@@ -49,32 +49,31 @@ class Blame:
 
     @classmethod
     def of(cls, point: Measured) -> Blame:
-        """Look at all trials of the point, once."""
+        """Sum all trials of the point and rank the suspects."""
         found = seen(point.result, point.plan)
         return cls(point, found, _ranked(point, found))
 
     def foremost(self) -> Iterator[Explanation]:
-        """Yield who explains most of what was lost, and at least as much as settings that drop
-        frames do."""
+        """Yield suspects that explain most of the loss, unless settings explain more."""
         yield from (s.explanation for s in self.suspects if _leads(self.found, s))
 
     def besides(self) -> Iterator[Explanation]:
-        """Yield who explains less than these."""
+        """Yield suspects that explain less than the foremost ones."""
         for suspect in self.suspects:
             if not suspect.harmless and not _leads(self.found, suspect):
                 yield suspect.explanation
 
     def harmless(self) -> Iterator[Explanation]:
-        """Yield what was noticed and explains no loss: the limit says so."""
+        """Yield findings that explain no loss; their limit ends with "_harmless"."""
         for suspect in self.suspects:
             if suspect.harmless:
                 told = suspect.explanation
                 yield replace(told, limit=f"{told.limit}_harmless")
 
     def not_found(self) -> Iterator[Explanation]:
-        """Say that nothing seen explains most of what was lost, and what was looked at.
+        """Report that no suspect explains most of the loss, with the checks that were made.
 
-        A stage that had frames to handle all the time needs no further cause.
+        A stage that was busy all the time needs no other cause.
         """
         found = self.found
         if not found.drops or found.lost <= STRAY * found.intended or self.point.sut.limits_itself:
@@ -105,7 +104,7 @@ class Blame:
 
 
 def _checked(found: Seen) -> Iterator[str]:
-    """Yield what was looked at without a finding, with the number that clears it."""
+    """Yield each check without a finding, with the value that rules it out."""
     if found.spent:
         worst = max(s.not_running_ns / max(1, s.elapsed_ns) for s in found.spent.values())
         yield f"polling threads not running (at most {share(worst)} of the time)"
@@ -119,7 +118,7 @@ def _checked(found: Seen) -> Iterator[str]:
 
 
 def _had_time(point: Measured, cause: DropCause) -> bool:
-    """Return whether the stage behind a full ring is known to have had time left in every trial."""
+    """Return whether the stage behind a full ring had time left in every trial."""
     trials = [t for t in point.result.here if any(d.cause is cause for d in t.observation.drops)]
     return all(time_left(point, trial, cause) is not None for trial in trials)
 
@@ -131,8 +130,10 @@ def _leads(found: Seen, suspect: Suspect) -> bool:
 
 
 def _ranked(point: Measured, found: Seen) -> tuple[Suspect, ...]:
-    """Return those who explain most first, each kind at a hop once; a SUT that does what it was
-    told to is to blame for nothing."""
+    """Return the suspects, those that explain most first, each type once per hop.
+
+    A SUT that limits itself has no suspects.
+    """
     if point.sut.limits_itself or not found.offered:
         return ()
     suspects = [suspect for each in _SUSPICIONS for suspect in each(found)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blame settings that changed while the point was measured, with what, from, to and when."""
+"""Blame settings that changed during the measurement, with old value, new value and time."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from wirespeed.model.words import counted, share
 _NAMED = 3
 _GENERATOR = "tg"
 _HOPS = {"Open vSwitch": "switch", "Linux ": "switch", "pmd-": "switch", "generator/": _GENERATOR}
-# Of the frames: noise alone makes trials differ by less.
+# Share of the frames; differences from noise alone are smaller.
 _PLAIN = 0.01
 
 
 def changes(found: Seen) -> Iterator[Suspect]:
-    """One for each trial that found settings changed.
+    """Yield a suspect for each trial that found changed settings.
 
-    A setting of the host at large explains no loss by itself: only those of the bench's own switch
-    and threads do, and only where trials before the change lost fewer frames.
+    A setting of the host alone explains no loss. Only settings of the bench's switch and threads
+    do, and only if earlier trials lost fewer frames.
     """
     for each in found.changed:
         hop = next((hop for change in each.changes if (hop := hop_of(change))), None)
@@ -40,8 +40,10 @@ def changes(found: Seen) -> Iterator[Suspect]:
 
 
 def _generates(found: Seen, hop: str | None) -> bool:
-    """Return whether a polling thread of the hop ran on a CPU that generates: who changes it may
-    hold up the generator."""
+    """Return whether a polling thread of the hop ran on a generator CPU.
+
+    A change to such a thread may delay the generator.
+    """
     return any(
         thread_hop(name, spent) == hop and found.generates(name)
         for name, spent in found.spent.items()
@@ -83,7 +85,7 @@ def _effect(each: Changed, harmed: bool, unsent: float) -> str:
 
 
 def hop_of(change: Change) -> str | None:
-    """The hop that a setting belongs to; None for one of the host."""
+    """Return the hop that a setting belongs to; None for a setting of the host."""
     for begin, hop in _HOPS.items():
         if change.what.startswith(begin):
             return hop

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is the host to blame, or the generator? Neither says anything of the SUT."""
+"""Blame the host or the generator; such a loss says nothing about the SUT."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _ISOLATE = Proposal(
 
 
 def host(found: Seen) -> Iterator[Suspect]:
-    """Another program on the CPUs that forward, a hypervisor that takes them, or just stops."""
+    """Blame another program on the forwarding CPUs, steal time, or unexplained stops."""
     if not found.time_ns:
         return
     lost = found.dropped(RINGS_OF_SUT)
     name, cpu, used = found.competitor(found.forwarding - found.generating)
     away_ns = found.away_ns("sut")
     if used > MUCH:
-        # A SUT that comes back hands over bursts, which the analyser's ring may not hold either.
+        # A SUT that resumes sends bursts, which may overflow the analyser's ring as well.
         lost += found.dropped({DropCause.TG_RX_RING_FULL})
-        # It cannot have cost more than what was offered while it ran.
+        # It cost at most the frames that were offered while it ran.
         yield Suspect(min(lost, used * found.intended), Explanation(
             "pmd_core_shared",
             f"{_who(found, name, cpu)} used CPU {cpu}, which forwards, for {share(used)} of the "
@@ -65,7 +65,7 @@ def host(found: Seen) -> Iterator[Suspect]:
 
 
 def _who(found: Seen, name: str, cpu: int) -> str:
-    """The program with its PID and start; a thread of the bench's own as such."""
+    """Return the program with PID and start time; threads of the bench are marked as such."""
     other = found.beside[name, cpu]
     if other.own:
         return f"{name}, a thread of the bench that does not poll,"
@@ -76,8 +76,10 @@ def _who(found: Seen, name: str, cpu: int) -> str:
 
 
 def neighbours(point: Measured) -> Iterator[Explanation]:
-    """Other programs on CPUs that nothing polls on: no more than candidates, for no counter of a
-    trial tells one that takes memory's bandwidth from one that harms nobody."""
+    """Report other programs on CPUs where nothing polls, as candidates only.
+
+    No counter of a trial separates a program that takes memory bandwidth from a harmless one.
+    """
     found = seen(point.result)
     name, cpu, used = found.competitor(
         {cpu for _, cpu in found.shares} - found.forwarding - found.generating
@@ -94,13 +96,13 @@ def neighbours(point: Measured) -> Iterator[Explanation]:
 
 
 def generator(found: Seen) -> Iterator[Suspect]:
-    """Another program on the generator's CPU, or a generator that is just too slow."""
+    """Blame another program on the generator's CPU, or a generator that is too slow."""
     late = found.unsent + found.dropped({DropCause.TG_RX_RING_FULL})
     name, cpu, used = found.competitor(found.generating)
     away_ns = found.away_ns("generator")
     enough = found.frames_in(away_ns) >= late / 2
     if used > PLAINLY or (used > MUCH and enough):
-        # Rings that functions in its own process read overflow meanwhile as well.
+        # Functions in the generator's process pause with it, so their rings overflow as well.
         lost = late + found.dropped(RINGS_OF_SUT)
         yield Suspect(min(lost, used * found.intended), Explanation(
             "generator_core_shared",

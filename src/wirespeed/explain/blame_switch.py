@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is the switch to blame, or how it is set: upcalls, deleted flows, queues, short rings?"""
+"""Blame the switch or its settings: upcalls, deleted flows, queues, bonds, nodes, short rings."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from wirespeed.model.result.hop_counts import INGRESS, Counted, DropCause
 from wirespeed.model.words import percent
 
 _SWITCH = "switch"
-# Of the frames: the datapath's caches answer all but those of new flows.
+# Share of the frames; without new flows the datapath's caches answer nearly all.
 _MANY_UPCALLS = 0.01
-# Of the frames: a deleted flow costs those in flight until it is known again, never so many.
+# Share of the frames; a deleted flow causes upcalls only until it is installed again.
 _MOSTLY_NEW = 0.3
-# Of a port's frames, in one of several queues.
+# Share of a port's frames in one of several queues.
 _NEARLY_ALL = 0.9
-# Where a ring holds fewer frames than four of DPDK's bursts of 32, it holds no pause.
+# Four DPDK bursts of 32 frames; shorter rings overflow in any pause.
 _SHORT_RING = 128
 
 
 def upcalls(found: Seen) -> Iterator[Suspect]:
-    """The slow path: asked by new flows, or by flows that were deleted."""
+    """Blame upcalls of new flows, or of flows that were deleted."""
     asked = found.events[_SWITCH, Counted.UPCALLS]
     deleted = found.events[_SWITCH, Counted.FLOWS_DELETED]
     lost = found.dropped({DropCause.UPCALL})
@@ -59,7 +59,7 @@ def upcalls(found: Seen) -> Iterator[Suspect]:
 
 
 def queues(found: Seen) -> Iterator[Suspect]:
-    """Several queues, and the flows are all in one."""
+    """Blame flows that all hash to one of several queues."""
     ports = {port for port, _ in found.queues}
     for port in sorted(ports):
         frames = {queue: n for (p, queue), n in found.queues.items() if p == port}
@@ -78,8 +78,10 @@ def queues(found: Seen) -> Iterator[Suspect]:
 
 
 def links(found: Seen) -> Iterator[Suspect]:
-    """A bond that drops what comes by a link: whatever the host does, only a link that is down does
-    that."""
+    """Blame a bond that drops frames from a failed link.
+
+    Noise of the host does not cause such drops.
+    """
     for (hop, cause), frames in found.drops.items():
         if cause is DropCause.LINK_DOWN and frames > STRAY * found.offered:
             yield Suspect(frames, Explanation(
@@ -92,7 +94,7 @@ def links(found: Seen) -> Iterator[Suspect]:
 
 
 def nodes(found: Seen) -> Iterator[Suspect]:
-    """Every frame crosses from node to node where PMD threads share none with the others."""
+    """Blame PMD threads on other NUMA nodes than all else: every frame crosses nodes."""
     if not found.pmd_nodes or not found.other_nodes or found.pmd_nodes & found.other_nodes:
         return
     lost = found.dropped({DropCause.RX_RING_FULL}, INGRESS)
@@ -112,7 +114,7 @@ def _listed(numbers: set[int]) -> str:
 
 
 def rings(found: Seen) -> Iterator[Suspect]:
-    """Rings that hold so little that any pause overflows them."""
+    """Blame rings so short that any pause overflows them."""
     if not 0 < found.ring_frames <= _SHORT_RING:
         return
     full = {hop: n for (hop, cause), n in found.drops.items() if cause in RINGS_OF_SUT}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blame what took CPU time from a polling thread: a quota, a stop, sleep, a poller, interrupts.
+"""Blame what took CPU time from a polling thread: quota, stop, sleep, poller or interrupts.
 
-Each suspect can explain the frames that were offered while its thread did not run, and no more.
+A suspect explains at most the frames that were offered while its thread did not run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SHARE = "pollers_share_cpu"
 
 
 def threads(found: Seen) -> Iterator[Suspect]:
-    """The most specific suspicion of each polling thread that did not run for long."""
+    """Yield the most specific suspect of each polling thread that was off-CPU for long."""
     for name, spent in found.spent.items():
         if not spent.elapsed_ns:
             continue
@@ -32,7 +32,7 @@ def threads(found: Seen) -> Iterator[Suspect]:
             or _beside_poller(found, name, spent)
         )
         if explanation is not None:
-            # Pollers that share a CPU as planned wait all the time: something else may be worse.
+            # Pollers that share a CPU by plan always wait, so another suspect may matter more.
             as_planned = explanation.limit == _SHARE and not _strayed(found, name)
             much = spent.not_running_ns > PLAINLY * spent.elapsed_ns and not as_planned
             frames = _explains(found, name)
@@ -41,8 +41,11 @@ def threads(found: Seen) -> Iterator[Suspect]:
 
 
 def _explains(found: Seen, name: str) -> float:
-    """Frames lost where the thread polls, as far as they were offered while it did not run; on a
-    CPU that generates also those that were not sent."""
+    """Return the lost frames that the thread's time off-CPU can explain.
+
+    They are bounded by the frames offered in that time. On a generator CPU, unsent frames count as
+    well.
+    """
     spent = found.spent[name]
     lost = found.dropped((*RINGS_OF_SUT, DropCause.NOT_CONNECTED, DropCause.UNKNOWN))
     if found.generates(name):
@@ -107,9 +110,9 @@ def _asleep(name: str, spent: Spent) -> Explanation | None:
 
 
 def _beside_poller(found: Seen, name: str, spent: Spent) -> Explanation | None:
-    """Two polling threads that took turns on one CPU; told once, of the one that waited longer.
+    """Blame two polling threads on one CPU, once, for the thread that waited longer.
 
-    A plan may want that; it is a cause only where frames were lost. Where another program used the
+    A plan may intend that, so it is a cause only if frames were lost. If another program used the
     CPU for half of the wait, that program is the cause.
     """
     waited = spent.waiting_ns / spent.elapsed_ns
@@ -141,7 +144,7 @@ def _beside_poller(found: Seen, name: str, spent: Spent) -> Explanation | None:
 
 
 def _strayed(found: Seen, name: str) -> str | None:
-    """Return where a thread ran that the plan has elsewhere."""
+    """Describe where a thread ran outside its planned CPUs; None if it did not."""
     planned, ran = found.planned.get(name), found.spent[name].cpus
     if not planned or ran <= planned:
         return None
@@ -149,7 +152,7 @@ def _strayed(found: Seen, name: str) -> str | None:
 
 
 def moved(found: Seen) -> Iterator[Suspect]:
-    """Threads that ran on CPUs that the plan does not give them; costs no frames by itself."""
+    """Blame changed affinity of threads; by itself it costs no frames."""
     for name, spent in found.spent.items():
         if told := _strayed(found, name):
             frames = _explains(found, name)
@@ -165,8 +168,7 @@ def _listed(cpus: AbstractSet[int]) -> str:
 
 
 def interrupts(found: Seen) -> Iterator[Suspect]:
-    """Interrupts of one source that came too often, or took too long, on a CPU that forwards or
-    generates."""
+    """Blame interrupts of one source that were too frequent, or took too long, on a polling CPU."""
     if not found.time_ns:
         return
     for (cpu, source), count in found.interrupts.most_common():
@@ -190,7 +192,7 @@ def interrupts(found: Seen) -> Iterator[Suspect]:
 
 
 def thread_hop(name: str, spent: Spent) -> str:
-    """The hop that the thread belongs to: the switch, a network function, or the generator."""
+    """Return the hop that the thread belongs to: switch, network function or generator."""
     if spent.role == "generator":
         return _GENERATOR
     owner, slash, _ = name.partition("/")

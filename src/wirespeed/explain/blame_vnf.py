@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a VNF to blame: did its process end, was it stopped, has it too few buffers, is it slow?"""
+"""Blame a VNF that ended, was stopped, lacks buffers or is slow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SWITCH, _SIDES = "switch:", "ab"
 
 
 def vnfs(found: Seen) -> Iterator[Suspect]:
-    """One suspicion at most of each VNF: the most specific one."""
+    """Yield at most one suspect per VNF, the most specific one."""
     towards: dict[str, int] = {}
     for (hop, cause), frames in found.drops.items():
         if cause in _TOWARDS:
@@ -66,7 +66,7 @@ def _without_buffers(found: Seen, name: str, frames: int) -> Explanation | None:
 
 
 def _stopped(found: Seen, name: str, frames: int) -> Explanation | None:
-    """It did not run, though its CPU did, and no other program can have had that for so long."""
+    """Blame a thread that did not run although its CPU did and no other program used that CPU."""
     frozen = ("sut", Source.FROZEN)
     away, longest = found.stops[frozen], found.longest.get(frozen, 0)
     shared = found.competitor(found.forwarding)[2] > MUCH
@@ -87,9 +87,9 @@ def _stopped(found: Seen, name: str, frames: int) -> Explanation | None:
 
 
 def _slow(found: Seen, name: str, frames: int) -> Explanation | None:
-    """Its ring overflowed though its thread was never away for as long as a ring lasts."""
+    """Blame a VNF whose ring overflowed without a stop as long as the ring lasts."""
     own = any(thread.startswith(f"{name}/") for thread in found.waits)
-    # In the generator's process it is away when the generator is.
+    # A VNF in the generator's process stops with the generator.
     away_ns = found.beyond["sut"] + (0 if own else found.beyond["generator"])
     lost_to_it = found.held and frames > STRAY * found.offered
     if not lost_to_it or frames <= 2 * found.frames_in(away_ns):

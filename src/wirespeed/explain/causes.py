@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a drop's cause mean, and what can be done about it?"""
+"""Describe each cause of dropped frames, and propose a change against it."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from wirespeed.model.study.sut import SutDescription
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """meaning: a clause after the place, as in "at ovs:port0: the receive ring was full"."""
+    """Text for one cause of drops."""
 
     meaning: str
+    """Clause that follows the place, as in "at ovs:port0: the receive ring was full"."""
     proposal: Proposal | None = None
 
 
 def proposal_for(drop: Drop, sut: SutDescription) -> Proposal | None:
-    """What to change; nothing for a SUT that drops what it was told to drop."""
+    """Return the change against a drop; None for a SUT that drops frames by its settings."""
     if sut.reference:
         return None
     if drop.cause is DropCause.VNF_TX_RING_FULL and sut.more_cpus is None:
-        return None  # a NIC's switch needs no CPUs
+        return None  # A NIC's switch needs no CPUs.
     if drop.cause is DropCause.RX_RING_FULL and drop.hop == INGRESS:
         return Proposal(ADD_PMD if _polls_queues(sut) else MORE_CPUS, sut.more_cpus)
     return CAUSES[drop.cause].proposal
@@ -39,8 +40,10 @@ def _polls_queues(sut: SutDescription) -> bool:
 
 
 def longer_rings(point: Measured) -> Proposal:
-    """What helps where a poller with time left loses frames in pauses. A ring has so many
-    descriptors at most; then a further one for the same port holds as many frames again."""
+    """Return the change for a poller that loses frames in pauses although it has time left.
+
+    At the largest number of descriptors, another receive queue adds the same capacity.
+    """
     frames = point.frames
     if frames is not None and frames.sut.vswitch.ovs.ports.on_veth:
         free = "Isolate the SUT's CPUs from interrupts and other work: sockets hold few frames."

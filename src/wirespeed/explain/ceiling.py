@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What kept the search from finding the SUT's own limit?"""
+"""Report what kept the search from reaching the SUT's own limit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LIMITS = {
 
 
 def ceiling(point: Measured) -> Iterator[Explanation]:
-    """What bounds the load or takes the SUT's time; nothing where the SUT limits itself."""
+    """Report the bound of the load; nothing if the SUT limits itself."""
     limit = point.result.limited_by
     if limit is None or point.sut.limits_itself:
         return

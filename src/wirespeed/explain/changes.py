@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which keys of a study make a proposed change at a point, and to which values?
+"""Give each key of a proposed change its next value at a point.
 
-An explainer names keys; here each gets the next value that this point and its host can have.
+An explainer names the keys. The value is the next one that the point and its host support.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BY_HAND = (
     "no key of a study does it: do it by hand, run the study again and say "
     "`wirespeed compare RUN latest`"
 )
-# Of changes to the host, and of changes of the host.
+# Reasons for changes that need a reboot, or another host.
 _REBOOT = (
     "it needs isolated CPUs, which take a reboot (wirespeed plan, wirespeed apply), and on a "
     "virtual machine a hypervisor that pins its CPUs"
@@ -54,16 +54,17 @@ WHY_NOT = {
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a key has no further value here, a clause."""
+    """No further value of a key."""
 
     why: str
+    """Reason, as a clause."""
 
 
 Next = KeyValue | Refusal
 
 
 def with_values(point: Measured, found: Explanation) -> Explanation:
-    """The explanation whose proposal says what a study can try of it, and why not the rest."""
+    """Return the explanation with the values that a study can try, and why it cannot try others."""
     proposal = found.proposal
     if proposal is None or proposal.keys or proposal.cannot_try is not None:
         return found
@@ -104,7 +105,7 @@ def _doubled(value: int, most: int) -> Next:
 
 
 def _pmd_cpus(point: Measured, _frames: Frames) -> Next:
-    """One more, of the cores that nothing of the bench uses."""
+    """Add a CPU of a core that the bench does not use."""
     plan = point.plan.sut_host if point.plan is not None else None
     if plan is None or plan.vswitch is None or point.host is None:
         return Refusal("not known which CPUs it has")
@@ -117,7 +118,7 @@ def _pmd_cpus(point: Measured, _frames: Frames) -> Next:
 
 
 def _used(plan: HostPlan) -> Iterator[int]:
-    """The CPUs of a bench."""
+    """Yield the CPUs of a bench."""
     if plan.vswitch is not None:
         yield from plan.vswitch.pmd_cpus.value
     if plan.generator is not None:
@@ -129,7 +130,7 @@ def _used(plan: HostPlan) -> Iterator[int]:
 
 
 def _free_cpus(host: HostFacts, used: frozenset[int]) -> list[Cpu]:
-    """Of cores that are idle as a whole: a sibling of a used CPU would take its time."""
+    """Return CPUs of fully idle cores; a sibling of a used CPU would take its time."""
     usable = [cpu for cpu in host.cpus if cpu.online and cpu.allowed]
     return [cpu for cpu in usable if not used & {cpu.id, *cpu.siblings}]
 

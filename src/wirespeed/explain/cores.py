@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do the CPUs that poll share, with each other and with what is not the bench's?"""
+"""Report what polling CPUs share with each other and with other programs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from wirespeed.model.result.explanation import (
 from wirespeed.model.result.result import Grade
 from wirespeed.model.words import mpps, percent, share
 
-# Of the time: below it, that a core was shared does not explain a difference worth a sentence.
+# Share of the time; a core shared for less explains no difference worth reporting.
 MUCH_SHARED = 0.1
 
 _PROBE = "CPU placement probe before the last trial that has one"
@@ -31,7 +31,7 @@ _OWN_CORES = Proposal(
 
 
 def placement(point: Measured) -> Iterator[Explanation]:
-    """CPUs that share no cache, or share a core, whatever the machine says of itself."""
+    """Report polling CPUs that share no cache, or share a core, as the probe measured."""
     trials = (trial for trial in point.result.trials if not point.result.elsewhere(trial))
     pairs = [trial.observation.placement for trial in trials if not trial.moved]
     last = next((pair[0] for pair in reversed(pairs) if pair is not None), None)
@@ -57,9 +57,10 @@ def placement(point: Measured) -> Iterator[Explanation]:
 
 
 def _gain_of_one_cache(point: Measured) -> ExpectedGain | None:
-    """From the MRRs that this point's search found on CPUs of one cache and on others.
+    """Return the gain from the MRRs on CPUs of one cache and across caches.
 
-    None unless both have a grade, an interval, and a difference that the intervals leave.
+    Returns None unless both have grade A to C and an interval, and differ by more than their
+    intervals.
     """
     found = {r.placement: r for r in reversed(point.result.answers)}
     near, far = found.get(PlacementKind.ONE_CACHE), found.get(PlacementKind.ACROSS_CACHES)
@@ -81,7 +82,7 @@ def _gain_of_one_cache(point: Measured) -> ExpectedGain | None:
 
 
 def contention(point: Measured) -> Iterator[Explanation]:
-    """Cores that something else used as well: what was left out for it."""
+    """Report cores that other programs used, by the time excluded for that."""
     result = point.result
     basis = result.undisturbed
     shared = sum(out.share for out in basis.left_out if "shared" in out.why) if basis else 0.0
@@ -107,9 +108,9 @@ def contention(point: Measured) -> Iterator[Explanation]:
 
 
 def balance(point: Measured) -> Iterator[Explanation]:
-    """How evenly several workers shared the frames of all trials.
+    """Report how evenly several workers shared the frames of all trials.
 
-    Disturbed ones count, too: pauses do not change whose a frame is.
+    Noisy trials count as well, because pauses do not change a frame's worker.
     """
     frames: Counter[int] = Counter()
     for trial in point.result.trials:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which trial of a point tells most of its limit?"""
+"""Find the trial that shows most about a point's limit."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from wirespeed.model.result.trial import Stage, Trial
 
 
 def decisive(point: Measured) -> tuple[int, Trial] | None:
-    """The trial that tells most of the limit, with its number: that of the first loss, else of the
-    highest load in which some time counts. None where there is no such trial."""
+    """Return the decisive trial and its number; None if no trial counts.
+
+    It is the trial of the first loss, otherwise the counted trial with the highest load.
+    """
     if (found := first_loss(point.result.trials, point.result)) is not None:
         return found
     counted = [
@@ -25,7 +27,7 @@ def decisive(point: Measured) -> tuple[int, Trial] | None:
 
 
 def carried_fps(trial: Trial) -> float:
-    """What was forwarded: in undisturbed time where that is known."""
+    """Return the forwarding rate in frames/s, of clean time if known."""
     if trial.gated is not None and trial.gated.receive_fps is not None:
         return trial.gated.receive_fps
     return trial.forwarding_fps

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do the figures say anything about speed? Not where QEMU emulates the SUT's CPUs."""
+"""Reject conclusions about speed where QEMU emulates the SUT's CPUs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wirespeed.model.words import EMULATED
 
 
 def emulated(point: Measured) -> Iterator[Explanation]:
-    """What still holds are counts: where frames went, and in which order."""
+    """Report the emulation; only frame counts and their order remain valid."""
     if point.result.emulated is None:
         return
     yield Explanation(

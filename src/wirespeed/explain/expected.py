@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is the measured rate what was predicted, and where else should one look?"""
+"""Compare the measured rate with its prediction, and propose checks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LOOK_FOR = {
 
 
 def expected(point: Measured) -> Iterator[Explanation]:
-    """The MRR beside its prediction; nothing where there is none of either."""
+    """Compare the MRR with its prediction; yield nothing if either is missing."""
     found, rate = point.predicted, point.result.mrr_fps
     if found is None or not rate:
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What limited a measured point? Everything that the explainers know, most important first."""
+"""Explain a measured point with all explainers, the most important explanation first."""
 
 from __future__ import annotations
 
@@ -20,18 +20,21 @@ from wirespeed.explain.tcp import tcp
 from wirespeed.model.result.explanation import Explanation
 from wirespeed.model.result.result import TCP
 
-# Between who is to blame, and what was noticed and is harmless.
+# Explainers between the suspects and the harmless findings.
 _OF_FRAMES: tuple[Explainer, ...] = (
     ceiling, not_reached, pauses, overload, placement, contention, neighbours, frame_cost, balance,
     expected,
 )  # fmt: skip
-# Of speed there is nothing to explain then.
+# Emulated points say nothing about speed.
 OF_EMULATED: tuple[Explainer, ...] = (emulated, loss)
 OF_TCP: tuple[Explainer, ...] = (tcp,)
 
 
 def explain(point: Measured) -> tuple[Explanation, ...]:
-    """Pure: a stored point is explained as one that has just been measured."""
+    """Return the explanations of a point with values and gains.
+
+    The function is pure: a stored point and a new point get the same explanations.
+    """
     return tuple(
         with_gain(point, with_values(point, found))
         for explainer in _explainers(point)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lower the grade of a point whose NDR and MRR differ far without a cause that was named."""
+"""Lower the grade of a point whose NDR and MRR differ far without a known cause."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from wirespeed.explain.stages import stage_behind, time_left
 from wirespeed.model.result.result import Grade, SearchResult
 from wirespeed.model.result.trial import Stage, Trial
 
-# Overload makes a SUT slower, but not by this factor.
+# Overload slows a SUT by less than this factor.
 FAR_APART = 2.0
 
 
 def doubted(point: Measured) -> SearchResult:
-    """Return the result, with grade D and the reason where its rates contradict each other."""
+    """Return the result, with grade D and a reason if its rates contradict each other."""
     result = point.result
     if (ratio := _ratio(result)) is None or result.grade is None or _explained(point):
         return result
@@ -27,8 +27,7 @@ def doubted(point: Measured) -> SearchResult:
 
 
 def _ratio(result: SearchResult) -> float | None:
-    """Return by what factor NDR and MRR differ; None where they are near, or one is no more than a
-    lower bound."""
+    """Return the factor between NDR and MRR; None if it is small or one is only a lower bound."""
     ndr = result.ndr.lower if result.ndr is not None else None
     if ndr is None or not result.mrr_fps or not _overloaded(result.trials):
         return None
@@ -41,7 +40,7 @@ def _overloaded(trials: Sequence[Trial]) -> bool:
 
 
 def _explained(point: Measured) -> bool:
-    """Return whether a suspect explains most of what was lost, or a stage without time left."""
+    """Return whether a suspect, or a stage without time left, explains most of the loss."""
     if any(True for _ in Blame.of(point).foremost()):
         return True
     found = first_loss(point.result.trials, point.result)

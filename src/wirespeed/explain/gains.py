@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far could the rate of a point rise with a change, and which change should bring most?
+"""Bound the gain of a change, and rank changes by it.
 
-By the utilisation law: a stage that is busy a share b of the time at a rate X is full at X / b. So
-the stages that a change leaves alone bound what it can bring. Nothing is guessed: where no figure
-tells a gain, it is not known.
+Utilisation law: a stage that is busy for a share b of the time at rate X is full at X / b. The
+stages that a change leaves alone therefore bound its gain. The gain is unknown if no measurement
+gives one.
 """
 
 from __future__ import annotations
@@ -19,19 +19,18 @@ from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.result.trial import Trial
 from wirespeed.model.words import mpps, percent
 
-# One thread reads a socket, whatever CPUs there are.
+# One thread reads a socket, so more CPUs do not help there.
 _MORE_CPUS_HELP = frozenset(DropCause) - {DropCause.SOCKET_FULL}
 
 
-# Keys of a study that give a stage one CPU more.
+# Study keys that add a CPU to a stage.
 _CPU_KEYS = frozenset({"sut.vswitch.pmd_cpus", "sut.vnf.workers"})
 
 
 def with_gain(point: Measured, found: Explanation) -> Explanation:
-    """With what one CPU more would bring at most, where a stage without time left is the limit.
+    """Add the largest gain of one more CPU, if a stage without time left is the limit.
 
-    found: with the values of its keys. Where what can be tried here gives no further CPU, the gain
-    of one is not printed beside it.
+    found: with the values of its keys. If no possible change here adds a CPU, it gets no gain.
     """
     if found.proposal is None or found.gain is not None or found.limit not in _MORE_CPUS_HELP:
         return found
@@ -65,7 +64,7 @@ def _one_cpu_more(point: Measured, trial: Trial, full: PollingStage) -> Expected
 def _other_bounds(
     point: Measured, trial: Trial, changed: Resource, rate_fps: float
 ) -> Iterator[tuple[float, str]]:
-    """The rates at which what is not changed is full, in frames/s."""
+    """Yield the rates in frames/s at which the unchanged stages are full, with the reason."""
     for resource in (Resource.SWITCH, Resource.FUNCTION):
         other = stage(point, trial, resource).busiest
         if resource is not changed and other is not None and other.busy_share:
@@ -79,8 +78,10 @@ def _other_bounds(
 
 
 def advice(point: Measured, found: Sequence[Explanation]) -> tuple[Explanation, ...]:
-    """Those with a proposal, each proposal once: the largest expected gain first, then those whose
-    gain is not known, in the order in which they were found, then those that bring nothing."""
+    """Return the explanations with a proposal, each proposal once.
+
+    Order: the largest expected gain first, then unknown gains in the order found, then no gain.
+    """
     once: dict[str, Explanation] = {}
     for explanation in found:
         if explanation.proposal is not None:
@@ -89,14 +90,14 @@ def advice(point: Measured, found: Sequence[Explanation]) -> tuple[Explanation, 
 
 
 def gain_rank(gain: float | None) -> tuple[int, float]:
-    """Order relative gains: the largest first, then unknown ones, then those of nothing."""
+    """Return a sort key for relative gains: largest first, then unknown, then none."""
     if gain is None:
         return 1, 0.0
     return (0, -gain) if gain > 0 else (2, 0.0)
 
 
 def relative_gain(point: Measured, found: Explanation) -> float | None:
-    """Of the highest rate that was carried; None where it is not known."""
+    """Return the gain relative to the highest rate carried; None if unknown."""
     gain = found.gain
     if gain is None:
         return None

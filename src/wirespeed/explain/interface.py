@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does an explainer see, and what does it answer?
+"""Define the input and the output of explainers.
 
-An explainer is a pure function: a measured point in, the explanations that it can give out. It
-reads what a run stores, so that a stored point is explained as one that has just been measured.
+An explainer is a pure function from a measured point to its explanations. It reads only what a run
+stores, so stored points and new points get the same explanations.
 """
 
 from __future__ import annotations
@@ -21,34 +21,37 @@ from wirespeed.model.study.sut import SutDescription
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A point that is complete. result: with all its trials. predicted: None where nothing is.
-
-    workload, plan, host: what was measured, with which CPUs, of which host; None where that is not
-    known, and then no change has values. tsc_hz: cycles per second of the host's time stamp
-    counter; None where it was not stored. other_sizes: (octets of a frame, frames/s at best) of the
-    points that differ from this one in the size of frames alone.
-    """
+    """A complete point."""
 
     sut: SutDescription
     result: SearchResult
+    """Result with all trials."""
     predicted: Prediction | None = None
+    """Predicted rate; None without a prediction."""
     workload: Workload | None = None
+    """Workload of the point; None if unknown, and then changes have no values."""
     plan: Plan | None = None
+    """Plan of the bench; None if unknown."""
     host: HostFacts | None = None
+    """Facts of the host; None if unknown."""
     tsc_hz: float | None = None
+    """Rate of the host's TSC in cycles/s; None if it was not stored."""
     other_sizes: tuple[tuple[float, float], ...] = ()
+    """(frame size in octets, highest rate in frames/s) of points that differ only in frame size."""
 
     @property
     def frames(self) -> Frames | None:
-        """The workload of a point that offers frames. Nobody is told of a fault that it causes on
-        purpose."""
+        """Workload of a point that offers frames, without its injected fault.
+
+        Explainers must not know of the fault.
+        """
         if not isinstance(self.workload, Frames):
             return None
         return replace(self.workload, fault=None)
 
 
 def tsc_hz(bench: Mapping[str, object]) -> float | None:
-    """What a bench's description says of the time stamp counter; None where it says nothing."""
+    """Return the TSC rate in a bench's description, in cycles/s; None if it has none."""
     for part in bench.values():
         if isinstance(part, Mapping) and isinstance(hz := part.get("tsc_hz"), int | float):
             return float(hz)

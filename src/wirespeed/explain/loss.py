@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where did a point first lose frames, and why there?
+"""Find where a point first lost frames, and why.
 
-The evidence is the trial with the lowest load above the NDR that lost frames in time that counts:
-what gives way first is the limit, what gives way later follows from it. Hops count over the whole
-trial, disturbed time included; no counter says when a frame was dropped.
+The evidence is the trial with the lowest load above the NDR that lost frames in counted time. The
+first overflow is the limit; later ones follow from it. Hop counters cover the whole trial,
+including noise, because no counter records when a frame was dropped.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from wirespeed.model.result.trial import Stage, Trial
 from wirespeed.model.words import frames, mpps, percent
 from wirespeed.model.words import loss as loss_ratio
 
-# A further cause of fewer of the drops is a stray.
+# Smallest share of the drops for which a further cause is reported.
 _WORTH_TELLING = 0.05
 
 
 def loss(point: Measured) -> Iterator[Explanation]:
-    """A cause of the first loss each, the one with the most frames first."""
+    """Yield each cause of the first loss, the one with the most frames first."""
     trials = point.result.trials
     found = first_loss(trials, point.result) or _first_refusal(trials)
     if found is None:
@@ -62,13 +62,15 @@ def _proposal(point: Measured, trial: Trial, drop: Drop) -> Proposal | None:
 
 
 def first_loss(trials: Sequence[Trial], result: SearchResult | None) -> tuple[int, Trial] | None:
-    """Above the NDR, the trial with the lowest load that lost frames in time that counts, and its
-    number."""
+    """Return the trial with the lowest load above the NDR that lost counted frames.
+
+    The result includes the trial's number. Returns None if there is no such trial.
+    """
     lossy = [pair for pair in _above(trials, result) if lost_in_what_counts(pair[1])]
     return min(lossy, key=lambda pair: pair[1].intended_load_fps, default=None)
 
 
-# What settings drop they drop at any time, whether the trial was disturbed or not.
+# Settings drop frames at any time, whether the trial was noisy or not.
 BY_SETTINGS = frozenset(
     {DropCause.NO_FLOW, DropCause.MTU, DropCause.POLICER, DropCause.EGRESS_POLICER,
      DropCause.WRONG_VLAN, DropCause.NO_ROUTE, DropCause.NIC_DISCARD, DropCause.PORT_DOWN,
@@ -77,8 +79,10 @@ BY_SETTINGS = frozenset(
 
 
 def _first_refusal(trials: Sequence[Trial]) -> tuple[int, Trial] | None:
-    """The trial with the lowest load in which settings dropped most of what was lost, and its
-    number, where no undisturbed time shows a loss."""
+    """Return the trial with the lowest load in which settings dropped most of the lost frames.
+
+    It is used if no clean time shows a loss. The result includes the trial's number.
+    """
     refusing = [
         (number, trial)
         for number, trial in enumerate(trials, start=1)
@@ -88,8 +92,10 @@ def _first_refusal(trials: Sequence[Trial]) -> tuple[int, Trial] | None:
 
 
 def _above(trials: Sequence[Trial], result: SearchResult | None) -> list[tuple[int, Trial]]:
-    """The trials above the load up to which nothing limits, by their number; how a warm-up ended
-    says nothing, nor does a trial in another placement of the CPUs."""
+    """Return the trials above the load that the SUT carries, with their numbers.
+
+    Warm-ups and trials in another CPU placement are excluded.
+    """
     ndr = result.ndr.lower if result is not None and result.ndr is not None else None
     bracket = result.bracket if result is not None else None
     floor_fps = (bracket.carried_fps if bracket is not None else None) or 0.0
@@ -104,13 +110,13 @@ def _above(trials: Sequence[Trial], result: SearchResult | None) -> list[tuple[i
 
 
 def lost_in_what_counts(trial: Trial) -> int:
-    """Frames lost in a quiet trial, or in the undisturbed windows of another."""
+    """Return the frames lost in a quiet trial, or in the clean windows of another."""
     found = counted_time(trial)
     return found.lost if found is not None else 0
 
 
 def total_drops(trial: Trial) -> tuple[Drop, ...]:
-    """Return the trial's drops, most frames first; frames that the VNF consumed are none."""
+    """Return the trial's drops, most frames first, without frames that the VNF consumed."""
     told = (DropCause.VNF_HANDLED, DropCause.UNKNOWN)
     drops = [drop for drop in trial.observation.drops if drop.cause not in told]
     drops += _without_trace(trial.observation.drops)
@@ -120,8 +126,8 @@ def total_drops(trial: Trial) -> tuple[Drop, ...]:
 def _without_trace(drops: Sequence[Drop]) -> Iterator[Drop]:
     """Yield the frames that no hop accounts for.
 
-    A counter between two hops that began anew makes as many frames appear at one as are missing at
-    the other: no frame was lost there.
+    A counter that restarted between two hops adds frames at one hop and removes as many at the
+    other. Such frames were not lost.
     """
     unknown = [drop for drop in drops if drop.cause is DropCause.UNKNOWN]
     left = sum(drop.frames for drop in unknown)
@@ -168,7 +174,7 @@ def _because(point: Measured, trial: Trial, drop: Drop) -> str:
 
 
 def _paused(trial: Trial, thread: PollingThread) -> str:
-    """Compare the longest pause seen with what the ring holds; nothing where unknown."""
+    """Compare the longest pause with the time that the ring lasts; "" if unknown."""
     seen = trial.observation
     one_way_fps = trial.intended_load_fps / max(1, len(seen.directions))
     if not seen.ring_frames or not one_way_fps:
@@ -209,7 +215,7 @@ def _dropped(number: int, drop: Drop) -> EvidenceFigure:
 
 
 def _queue_growth(point: Measured) -> Iterator[Explanation]:
-    """Queues may show an overload that has not lost a frame yet."""
+    """Report growing queues, which show an overload before it loses a frame."""
     for load_fps, number, growth in sorted(_growing(point))[:1]:
         yield Explanation(
             "queue_growth",
@@ -223,7 +229,7 @@ def _queue_growth(point: Measured) -> Iterator[Explanation]:
 
 
 def _growing(point: Measured) -> list[tuple[float, int, float]]:
-    """Load, number and growth of the trials above the figure in which queues grew."""
+    """Return load, number and growth of the trials above the rate in which queues grew."""
     basis = point.result.undisturbed
     width = basis.width if basis is not None else STEADY_GROWTH
     return [
@@ -234,7 +240,7 @@ def _growing(point: Measured) -> list[tuple[float, int, float]]:
 
 
 def not_reached(point: Measured) -> Iterator[Explanation]:
-    """Trials were judged, and none of those above the figure was too much."""
+    """Report that no judged trial above the rate was an overload."""
     trials = point.result.trials
     judged = any(trial.quiet or trial.gated is not None for trial in trials)
     if judged and first_loss(trials, point.result) is None and not _growing(point):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sum up what neighbours took from a host during the trials of a run."""
+"""Sum the CPU time that neighbours took from a host during a run's trials."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from wirespeed.model.words import percent
 
 _TAKEN: Final = frozenset({CORE_SHARED, GENERATOR_STOPPED, SUT_STOPPED})
 _NAMED: Final = 3
-"""How many programs are named at most."""
+"""Largest number of programs to name."""
 
 
 def neighbours(run: str, trials: Sequence[Trial]) -> Neighbours | None:
-    """Return what the trials of a run show; None where it had none."""
+    """Return the neighbours' use of the host during a run; None for a run without trials."""
     seconds = sum(trial.duration_s for trial in trials)
     if not seconds:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of each resource does a point use, and which one limits it?"""
+"""Report the use of each resource at a point, and the resource that limits it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _USES: tuple[Callable[[Measured, int, Trial], ResourceUse], ...] = (
     switch, function, generator, link, copies, queues, balance, scheduling, steal,
 )  # fmt: skip
 
-# What an explanation that is no cause of a drop says of the resources.
+# Limiting resource of the explanations that are not causes of drops.
 LIMITS = {
     "shared_lcore": Resource.GENERATOR,
     "shared_partner": Resource.GENERATOR,
@@ -48,10 +48,10 @@ LIMITS = {
 
 
 def resources(point: Measured, found: Sequence[Explanation]) -> tuple[ResourceUse, ...]:
-    """Every resource, that which limits first; found: what the explainers said of the point.
+    """Return the use of every resource, the limiting one first.
 
-    Nothing of TCP, whose server's verdict says it all, of emulated points, and where no trial
-    counts.
+    found: explanations of the point. Returns nothing for TCP, which has the server's verdict, for
+    emulated points, and for points without a trial that counts.
     """
     decided = decisive(point)
     if decided is None or point.result.emulated is not None:
@@ -65,7 +65,7 @@ def resources(point: Measured, found: Sequence[Explanation]) -> tuple[ResourceUs
 
 
 def limiting(point: Measured, found: Sequence[Explanation]) -> Resource | None:
-    """Return the resource that the first explanation of one names; None where none does."""
+    """Return the resource of the first explanation that implies one; None if none does."""
     for explanation in found:
         if explanation.limit in _CAUSES:
             resource = _overflowing(point, DropCause(explanation.limit))
@@ -80,7 +80,7 @@ _CAUSES = frozenset(DropCause)
 
 
 def _overflowing(point: Measured, cause: DropCause) -> Resource | None:
-    """The CPU time of the stage behind a full ring; its depth, where that stage had time left."""
+    """Return the stage behind a full ring, or QUEUES if that stage had time left."""
     decided = decisive(point)
     if decided is not None and time_left(point, decided[1], cause) is not None:
         return Resource.QUEUES

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do a point's own figures say beside each other: pauses, overload, the cost of a frame?"""
+"""Compare a point's own rates: pauses, overload and cost of a frame."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from wirespeed.explain.interface import Measured
 from wirespeed.model.result.explanation import EvidenceFigure, ExpectedGain, Explanation
 from wirespeed.model.words import percent
 
-# An NDR below this share of the PDR, and an MRR below this share of the best, need a reason.
+# An NDR below this share of the PDR, or an MRR below this share of the best rate, needs a reason.
 _FAR_BELOW_PDR, _FAR_BELOW_BEST = 0.9, 0.97
 
 
 def pauses(point: Measured) -> Iterator[Explanation]:
-    """Loss far below saturation has another cause than saturation."""
+    """Explain an NDR far below the PDR: pauses of the SUT, not saturation."""
     result = point.result
     ndr = result.ndr.lower if result.ndr is not None else None
     pdr = result.pdr.lower if result.pdr is not None else None
@@ -42,7 +42,7 @@ def pauses(point: Measured) -> Iterator[Explanation]:
 
 
 def overload(point: Measured) -> Iterator[Explanation]:
-    """A SUT that forwards less when more is offered."""
+    """Explain an MRR below the rate at a lower load."""
     best_fps, mrr_fps = _best_fps(point), point.result.mrr_fps
     if not mrr_fps or mrr_fps >= _FAR_BELOW_BEST * best_fps:
         return
@@ -56,7 +56,7 @@ def overload(point: Measured) -> Iterator[Explanation]:
 
 
 def frame_cost(point: Measured) -> Iterator[Explanation]:
-    """The time each frame costs at saturation: what optimisation has to shorten."""
+    """Report the time per frame at saturation."""
     if not point.result.mrr_fps or point.sut.reference:
         return
     cost_ns = 1e9 / _best_fps(point)
@@ -72,14 +72,14 @@ def _of_result(name: str, fps: float) -> EvidenceFigure:
 
 
 def _best_fps(point: Measured) -> float:
-    """The most that the SUT is known to forward, in frames/s."""
+    """Return the highest known forwarding rate of the SUT in frames/s."""
     result = point.result
     bounds = [i.lower for i in (result.ndr, result.pdr) if i is not None and i.lower is not None]
     return max([result.mrr_fps or 0.0, *(bound.forwarding_fps for bound in bounds)])
 
 
 def _ring_us(point: Measured, load_fps: float) -> float | None:
-    """How long the shallowest stages of all directions hold what is offered at that load."""
+    """Return the time in µs that the smallest queues of all directions buffer at that load."""
     held = [t.observation.ring_frames * len(t.observation.directions) for t in point.result.here]
     frames = max(held, default=0)
     return 1e6 * frames / load_fps if frames and load_fps else None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What did all trials of a point show together, disturbed time included?
+"""Sum what all trials of a point showed, including time with noise.
 
-Faults do not wait for undisturbed time: a stopped VNF disturbs the trial itself. So whole trials
-are added up here, but for those that only warm up.
+A fault is noise itself: a stopped VNF makes its trial noisy. So whole trials are summed here,
+except warm-ups.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from wirespeed.model.result.result import SearchResult
 from wirespeed.model.result.thread_time import ThreadTime, Throttle
 from wirespeed.model.result.trial import Stage, Trial
 
-# How Open vSwitch names its polling threads.
+# Name prefix of Open vSwitch's PMD threads.
 PMD = "pmd-"
 _NOT_JUDGED = (Stage.WARM_UP, Stage.LATENCY)
-# Rings between the generator and what is measured, which overflow when somebody is too slow.
+# Drops at rings of the SUT, which overflow when their reader is too slow.
 RINGS_OF_SUT = frozenset(
     {DropCause.RX_RING_FULL, DropCause.VHOST_TX_RING_FULL, DropCause.VNF_TX_RING_FULL,
      DropCause.VNF_RX_RING_FULL, DropCause.BACKLOG_FULL, DropCause.SOCKET_FULL}
@@ -34,7 +34,7 @@ RINGS_OF_SUT = frozenset(
 
 @dataclass(slots=True)
 class Spent:
-    """Where the time of one polling thread went over trials, in ns, with its CPUs."""
+    """Use of one polling thread's time over all trials, in ns, with the CPUs it ran on."""
 
     role: str
     cpus: set[int] = field(default_factory=set)
@@ -55,7 +55,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """Frames that were to be sent, and which shares of them were lost, and not sent."""
+    """Frames to send, with the lost share and the unsent share."""
 
     intended: int
     lost: float
@@ -64,25 +64,24 @@ class Fate:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """Settings that changed during a trial or between it and the one before it.
-
-    number: of that trial, from 1. before, after: what became of the frames of the trials before it,
-    and from it on; None where no trial was before it: there is nothing to compare with.
-    """
+    """Settings that changed during a trial, or between the previous trial and this one."""
 
     number: int
+    """Number of that trial, from 1."""
     changes: tuple[Change, ...]
     before: Fate | None
+    """Frames of the trials before it; None if there were none, so nothing can be compared."""
     after: Fate
+    """Frames of this trial and all later ones."""
 
     @property
     def lost(self) -> float:
-        """Frames lost from then on, beyond the share that was lost before."""
+        """Frames lost since the change, beyond the lost share before it."""
         return self._beyond(lambda fate: fate.lost)
 
     @property
     def unsent(self) -> float:
-        """The same of frames that the generator gave up."""
+        """Frames not sent since the change, beyond the unsent share before it."""
         return self._beyond(lambda fate: fate.unsent)
 
     def _beyond(self, share: Callable[[Fate], float]) -> float:
@@ -93,20 +92,11 @@ class Changed:
 
 @dataclass(slots=True)
 class Seen:
-    """Sums over trials. Times in ns.
-
-    held: whether one load was held. A search drives the SUT to its limit, where some ring must
-    overflow: that by itself says nothing there.
-    stops: by role and source, how long threads were away; longest: the longest of each. beyond: by
-    role, how long that was after a ring had filled, each time. waits: by
-    name of a thread, how long it waited for its CPU. shares: of competitors by name and CPU, of all
-    the time; beside: the last of each. spent: of polling threads by name. planned: CPUs that the
-    plan gives each of these. interrupts: by CPU and source; softirq_ns: time that they took, by the
-    same. load_fps: the mean. pmd_nodes,
-    other_nodes: the NUMA nodes that the switch's threads, and all others, poll on.
-    """
+    """Sums over trials; times are in ns."""
 
     held: bool = False
+    """All trials had one load. A search overflows a ring by design, so there an overflow alone
+    means nothing."""
     ring_frames: int = 0
     time_ns: int = 0
     intended: int = 0
@@ -117,37 +107,54 @@ class Seen:
     events: Counter[tuple[str, Counted]] = field(default_factory=Counter)
     queues: Counter[tuple[str, int]] = field(default_factory=Counter)
     stops: Counter[tuple[str, Source]] = field(default_factory=Counter)
+    """Time that threads were stopped, by role and source."""
     beyond: Counter[str] = field(default_factory=Counter)
+    """Stopped time after a ring had filled, by role."""
     longest: dict[tuple[str, Source], int] = field(default_factory=dict)
+    """Longest stop, by role and source."""
     waits: Counter[str] = field(default_factory=Counter)
+    """Time that a thread waited for its CPU, by thread name."""
     shares: Counter[tuple[str, int]] = field(default_factory=Counter)
+    """CPU time of competitors, by name and CPU."""
     pmd_nodes: set[int] = field(default_factory=set)
+    """NUMA nodes of the switch's polling threads."""
     other_nodes: set[int] = field(default_factory=set)
+    """NUMA nodes of all other polling threads."""
     spent: dict[str, Spent] = field(default_factory=dict)
+    """Time of polling threads, by name."""
     interrupts: Counter[tuple[int, str]] = field(default_factory=Counter)
+    """Number of interrupts, by CPU and source."""
     softirq_ns: Counter[tuple[int, str]] = field(default_factory=Counter)
+    """Time in softirqs, by CPU and source."""
     beside: dict[tuple[str, int], Competitor] = field(default_factory=dict)
+    """Last sample of each competitor, by name and CPU."""
     changed: list[Changed] = field(default_factory=list)
     planned: Mapping[str, AbstractSet[int]] = field(default_factory=dict)
+    """CPUs that the plan assigns to polling threads, by name."""
     forwarding: set[int] = field(default_factory=set)
+    """CPUs of the SUT's polling threads."""
     generating: set[int] = field(default_factory=set)
+    """CPUs of all other polling threads."""
 
     @property
     def lost(self) -> int:
-        """Frames that a hop dropped, or that were lost without trace. Unsent ones are not lost."""
+        """Frames that a hop dropped or that vanished. Unsent frames are not lost."""
         return sum(self.drops.values())
 
     @property
     def load_fps(self) -> float:
+        """Mean load in frames/s; 0 without traffic."""
         return self.intended / self.time_ns * 1e9 if self.time_ns else 0.0
 
     def away_ns(self, *roles: str) -> int:
-        """How long threads of these roles were away, by whatever shows it."""
+        """Total time these threads were off-CPU, from any evidence source."""
         return sum(ns for (role, _), ns in self.stops.items() if role in roles)
 
     def competitor(self, cpus: set[int]) -> tuple[str, int, float]:
-        """Which other program used one of these CPUs most: its name, the CPU, its share of the
-        time; nobody's is 0."""
+        """Return the program that used one of these CPUs most: name, CPU and share of the time.
+
+        Returns ("", -1, 0.0) if there is none.
+        """
         here = {key: ns for key, ns in self.shares.items() if key[1] in cpus}
         if not here or not self.time_ns:
             return "", -1, 0.0
@@ -155,24 +162,26 @@ class Seen:
         return name, cpu, here[name, cpu] / self.time_ns
 
     def generates(self, name: str) -> bool:
-        """Return whether a polling thread ran on a CPU that generates."""
+        """Return whether a polling thread ran on a generator CPU."""
         spent = self.spent[name]
         return spent.role == "generator" or not self.generating.isdisjoint(spent.cpus)
 
     def frames_in(self, time_ns: float) -> float:
-        """What is offered in so much time."""
+        """Return the number of frames offered in that time."""
         return time_ns * self.load_fps / 1e9
 
     def dropped(self, causes: Iterable[DropCause], at: str = "") -> int:
-        """Frames lost for these causes at hops whose name begins so."""
+        """Return the number of frames lost for these causes at hops with this name prefix."""
         wanted = frozenset(causes)
         return sum(n for (hop, cause), n in self.drops.items()
                    if cause in wanted and hop.startswith(at))  # fmt: skip
 
 
 def seen(result: SearchResult, plan: Plan | None = None) -> Seen:
-    """All trials of the point that are judged; of a search those up to the load that first lost
-    frames, since what gives way later follows from that."""
+    """Sum the trials of the point that are judged.
+
+    A search is summed up to the load of the first loss, because later losses follow from it.
+    """
     found = Seen(held=_held(result))
     judged = _judged(result)
     for trial in judged:
@@ -192,7 +201,7 @@ def _held(result: SearchResult) -> bool:
 
 
 def _planned(plan: Plan, name: str, spent: Spent) -> AbstractSet[int]:
-    """The CPUs that the plan gives a polling thread; none where it does not name them."""
+    """Return the CPUs that the plan assigns to a polling thread; empty if unknown."""
     sut, generator = plan.sut_host, plan.generator_host.generator
     if spent.role == "generator":
         shared = set() if sut.partner is None else set(sut.partner.pmd_cpus.value)
@@ -221,22 +230,21 @@ def _fate(trials: Sequence[Trial]) -> Fate:
 
 
 def _add_late(found: Seen, trial: Trial) -> None:
-    """Open vSwitch's threads tell what they deleted up to a second later: maybe in another
-    trial."""
+    """Add events that Open vSwitch reports up to a second late, maybe in an unjudged trial."""
     for event in trial.observation.events:
         if event.what is Counted.FLOWS_DELETED:
             found.events[event.hop, event.what] += event.count
 
 
 def _ring_ns(observation: Observation) -> float:
-    """How long the shallowest ring of a direction takes to fill; 0 where that is not known."""
+    """Return the time in which the smallest ring of a direction fills; 0 if unknown."""
     one_way_fps = observation.intended_load_fps / max(1, len(observation.directions))
     return 1e9 * observation.ring_frames / one_way_fps if one_way_fps else 0.0
 
 
 def _judged(result: SearchResult) -> list[Trial]:
     usable = [t for t in result.trials if t.stage not in _NOT_JUDGED and t.fault is None]
-    if not _held(result):  # What one placement carries may overload the SUT in another.
+    if not _held(result):  # A load that fits one CPU placement may overload another.
         usable = [t for t in usable if not result.elsewhere(t)]
     first = first_loss(usable, result)
     if first is None:
@@ -284,7 +292,7 @@ def _add(found: Seen, trial: Trial) -> None:
 def taken(observation: Observation, other: Competitor) -> float:
     """Return the share of the time that a competitor took from the threads that poll on its CPU.
 
-    What they did not wait for, they left to it: they were stopped, asleep or throttled.
+    Time that these threads did not wait for was free: they were stopped, asleep or throttled.
     """
     times = [t.time for t in observation.threads if t.cpu == other.cpu and t.time is not None]
     waited = (_waited_ns(time) / time.elapsed_ns for time in times if time.elapsed_ns)
@@ -292,13 +300,13 @@ def taken(observation: Observation, other: Competitor) -> float:
 
 
 def _waited_ns(time: ThreadTime) -> int:
-    """Return how long a thread waited for others, not for its quota."""
+    """Return the time that a thread waited for other threads, not for its quota."""
     throttled_ns = time.throttle.throttled_ns if time.throttle is not None else 0
     return max(0, time.waiting_ns - throttled_ns)
 
 
 def _add_time(found: Seen, thread: PollingThread) -> None:
-    """Of a version that did not account for it, nothing."""
+    """Add a thread's time; results of older versions have none."""
     time = thread.time
     if time is None:
         return

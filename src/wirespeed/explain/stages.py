@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which polling threads are the switch's, a network function's or the generator's, and how busy?"""
+"""Assign polling threads to switch, network functions and generator, and report their load."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.result.observation import PollingThread
 from wirespeed.model.result.trial import Trial
 
-# A stage whose busiest thread has frames to handle for more of the time has no time left.
+# Load of the busiest thread, 0 to 1, from which a stage has no time left.
 FULL = 0.9
 
-# Whose CPU time lacks where a ring overflows for that cause.
+# Stage that is short of CPU time when a ring overflows for that cause.
 _BEHIND = {
     DropCause.RX_RING_FULL: Resource.SWITCH,
     DropCause.BACKLOG_FULL: Resource.SWITCH,
@@ -32,15 +32,16 @@ _BEHIND = {
 
 @dataclass(frozen=True, slots=True)
 class PollingStage:
-    """The threads of a trial that do the same. shared: network functions are tasks of them."""
+    """Threads of a trial that do the same work."""
 
     resource: Resource
     threads: tuple[PollingThread, ...]
     shared: tuple[str, ...] = ()
+    """Network functions that run as tasks of these threads."""
 
     @property
     def busiest(self) -> PollingThread | None:
-        """None where no thread measures how busy it is."""
+        """Busiest thread; None if no thread measures its load."""
         known = [thread for thread in self.threads if thread.busy_share is not None]
         return max(known, key=lambda thread: thread.busy_share or 0.0, default=None)
 
@@ -50,7 +51,7 @@ class PollingStage:
 
 
 def stage(point: Measured, trial: Trial, resource: Resource) -> PollingStage:
-    """The stage of that resource; without threads where the point has none."""
+    """Return the stage of a resource; it has no threads if the point lacks the stage."""
     threads = trial.observation.threads
     found = tuple(thread for thread in threads if _resource(point, thread) is resource)
     generator = point.plan.generator_host.generator if point.plan is not None else None
@@ -59,7 +60,7 @@ def stage(point: Measured, trial: Trial, resource: Resource) -> PollingStage:
 
 
 def _resource(point: Measured, thread: PollingThread) -> Resource | None:
-    """None for a thread that no frame passes: it watches."""
+    """Return the resource of a thread; None for a thread that only watches."""
     if thread.role == "generator":
         return Resource.GENERATOR
     if thread.role != "sut":
@@ -73,7 +74,10 @@ def _functions(point: Measured) -> Sequence[str]:
 
 
 def stage_behind(point: Measured, cause: DropCause) -> Resource | None:
-    """Whose CPU time lacks where a ring overflows for that cause; None: no ring overflows."""
+    """Return the resource whose CPU time is short when a ring overflows for that cause.
+
+    Returns None if the cause is not a full ring.
+    """
     resource = _BEHIND.get(cause)
     if resource is Resource.SWITCH and point.plan is not None and not _has_switch(point):
         return Resource.FUNCTION
@@ -85,8 +89,10 @@ def _has_switch(point: Measured) -> bool:
 
 
 def time_left(point: Measured, trial: Trial, cause: DropCause) -> PollingThread | None:
-    """The busiest thread of the stage behind a full ring, where even that had frames to handle for
-    less than FULL of the time: the ring was too short, not the thread too slow."""
+    """Return the busiest thread of the stage behind a full ring if its load is below FULL.
+
+    In that case the ring was too short, and the thread was fast enough. Returns None otherwise.
+    """
     resource = stage_behind(point, cause)
     if resource is None or resource is Resource.GENERATOR:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a suspect: an explanation, and how many frames it accounts for?"""
+"""Define a suspect: an explanation and the number of frames that it explains."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ from dataclasses import dataclass
 from wirespeed.model.result.explanation import EvidenceFigure, Explanation
 
 ALL_TRIALS = "all trials, disturbed time included"
-# Fewer of the frames are strays: no suspect is looked for.
+# Share of the frames; a smaller loss needs no suspect.
 STRAY = 0.001
-# Of the time. Below it another program on the CPU explains no loss worth a sentence.
+# Share of the time; another program that used the CPU for less explains no loss.
 MUCH = 0.03
-# Of the time. Who uses a polling CPU for more is no noise, whether frames were lost for it or not.
+# Share of the time; more use of a polling CPU is not noise, even if no frames were lost.
 PLAINLY = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """frames: that it can explain, 0 where nothing was lost, though the evidence is there. certain:
-    the evidence is of something that no noise of the host looks like. harmless: it explains
-    nothing."""
+    """Possible cause of loss."""
 
     frames: float
+    """Frames that it explains; 0 if none were lost."""
     explanation: Explanation
     certain: bool = False
+    """Noise of the host cannot produce this evidence."""
     harmless: bool = False
+    """It explains no loss."""
 
 
 def figure(name: str, value: float, unit: str) -> EvidenceFigure:
+    """Return evidence over all trials."""
     return EvidenceFigure(name, value, unit, ALL_TRIALS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What limited TCP in each direction? The verdict of the speed test's server, with its evidence."""
+"""Explain the limit of TCP in each direction by the speed-test server's verdict."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PROPOSALS = {
 
 
 def tcp(point: Measured) -> Iterator[Explanation]:
-    """One for each direction."""
+    """Yield one explanation per direction."""
     result = point.result.tcp
     for figure in result.figures if result is not None else ():
         direction = str(figure.direction)
@@ -46,7 +46,7 @@ def tcp(point: Measured) -> Iterator[Explanation]:
 
 
 def limited_by(figure: TcpFigure) -> str:
-    """The verdict, e.g. "server CPU", and how many of the tests shared it unless all did."""
+    """Return the verdict as text, e.g. "server CPU", with its number of tests unless all agree."""
     verdict = figure.limited_by.replace("_", " ").replace("cpu", "CPU")
     agreed = "" if figure.agreeing == figure.tests else f" ({figure.agreeing} of {figure.tests})"
     return verdict + agreed

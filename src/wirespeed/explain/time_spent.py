@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Account for the time that a point took: what counted, and what the rest went to."""
+"""Divide the time of a point into counted time and reasons of exclusion."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _OWN: Final = {
 
 @dataclass(frozen=True, slots=True)
 class TimePart:
-    """Seconds that one thing took."""
+    """Time of one activity, in seconds."""
 
     what: str
     seconds: float
 
 
 def time_spent(result: SearchResult) -> tuple[TimePart, ...]:
-    """Return what the time of all trials went to, the most first; the sum is all of it.
+    """Return the activities of all trials, the longest first; their sum is the total time.
 
-    result: with the trials of all placements.
+    result: includes the trials of all CPU placements.
     """
     seconds: defaultdict[str, float] = defaultdict(float)
     for trial in result.trials:
@@ -48,7 +48,7 @@ def time_spent(result: SearchResult) -> tuple[TimePart, ...]:
 
 
 def _traffic(result: SearchResult, trial: Trial) -> Iterator[tuple[str, float]]:
-    """Yield what the traffic's time of one trial went to."""
+    """Yield the activities during the traffic of one trial."""
     if trial.stage in (Stage.AS_IS, Stage.LATENCY):
         yield _OWN[trial.stage], trial.duration_s
     elif trial.moved:
@@ -67,19 +67,19 @@ def _traffic(result: SearchResult, trial: Trial) -> Iterator[tuple[str, float]]:
 
 
 def _gated(result: SearchResult, trial: Trial) -> Iterator[tuple[str, float]]:
-    """Time left out, by its reason; the rest counted, or belongs to a load that was refuted."""
+    """Yield excluded time by reason; the rest counted, or belongs to a refuted load."""
     assert trial.gated is not None
     left = trial.duration_s
     for part in trial.gated.left_out:
         if trial.stage is Stage.MRR and part.why == NOT_DRAINED:
-            continue  # The queues of an overload never drain: that time counts.
+            continue  # Queues never drain in an overload, so that time counts.
         left -= part.share * trial.duration_s
         yield part.why, part.share * trial.duration_s
     yield REFUTED if _refuted(result, trial) else COUNTED, left
 
 
 def _refuted(result: SearchResult, trial: Trial) -> bool:
-    """Return whether a fresh trial was to confirm an NDR above the one that stands."""
+    """Return whether the trial failed to confirm an NDR above the final one."""
     if trial.stage is not Stage.CONFIRM or result.search == "rfc2544":
         return False
     lower = result.ndr.lower if result.ndr is not None else None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does a trial show in the time that counts?
+"""Evaluate the counted time of a trial.
 
-A quiet trial counts whole, a gated one without its disturbed windows; of a faulty one nothing
-counts, nor of a disturbed one that has no windows (old runs, SUTs that return no time stamps).
+A quiet trial counts whole. A gated trial counts without its noisy windows. A faulty trial does not
+count, nor does a noisy trial without windows, as of old runs or SUTs that return no time stamps.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from wirespeed.model.result.trial import Trial
 
 
 class Standing(StrEnum):
+    """Part of a trial that counts."""
+
     QUIET = "quiet"
     GATED = "gated"
     FAULTY = "faulty"
@@ -21,7 +23,7 @@ class Standing(StrEnum):
 
 
 class Outcome(StrEnum):
-    """Of a trial, in time that counts; overload is loss, or queues that grow."""
+    """Outcome of a trial in counted time; overload means loss or growing queues."""
 
     NO_LOSS = "no loss"
     WITHIN_GOAL = "within the PDR's goal"
@@ -29,22 +31,23 @@ class Outcome(StrEnum):
     UNKNOWN = "nothing counts"
 
 
-# Queues that grow by less are steady: a search at its usual width asks no more.
+# Queues that grow by less are steady, as in a search at its usual width.
 STEADY_GROWTH = 0.005
-# Windows whose queues had not drained may lose what a disturbance before them left; more than this
-# is an overload beyond doubt.
+# Windows with undrained queues may lose frames that earlier noise left. A larger loss ratio proves
+# an overload.
 BEYOND_DOUBT = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class CountedTime:
-    """Frames offered and lost in the time that counts, and how much queues grew as a share of
-    them; None where that is not known. clean_share: of the trial's time."""
+    """Frames in the counted time of a trial."""
 
     clean_share: float
+    """Clean share of the trial's time, 0 to 1."""
     offered: int
     lost: int
     growth: float | None
+    """Growth of the queues as a share of the offered frames; None if unknown."""
 
     @property
     def loss_ratio(self) -> float:
@@ -52,7 +55,7 @@ class CountedTime:
 
     @property
     def overload(self) -> float:
-        """The share of the offered frames that the SUT cannot forward: lost, or queued up."""
+        """Share of the offered frames that the SUT cannot forward: lost or queued."""
         growth = max(0.0, self.growth or 0.0)
         return (self.loss_ratio + growth) / (1 + growth)
 
@@ -66,7 +69,10 @@ def standing(trial: Trial) -> Standing:
 
 
 def counted_time(trial: Trial) -> CountedTime | None:
-    """None where nothing of it counts. Without a clean window an overload may still be certain."""
+    """Return the counted time; None if nothing counts.
+
+    A trial without a clean window counts if its overload is certain.
+    """
     gated, growth = trial.gated, growth_ratio(trial)
     if trial.fault is not None:
         return None
@@ -84,7 +90,7 @@ def counted_time(trial: Trial) -> CountedTime | None:
 
 
 def growth_ratio(trial: Trial) -> float | None:
-    """How much longer queues became in clean windows, of the frames offered; None: unknown."""
+    """Return the growth of queues in clean windows per offered frame; None if unknown."""
     runs = trial.gated.runs if trial.gated is not None else ()
     offered = sum(run.offered for run in runs)
     return sum(run.growth_frames for run in runs) / offered if offered else None

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much did a change bring, over pairs of measurements with and without it?
+"""Measure the gain of a change over pairs of measurements with and without it.
 
-By ranks, since few pairs tell no distribution: the true median lies between the k-th lowest and the
-k-th highest of n ratios with the confidence of the sign test, whatever their distribution. With
-three pairs even the widest interval has only 75%: how sure it is, is always said.
+The interval uses ranks, because few pairs show no distribution. The true median lies between the
+k-th lowest and the k-th highest of n ratios with the confidence of the sign test, for any
+distribution. With three pairs even the widest interval has a confidence of only 75%, so the
+confidence is always reported.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ WANTED = 0.95
 
 
 class Verdict(StrEnum):
+    """Conclusion about a change."""
+
     MORE = "brings more"
     LESS = "brings less"
     UNDECIDED = "no difference shown"
@@ -25,15 +28,18 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MeasuredGain:
-    """gain: the median of after / before - 1 over `pairs` pairs. low, high: its interval, with that
-    confidence, at least WANTED where there are six pairs or more."""
+    """Gain of a change over pairs of measurements."""
 
     before: float
     after: float
     gain: float
+    """Median of after / before - 1."""
     low: float
+    """Lower bound of the gain."""
     high: float
+    """Upper bound of the gain."""
     confidence: float
+    """Confidence of the interval; at least WANTED with six pairs or more."""
     pairs: int
 
     @property
@@ -46,7 +52,10 @@ class MeasuredGain:
 
 
 def measured_gain(pairs: Sequence[tuple[float, float]]) -> MeasuredGain:
-    """pairs: the figure before and after, at least one; each before is above 0."""
+    """Return the median gain and its interval.
+
+    pairs: rate before and after the change, at least one pair; each rate before is above 0.
+    """
     ratios = sorted(after / before - 1 for before, after in pairs)
     count = len(ratios)
     skipped = max(
@@ -61,6 +70,9 @@ def measured_gain(pairs: Sequence[tuple[float, float]]) -> MeasuredGain:
 
 
 def _confidence(count: int, skipped: int) -> float:
-    """That the median lies within the ratios, without `skipped` of them at either end."""
+    """Return the confidence that the median lies within the ratios.
+
+    skipped: number of ratios excluded at each end.
+    """
     outside = sum(math.comb(count, i) for i in range(skipped + 1))
     return max(0.0, 1 - float(outside) / 2.0 ** (count - 1))

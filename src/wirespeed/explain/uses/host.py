@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much time did the host take from the threads that poll?"""
+"""Report the time that the host took from the polling threads."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from wirespeed.model.result.explanation import EvidenceFigure, Resource, Resourc
 from wirespeed.model.result.trial import Trial
 from wirespeed.model.words import counted, microseconds, share
 
-# Of the time: less than this explains no figure.
+# Smaller shares of the time do not explain a rate.
 WORTH_TELLING = 0.01
 
 
 def scheduling(_point: Measured, number: int, trial: Trial) -> ResourceUse:
-    """Other programs on the CPUs that poll, and siblings on their cores."""
+    """Report the time taken by other programs on the polling CPUs, and by SMT siblings."""
     seen, source = trial.observation, f"trial {number}"
     waited_ns = sum(thread.runqueue_wait_ns for thread in seen.threads)
     switches = sum(thread.involuntary_switches for thread in seen.threads)
@@ -38,7 +38,7 @@ def scheduling(_point: Measured, number: int, trial: Trial) -> ResourceUse:
 
 
 def steal(_point: Measured, number: int, trial: Trial) -> ResourceUse:
-    """Time that the hypervisor gave to others."""
+    """Report the steal time of the polling CPUs."""
     seen = trial.observation
     cpus = {(thread.host, thread.cpu) for thread in seen.threads}
     if not cpus:

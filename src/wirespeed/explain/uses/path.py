@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much do frames use of links, memory and queues on their way?"""
+"""Report how frames use links, memory and queues on their path."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from wirespeed.model.result.explanation import EvidenceFigure, Resource, Resourc
 from wirespeed.model.result.trial import Trial
 from wirespeed.model.words import mpps, percent
 
-# One that does this much less than the mean leaves work to the others.
+# Share below the mean at which a thread or worker counts as uneven.
 UNEVEN = 0.1
 
 _US = "\N{MICRO SIGN}s"
 
 
 def link(point: Measured, number: int, trial: Trial) -> ResourceUse:
-    """Virtual ports have a speed only where a study gives them one."""
+    """Report the use of the line rate; virtual ports have a speed only if a study sets one."""
     frames = point.frames
     if frames is None or (frames.nominal_link and not frames.traffic.link_bound):
         sentence = "The generator's ports are virtual and not bound to a speed."
@@ -36,7 +36,7 @@ def link(point: Measured, number: int, trial: Trial) -> ResourceUse:
 
 
 def copies(point: Measured, _number: int, _trial: Trial) -> ResourceUse:
-    """What an octet costs: a straight line through the run's points with other frame sizes."""
+    """Report the time per octet, from a linear fit over the run's points with other frame sizes."""
     frames, sizes = point.frames, dict(point.other_sizes)
     if frames is None or len(sizes) < 2:
         sentence = (
@@ -59,7 +59,7 @@ def copies(point: Measured, _number: int, _trial: Trial) -> ResourceUse:
 
 
 def queues(_point: Measured, number: int, trial: Trial) -> ResourceUse:
-    """How long the shallowest stage holds what is offered, beside the longest pause of the SUT."""
+    """Compare the time that the smallest queue buffers with the longest pause of the SUT."""
     seen, source = trial.observation, f"trial {number}"
     held = seen.ring_frames * len(seen.directions)
     if not held or not trial.offered_fps:
@@ -87,7 +87,7 @@ def queues(_point: Measured, number: int, trial: Trial) -> ResourceUse:
 
 
 def balance(point: Measured, number: int, trial: Trial) -> ResourceUse:
-    """How evenly the switch's threads, or a function's workers, shared the frames."""
+    """Report how evenly the switch's threads, or a function's workers, share the frames."""
     shares, (queued, of_queues) = _shares(point, trial), _queues(trial, number)
     if len(shares) < 2:
         sentence = f"One thread has all the frames. {queued}"
@@ -114,7 +114,7 @@ def balance(point: Measured, number: int, trial: Trial) -> ResourceUse:
 
 
 def _queues(trial: Trial, number: int) -> tuple[str, tuple[EvidenceFigure, ...]]:
-    """What each of several queues of a port got, in a sentence and as figures."""
+    """Return the frames of each queue of multi-queue ports, as a sentence and as evidence."""
     frames: defaultdict[str, dict[int, int]] = defaultdict(dict)
     for each in trial.observation.queues:
         frames[each.port][each.queue] = each.frames

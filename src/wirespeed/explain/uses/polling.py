@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much CPU time do switch, network functions and generator use for a frame?"""
+"""Report the CPU time per frame of switch, network functions and generator."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def switch(point: Measured, number: int, trial: Trial) -> ResourceUse:
 
 
 def function(point: Measured, number: int, trial: Trial) -> ResourceUse:
-    """With a note where functions are tasks of the generator's threads."""
+    """Report the network functions; without a time if they are tasks of the generator's threads."""
     found = stage(point, trial, Resource.GENERATOR)
     if found.shared:
         names = ", ".join(found.shared)
@@ -38,7 +38,7 @@ def function(point: Measured, number: int, trial: Trial) -> ResourceUse:
 
 
 def generator(point: Measured, number: int, trial: Trial) -> ResourceUse:
-    """What it could not offer, beside how busy it was."""
+    """Report the highest offered load, the share of late frames, and the busy time."""
     seen, source = trial.observation, f"trial {number}"
     intended, unsent = seen.total("intended"), seen.total("unsent")
     highest_fps = max(each.offered_fps for each in point.result.here)
@@ -77,7 +77,7 @@ def _known(found: PollingStage) -> Iterator[PollingThread]:
 
 
 def frame_ns(thread: PollingThread, trial: Trial) -> float | None:
-    """Busy time of the thread for each frame delivered."""
+    """Return the thread's busy time per delivered frame in ns; None if unknown."""
     fps = carried_fps(trial)
     return 1e9 * thread.busy_share / fps if thread.busy_share is not None and fps else None
 
@@ -106,7 +106,7 @@ def _figures(
 
 
 def _cycles(point: Measured, thread: PollingThread, cost_ns: float | None) -> float | None:
-    """Of the time stamp counter, which is the generator's host's."""
+    """Convert a time into cycles of the generator host's TSC; None on other hosts."""
     if point.tsc_hz is None or cost_ns is None or thread.host:
         return None
     return cost_ns * point.tsc_hz / 1e9
