@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a point get its fault: its settings, its plan, what is done while its bench is up?"""
+"""Add a fault to a point: to its settings, its plan, and its running bench."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from wirespeed.model.study.spec import Frames, Roles
 
 
 def refusals(frames: Frames) -> Iterator[Fault]:
-    """Why this point cannot have its fault."""
+    """Yield the reasons why the point cannot have its fault."""
     wanted = frames.fault
     if wanted is None:
         return
@@ -56,14 +56,14 @@ def _strength_refusals(kind: FaultKind, wanted: InjectedFault) -> Iterator[Fault
 
 
 def as_built(frames: Frames) -> Frames:
-    """The point with the settings that cause its fault."""
+    """Return the point with the settings that cause its fault."""
     if frames.fault is None:
         return frames
     return FAULTS[frames.fault.kind].changed(frames, strength_of(frames.fault))
 
 
 def as_planned(plan: Plan, facts: HostFacts, frames: Frames) -> Plan:
-    """The plan of a point with the settings that cause its fault."""
+    """Return the plan of a point with the settings that cause its fault."""
     if frames.fault is None:
         return plan
     kind, strength = FAULTS[frames.fault.kind], strength_of(frames.fault)
@@ -77,7 +77,10 @@ def as_planned(plan: Plan, facts: HostFacts, frames: Frames) -> Plan:
 def injections(
     frames: Frames, host: Host, place: Place, wiring: Wiring, parts: Sequence[Part]
 ) -> tuple[Injection, ...]:
-    """What causes the point's fault while its bench is up. frames: as it was built."""
+    """Return the actions that cause the point's fault while its bench is up.
+
+    frames: the point as it was built.
+    """
     if frames.fault is None:
         return ()
     scene = Scene(
@@ -89,17 +92,17 @@ def injections(
 
 
 def opens(frames: Frames) -> bool:
-    """Whether the path passes frames before its fault is caused."""
+    """Return whether the path passes frames before its fault is injected."""
     return frames.fault is None or FAULTS[frames.fault.kind].opens
 
 
 def needs_of_fault(frames: Frames) -> tuple[str, ...]:
-    """What the host must have for the point's fault."""
+    """Return the needs of the point's fault on its host."""
     return () if frames.fault is None else FAULTS[frames.fault.kind].needs
 
 
 def strength_of(wanted: InjectedFault) -> float:
-    """As wanted, or the kind's default; 0 where the kind has none."""
+    """Return the requested strength, otherwise the type's default; 0 if the type has none."""
     if wanted.strength is not None:
         return wanted.strength
     strength = FAULTS[wanted.kind].strength
@@ -107,7 +110,7 @@ def strength_of(wanted: InjectedFault) -> float:
 
 
 def place_of(frames: Frames) -> str:
-    """Where the fault of a point that has one is caused."""
+    """Return the place of a point's fault. Raises ValueError if the point has no fault."""
     wanted = frames.fault
     if wanted is None:
         raise ValueError("the point has no fault")

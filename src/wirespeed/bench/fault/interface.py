@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a kind of fault: where can it be caused, what does it change, what does it do meanwhile?
+"""Define a fault type: its places, its changes to a point, and its actions during a trial.
 
-To add one: a file here that makes a FaultKind, and its name in FAULTS (__init__.py). A fault is
-caused by settings of the point (`changed`) or of its plan (`planned`), or by something that is done
-while the bench is up (`injection`). Nothing that explains a point is told of it.
+To add a type, write a file here that defines a FaultKind, and register it in FAULTS (__init__.py).
+Settings of the point (`changed`) or of its plan (`planned`) cause a fault, or an action while the
+bench is up (`injection`). Explainers do not know of the fault.
 """
 
 from __future__ import annotations
@@ -25,20 +25,25 @@ from wirespeed.model.study.spec import Frames
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """What the strength of a kind means. unit: e.g. "frames/s"; least and most are allowed."""
+    """Strength of a fault type."""
 
     meaning: str
+    """Meaning of the value."""
     unit: str
+    """Unit, e.g. "frames/s"."""
     default: float
     least: float
+    """Smallest allowed value."""
     most: float
+    """Largest allowed value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A bench that is up, and what is to be caused on it. frames: the point as it was built."""
+    """A running bench and the fault to inject there."""
 
     frames: Frames
+    """The point as it was built."""
     strength: float
     place: str
     seed: int
@@ -50,58 +55,63 @@ class Scene:
 
     @property
     def chance(self) -> random.Random:
-        """The same for the same seed. No secret depends on it."""
+        """Random numbers that depend only on the seed; no secret depends on them."""
         return random.Random(self.seed)  # noqa: S311
 
     def part(self, name: str) -> Part:
-        """Raises StopIteration where the bench has no part of that name."""
+        """Return the component of that name. Raises StopIteration if there is none."""
         return next(part for part in self.parts if part.name == name)
 
 
 class FaultKind(Protocol):
-    """name: as written in fault.kind. strength: None where there is no more or less of it. needs:
-    what the host must have, as in a study's list `needs`. opens: whether the path passes frames
-    until `injection` has done its work; else the fault may keep it shut from the beginning."""
+    """A type of fault."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Name, as in fault.kind."""
+        ...
 
     @property
     def summary(self) -> str: ...
 
     @property
-    def strength(self) -> Strength | None: ...
+    def strength(self) -> Strength | None:
+        """Strength; None if the fault has none."""
+        ...
 
     @property
-    def needs(self) -> tuple[str, ...]: ...
+    def needs(self) -> tuple[str, ...]:
+        """Conditions on the host, as in a study's list `needs`."""
+        ...
 
     @property
-    def opens(self) -> bool: ...
+    def opens(self) -> bool:
+        """The path passes frames until `injection` acts; else it may be blocked from the start."""
+        ...
 
     def places(self, frames: Frames) -> tuple[str, ...]:
-        """Ports of the switch, functions or programs where it can be caused; empty: nowhere at this
-        point."""
+        """Return the ports, functions or programs where it can be injected; empty if none."""
         ...
 
     def refused(self, frames: Frames) -> Iterator[Fault]:
-        """Why this point, as the study has it, cannot have the fault."""
+        """Yield the reasons why the point, as in the study, cannot have the fault."""
         ...
 
     def changed(self, frames: Frames, strength: float) -> Frames:
-        """The point with the settings that cause it."""
+        """Return the point with the settings that cause the fault."""
         ...
 
     def planned(self, plan: HostPlan, facts: HostFacts, strength: float, place: str) -> HostPlan:
-        """The plan of the SUT's host with the settings that cause it."""
+        """Return the plan of the SUT's host with the settings that cause the fault."""
         ...
 
     def injection(self, scene: Scene) -> Injection | None:
-        """What causes it while the bench is up; None where its settings do."""
+        """Return the action that causes the fault; None if settings cause it."""
         ...
 
 
 class Kind:
-    """What kinds of faults have in common: each overrides what it needs."""
+    """Defaults of a fault type; each type overrides what it needs."""
 
     name = ""
     summary = ""
@@ -126,22 +136,22 @@ class Kind:
 
 
 class Lasting:
-    """An injection that stays as it is from trial to trial; a kind adds `up`."""
+    """An injection that is the same in every trial; a fault type adds `up`."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
 
     def up(self) -> None:
-        """Nothing to do before the first trial."""
+        """Do nothing before the first trial."""
 
     def begin(self) -> None:
-        """Nothing to do before a trial."""
+        """Do nothing before a trial."""
 
     def steps(self, _duration_s: float) -> Sequence[Step]:
         return ()
 
     def rest(self) -> None:
-        """Nothing to do after the traffic."""
+        """Do nothing after the traffic."""
 
     def down(self) -> None:
-        """What it changed ends with the bench's programs."""
+        """Do nothing: the fault ends with the bench's programs."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a fault reach the bench's Open vSwitch?"""
+"""Access the bench's Open vSwitch from an injected fault."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from wirespeed.bench.topology.wiring import SWITCH
 
 
 def vswitch(scene: Scene) -> OvsDpdk:
-    """The part of the bench. Raises StopIteration where it has none: `places` says so before."""
+    """Return the bench's Open vSwitch.
+
+    Raises StopIteration if there is none; `places` rejects such a point earlier.
+    """
     return next(p for p in scene.parts if isinstance(p, OvsDpdk) and p.hop == SWITCH)
 
 
@@ -20,7 +23,7 @@ def control(scene: Scene) -> Control:
 
 
 def bridge_of(scene: Scene, port: str) -> Bridge:
-    """The bridge that has the port."""
+    """Return the bridge that has the port."""
     return next(
         bridge for bridge in vswitch(scene).bridges if any(p.name == port for p in bridge.ports)
     )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read the cgroups of threads: limits of CPU time, how often each was reached, and freezers.
+"""Read the cgroups of threads: CPU time limits, throttling counters and freezers.
 
-cgroup v1 (cpu.cfs_quota_us, throttled_time in ns, freezer.state) and v2 (cpu.max, throttled_usec,
-cgroup.events); what an ancestor has holds for a thread as well
+Supports cgroup v1 (cpu.cfs_quota_us, throttled_time in ns, freezer.state) and v2 (cpu.max,
+throttled_usec, cgroup.events). Limits of an ancestor apply to a thread as well
 (Documentation/admin-guide/cgroup-v2.rst).
 """
 
@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from wirespeed.model.result.thread_time import Throttle
 from wirespeed.remote.interface import Runner
 
-# What somebody sets, v1 and v2.
+# Writable settings of v1 and v2.
 _SETTINGS = (
     "cpu.max", "cpu.cfs_quota_us", "cpu.weight", "cpu.shares", "cpuset.cpus", "cpu.idle",
     "freezer.state", "cgroup.freeze",
@@ -28,21 +28,22 @@ _MOUNT = re.compile(r"^\S+ (?P<at>/\S+) (?P<kind>cgroup2?) (?P<options>\S+)", re
 
 @dataclass(frozen=True, slots=True)
 class Cgroup:
-    """One cgroup with what its files said. path: within its hierarchy, e.g. "/system.slice"."""
+    """One cgroup with the content of its files."""
 
     directory: str
     path: str
+    """Path within its hierarchy, e.g. "/system.slice"."""
     files: Mapping[str, str] = field(default_factory=dict)
 
     def settings(self) -> Iterator[tuple[str, str]]:
-        """Yield what somebody may set, by path of the file."""
+        """Yield the writable settings, by path of the file."""
         for name in _SETTINGS:
             if name in self.files:
                 yield f"{self.directory}/{name}", self.files[name]
 
     @property
     def throttle(self) -> Throttle | None:
-        """Its quota with the counters since it was made; None where it has none."""
+        """Quota with its counters since creation; None without a quota."""
         if "cpu.stat" not in self.files:
             return None
         quota, period = self._quota()
@@ -61,13 +62,13 @@ class Cgroup:
 
     @property
     def frozen(self) -> bool:
-        """Return whether its threads are stopped by a freezer now."""
+        """A freezer stops its threads now."""
         first = self.files.get("freezer.state", "").startswith("FR")  # FREEZING or FROZEN
         return first or bool(self._counters("cgroup.events").get("frozen", 0))
 
     @property
     def frozen_us(self) -> int:
-        """Time that it has been frozen so far, in µs; 0 before Linux 6.18, which does not tell."""
+        """Total frozen time in µs; 0 before Linux 6.18, which does not report it."""
         return self._counters("cgroup.stat.local").get("frozen_usec", 0)
 
     def _counters(self, name: str) -> Mapping[str, int]:
@@ -77,14 +78,14 @@ class Cgroup:
 
 @dataclass(frozen=True, slots=True)
 class Cgroups:
-    """The cgroups of some threads at one moment, innermost first; not the roots."""
+    """Cgroups of some threads at one moment, innermost first, without the roots."""
 
     by_thread: Mapping[int, tuple[Cgroup, ...]]
 
     def throttled_since(self, before: Cgroups, tid: int) -> Throttle | None:
-        """Return the limit that stopped the thread's cgroup longest between two readings.
+        """Return the limit that throttled the thread longest between two readings.
 
-        None where no limit was reached.
+        Returns None if no limit was reached.
         """
         then = {each.directory: each.throttle for each in before.by_thread.get(tid, ())}
         reached = [
@@ -95,9 +96,9 @@ class Cgroups:
         return max((t for t in reached if t.times), key=lambda t: t.throttled_ns, default=None)
 
     def frozen_since(self, before: Cgroups, tid: int) -> str:
-        """Return the path of a cgroup of the thread that is frozen now or was since; "" if none.
+        """Return the path of a cgroup of the thread that is or was frozen; "" if none.
 
-        Of one that was thawed meanwhile only Linux 6.18 and later tell.
+        Only Linux 6.18 and later report a cgroup that was thawed between the readings.
         """
         then = {each.directory: each.frozen_us for each in before.by_thread.get(tid, ())}
         for each in self.by_thread.get(tid, ()):
@@ -107,7 +108,7 @@ class Cgroups:
 
 
 def read(runner: Runner, tids: Collection[int]) -> Cgroups:
-    """Read the cgroups of these threads; a thread that has ended has none."""
+    """Read the cgroups of these threads; an ended thread has none."""
     paths = {f"/proc/{tid}/task/{tid}/cgroup": tid for tid in tids}
     texts = runner.read_many((*paths, "/proc/mounts"))
     mounts = list(_mounts(texts.pop("/proc/mounts")))
@@ -130,7 +131,7 @@ def _files_of(files: Mapping[str, str | OSError], directory: str) -> Mapping[str
 
 
 def _mounts(text: str | OSError) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield where cgroups are mounted, and the controllers there; none: version 2."""
+    """Yield each cgroup mount point with its controllers; no controllers mean version 2."""
     for found in _MOUNT.finditer(text if isinstance(text, str) else ""):
         second = found["kind"] == "cgroup2"
         controllers = _CONTROLLERS.intersection(found["options"].split(","))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When was a reading of the TSC, in ns since the trial's first frame was due?
+"""Convert TSC readings to ns since the first frame of a trial was due.
 
-All programs of a host read the same TSC; another host has its own, which is aligned to it here.
+All programs of a host read the same TSC. The TSC of another host is aligned to it here.
 """
 
 from __future__ import annotations
@@ -11,17 +11,19 @@ from dataclasses import dataclass
 
 from wirespeed.bench.noise.interface import WatchingProgram
 
-# The quickest of so many answers says best when it was given.
+# Number of readings; the time of the quickest answer is the most exact.
 _READINGS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class TrialClock:
-    """started_tsc: when the first frame was due. error_ns: how wrong a moment may be."""
+    """Clock of one trial."""
 
     started_tsc: int
+    """TSC at which the first frame was due."""
     tsc_hz: float
     error_ns: int = 0
+    """Largest error of a converted time in ns."""
 
     def at_ns(self, tsc: int) -> int:
         return self.length_ns(tsc - self.started_tsc)
@@ -32,30 +34,34 @@ class TrialClock:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """What the TSCs of two hosts read at one moment, give or take error_ns."""
+    """Readings of two hosts' TSCs for one moment."""
 
     near: int
     far: int
     error_ns: int
+    """Largest error of the moment in ns."""
 
 
 class ClockElsewhere:
-    """The TSC of another host than the generator's, aligned before and after each trial.
+    """TSC of another host than the generator's, aligned before and after each trial.
 
-    Between the two it is taken to run evenly, so it is never more wrong than the worse of them.
+    It is assumed to run evenly in between, so its error is at most the larger of the two errors.
     """
 
     def __init__(self, near: WatchingProgram, far: WatchingProgram) -> None:
-        """near: on the generator's host, whose TSC a trial's clock reads."""
+        """Align `far` to `near`, whose TSC the trial's clock reads, on the generator's host."""
         self._near, self._far = near, far
         self._before: _Pair | None = None
 
     def align(self) -> None:
-        """Before the trial."""
+        """Align the clocks before the trial."""
         self._before = self._pair()
 
     def of(self, clock: TrialClock) -> TrialClock:
-        """The trial's clock, once it has ended, for readings of this TSC."""
+        """Convert the clock of an ended trial to readings of this TSC.
+
+        Raises ValueError if `align` was not called before the trial.
+        """
         before, after = self._before, self._pair()
         if before is None:
             raise ValueError("the clocks were not aligned before the trial")
@@ -71,7 +77,11 @@ class ClockElsewhere:
 
 
 def _read(program: WatchingProgram) -> tuple[int, int, int, float]:
-    """A reading of a TSC, when it was by our clock, how wrong that may be (ns), and its rate."""
+    """Read a TSC.
+
+    Returns the reading, its time on our clock in ns, the error of that time in ns, and the TSC's
+    rate in Hz.
+    """
     found = []
     for _ in range(_READINGS):
         asked_ns = time.monotonic_ns()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much CPU time did competing processes use, which are not the bench's, and which were they?
+"""Measure the CPU time of competing processes, which are not the bench's, and name them.
 
-Two looks at every process, with what its children used that have ended: then programs that came and
-went between the looks count as well (a compiler's, say), by whoever waited for them. ksoftirqd does
-not compete: it does the kernel's share of the bench's own traffic.
+Each of two readings covers all processes and their ended children. So a program that started and
+ended between the readings, e.g. a compiler, counts for the parent that waited for it. ksoftirqd
+does not compete, because it carries the bench's own traffic.
 """
 
 from __future__ import annotations
@@ -18,38 +18,42 @@ from wirespeed.remote.interface import Runner
 
 _TICKS_PER_S = 100  # USER_HZ
 _NAMED = 3
-# It serves the network for whoever sends and receives.
+# Prefix of kernel threads that process network traffic for all programs.
 SERVES = "ksoftirqd/"
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a process had used by then, in ticks; children: those that it has waited for. cpu: where
-    it ran last. started: in ticks since boot."""
+    """CPU time that a process has used, in ticks."""
 
     name: str
     parent: int
     own: int
     children: int
+    """Time of ended children that it has waited for."""
     cpu: int = -1
+    """CPU on which it ran last."""
     started: int = 0
+    """Start time in ticks since boot."""
 
 
 @dataclass(frozen=True, slots=True)
 class Competing:
-    """CPU time in seconds; busiest: the names of those that used most, the first of all first."""
+    """CPU time of competing processes."""
 
     cpu_s: float
+    """Sum in seconds."""
     busiest: tuple[str, ...]
+    """Names of the processes that used most, most first."""
 
 
 def look(runner: Runner) -> Mapping[int, Usage]:
-    """Every process by its id (proc_pid_stat(5))."""
+    """Return every process by its id (proc_pid_stat(5))."""
     return _look(runner, "/proc/[0-9]*/stat")
 
 
 def look_at_tasks(runner: Runner, pids: Collection[int]) -> Mapping[int, Usage]:
-    """Every thread of these processes by its id."""
+    """Return every thread of these processes by its id."""
     return _look(runner, *(f"/proc/{pid}/task/[0-9]*/stat" for pid in pids))
 
 
@@ -81,9 +85,9 @@ def competing(
     parent: int,
     cpus: Collection[int],
 ) -> Competing:
-    """What all but the bench's processes used between two looks, where they may run on these CPUs.
+    """Return the CPU time of processes that may run on these CPUs and are not the bench's.
 
-    parent: the process that starts the bench's; what its children used is the bench's.
+    parent: process that starts the bench's processes; time of its children is the bench's.
     """
     used = _used(before, after, parent)
     foreign = {
@@ -110,12 +114,12 @@ def by_cpu(
     host: str = "",
     booted_s: float = 0.0,
 ) -> tuple[Competitor, ...]:
-    """Who else used each of these CPUs, and for which share of the time, most first.
+    """Return the other programs on each of these CPUs with their time shares, most first.
 
-    Processes of one name count together, with the PID of the one that used most. A process counts
-    where it ran last, with its children that ended between the looks. bench: processes that are
-    not told, with their children; us: we, without ours, since what we start on purpose may compete.
-    booted_s: see booted_at.
+    Processes of one name are summed, with the PID of the one that used most. A process counts on
+    the CPU where it ran last, with its children that ended between the readings. bench: processes
+    to ignore, with their children. us: this process, ignored without its children, which may
+    compete on purpose. booted_s: see booted_at.
     """
     used: Counter[tuple[str, int]] = Counter()
     most: dict[tuple[str, int], tuple[int, int]] = {}
@@ -138,7 +142,7 @@ def by_cpu(
 
 
 def booted_at(runner: Runner) -> float:
-    """Return when the host was booted, in s since the epoch (proc_stat(5), btime)."""
+    """Return the host's boot time in s since the epoch (proc_stat(5), btime)."""
     lines = (line.split() for line in runner.read("/proc/stat").splitlines())
     return next((float(words[1]) for words in lines if words[:1] == ["btime"]), 0.0)
 
@@ -146,7 +150,10 @@ def booted_at(runner: Runner) -> float:
 def _used(
     before: Mapping[int, Usage], after: Mapping[int, Usage], parent: int
 ) -> Mapping[int, int]:
-    """Ticks by process. Of one that has ended its parent was given all, earlier ticks as well."""
+    """Return the ticks of each process.
+
+    All ticks of an ended process were added to its parent, so earlier ticks are subtracted there.
+    """
     used = {
         pid: _ticks(now, pid == parent) - _ticks(before.get(pid), pid == parent)
         for pid, now in after.items()
@@ -169,7 +176,7 @@ def _ticks(usage: Usage | None, alone: bool) -> int:
 
 
 def _may_run_on(runner: Runner, pids: Collection[int], cpus: Collection[int]) -> tuple[int, ...]:
-    """Those of the processes that these CPUs are open to; one that has just ended counts."""
+    """Return the processes that may run on these CPUs, and those that have just ended."""
     statuses = {f"/proc/{pid}/status": pid for pid in pids}
     found = runner.read_many(tuple(statuses))
     return tuple(
@@ -180,7 +187,7 @@ def _may_run_on(runner: Runner, pids: Collection[int], cpus: Collection[int]) ->
 
 
 def allowed_cpus(status: str) -> set[int]:
-    """The CPUs that a process may use, from its status (proc_pid_status(5))."""
+    """Return the CPUs that a process may use, from its status (proc_pid_status(5))."""
     for line in status.splitlines():
         if line.startswith("Cpus_allowed_list:"):
             return set(parse_list(line.partition(":")[2].strip()))

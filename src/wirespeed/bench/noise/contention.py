@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Was a CPU as fast as it can be? (SMT contention probe)
+"""Detect that another program or VM used a polling CPU's core (SMT contention probe).
 
-In a virtual machine another one on the core's other thread takes up to half of what the core can
-do, and neither steal nor any counter in the guest shows it. wsdp times a fixed piece of work on
-each polling CPU every 2 ms; here that becomes a share of what the work takes at best.
+In a virtual machine, another VM on the core's other thread takes up to half of the core's speed.
+Neither steal time nor any counter in the guest shows it. wsdp times a fixed amount of work on each
+polling CPU every 2 ms. Here each time becomes a ratio to the shortest time.
 """
 
 from __future__ import annotations
@@ -21,36 +21,35 @@ from wirespeed.model.result.evidence import ContentionSamples
 from wirespeed.remote.interface import Runner
 
 _FORMAT = "wirespeed-contention-1"
-# Half as often, it misses half of the stops of a millisecond; twice as often, it takes 3% of a CPU.
+# At 4 ms the probe misses half of all 1 ms stops; at 1 ms it takes 3% of a CPU.
 PERIOD_NS = 2_000_000
-# A window counts between two samples, the last one of a trial as well; and where programs share a
-# CPU, the generator gets its start later than the probe.
+# A window counts only between two samples, and the last window of a trial needs one as well. The
+# generator may start later than the probe if programs share a CPU.
 _MARGIN_NS = 40_000_000
-# Of a trial's samples a tenth is faster: neither luck nor an exception.
+# Quantile of a trial's samples that counts as fast: neither luck nor an outlier.
 _FASTEST = 0.1
 _SESSIONS = 16
-# A core whose best is so much slower than in earlier sessions is shared all the time, or clocked
+# A core whose best is slower by this factor than in earlier sessions is always shared, or clocked
 # down.
 _MOVED = 1.1
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeStop:
-    """The probe itself was stopped on this CPU: it woke up late, or its work took far too long.
-
-    begin_ns: when it was seen to run last; end_ns: when it ran again.
-    """
+    """A stop of the probe itself on a CPU: it woke up late, or its work took far too long."""
 
     cpu: int
     begin_ns: int
+    """Last time at which it was known to run."""
     end_ns: int
+    """Time at which it ran again."""
 
 
 @dataclass(slots=True)
 class Reference:
-    """What the probe's work takes at best, in cycles by CPU; remembered over sessions of this host.
+    """Shortest time of the probe's work, in cycles by CPU, over sessions on this host.
 
-    A session in which a core is shared all the time has no fast sample of its own.
+    A session has no fast sample of its own if a core is shared all the time.
     """
 
     runner: Runner
@@ -60,6 +59,7 @@ class Reference:
 
     @classmethod
     def open(cls, runner: Runner, path: str) -> Reference:
+        """Read the values of earlier sessions; start without them if the file is unreadable."""
         if not runner.glob(path):
             return cls(runner, path)
         try:
@@ -67,20 +67,21 @@ class Reference:
                 int(cpu): [int(c) for c in v] for cpu, v in load_json(runner.read(path)).items()
             }
         except (ValueError, AttributeError, TypeError):
-            kept = {}  # It only remembers: what cannot be read is measured anew.
+            kept = {}  # The file is only a cache; unreadable values are measured again.
         return cls(runner, path, kept)
 
     def learn(self, cpu: int, works: Collection[int]) -> None:
+        """Update the best value of a CPU with the samples of one trial."""
         fast = sorted(works)[int(_FASTEST * len(works))]
         self.best[cpu] = min(fast, self.best.get(cpu, fast))
 
     def cycles(self, cpu: int) -> int:
-        """The least of this session, or what earlier ones usually had at best."""
+        """Return the smaller one of this session's best and the usual best of earlier sessions."""
         usual = self._usual(cpu)
         return min(self.best[cpu], usual) if usual else self.best[cpu]
 
     def moved(self, cpu: int) -> str | None:
-        """A sentence where this session's best is far from the earlier ones'."""
+        """Return a sentence if this session's best is far above that of earlier sessions."""
         usual = self._usual(cpu)
         if usual is None or self.best[cpu] <= _MOVED * usual:
             return None
@@ -94,7 +95,7 @@ class Reference:
         return round(median(found)) if found else None
 
     def keep(self) -> None:
-        """Write this session's best down for the next ones."""
+        """Store this session's best for later sessions."""
         kept = {str(cpu): list(values) for cpu, values in self.earlier.items()}
         for cpu, cycles in self.best.items():
             kept[str(cpu)] = [*kept.get(str(cpu), []), cycles][-_SESSIONS:]
@@ -103,18 +104,21 @@ class Reference:
 
 @dataclass(slots=True)
 class ContentionProbe:
-    """forwarding: the CPUs that threads of the SUT poll on. host: see ContentionSamples."""
+    """Contention probe of one host."""
 
     program: WatchingProgram
     cpus: frozenset[int]
     forwarding: frozenset[int]
+    """CPUs of the SUT's polling threads."""
     reference: Reference
     period_ns: int = PERIOD_NS
     refused: str | None = None
+    """Reason why wsdp does not sample; None if it does."""
     host: str = ""
+    """As in ContentionSamples."""
 
     def start(self, before_ns: int, duration_s: float) -> None:
-        """Sample from now on: the traffic, asked for next, begins before_ns after that."""
+        """Start to sample; the traffic is requested next and begins before_ns later."""
         self.refused = None
         length_ns = before_ns + round(duration_s * 1e9) + _MARGIN_NS
         asked = ",".join(f"cpu={cpu}" for cpu in sorted(self.cpus))
@@ -130,7 +134,7 @@ class ContentionProbe:
     def stop(
         self, clock: TrialClock
     ) -> tuple[tuple[ContentionSamples, ...], tuple[ProbeStop, ...], tuple[str, ...]]:
-        """The samples, where the probe itself was stopped, and what could not be seen."""
+        """Return the samples, the stops of the probe itself, and what could not be watched."""
         if self.refused is not None:
             return (), (), (f"nobody watched whether cores were shared: {self.refused}",)
         file = load_json(self.program.export("contention_samples"))
@@ -161,7 +165,7 @@ class ContentionProbe:
         return tuple(samples), tuple(stopped), tuple(unseen)
 
 
-# So much later than it usually wakes up, or for so long at its work: the CPU itself stood still.
+# Delay beyond the usual wake-up, or length of the work, that proves a stopped CPU.
 _STOPPED_NS = 100_000
 
 

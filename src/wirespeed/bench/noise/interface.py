@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do the probes need of a program that runs on the host they watch?"""
+"""Define what the probes need from a program on the watched host."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any, Protocol
 
 
 class WatchingProgram(Protocol):
-    """A wsdp process (bench/wsdp/program.py)."""
+    """A wsdp process (bench/program/wsdp.py)."""
 
     def ask(self, command: str) -> Any:
-        """The answer to a command. Raises BenchError."""
+        """Return the answer to a command. Raises BenchError."""
         ...
 
     def export(self, command: str) -> str:
-        """What a command writes to a file. Raises BenchError."""
+        """Return the file that a command writes. Raises BenchError."""
         ...
 
     def ended(self) -> str | None:
-        """How it ended; None while it runs."""
+        """Return how the program ended; None while it runs."""
         ...

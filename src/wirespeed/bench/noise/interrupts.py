@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Count the interrupts of each CPU by source: devices, timers, other CPUs, and softirqs.
+"""Count the interrupts of each CPU by source: devices, timers, other CPUs and softirqs.
 
-From /proc/interrupts and /proc/softirqs (proc(5)). Their columns are the online CPUs.
+The sources are /proc/interrupts and /proc/softirqs (proc(5)). Their columns are the online CPUs.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from wirespeed.remote.interface import Runner
 
 _HARD, _SOFT = "/proc/interrupts", "/proc/softirqs"
 _SOFTIRQ = "softirq "
-# The kernel samples time in ticks: fewer are chance.
+# Ticks; the kernel samples time per tick, so fewer are chance.
 _TICKS = 5
 Counts = Mapping[tuple[int, str], int]
 
 
 def interrupts(runner: Runner, cpus: Collection[int]) -> Counts:
-    """Interrupts since boot by CPU and source; nothing where the kernel does not say."""
+    """Return the interrupts since boot by CPU and source; empty if the kernel reports none."""
     files = runner.read_many((_HARD, _SOFT))
     found: dict[tuple[int, str], int] = {}
     for path, prefix in ((_HARD, ""), (_SOFT, _SOFTIRQ)):
@@ -37,7 +37,7 @@ def interrupts(runner: Runner, cpus: Collection[int]) -> Counts:
 def since(
     before: Counts, after: Counts, elapsed_s: float, host: str = ""
 ) -> tuple[CpuInterrupts, ...]:
-    """Interrupts between two readings, most first; sources that were silent are not listed."""
+    """Return the interrupts between two readings, most first, without idle sources."""
     found = [
         CpuInterrupts(cpu, source, n, n / elapsed_s, host)
         for (cpu, source), count in after.items()
@@ -49,7 +49,10 @@ def since(
 def disturbances(
     seen: Iterable[CpuInterrupts], roles: Mapping[int, str], duration_ns: int
 ) -> tuple[Disturbance, ...]:
-    """CPUs that one source interrupted too often for a trial's time to count, with their roles."""
+    """Return the CPUs, with their roles, where one source interrupts too often.
+
+    The whole time of the trial does not count there.
+    """
     return tuple(
         Disturbance(
             each.cpu, 0, duration_ns, DisturbanceKind.INTERRUPTED, Source.INTERRUPTS,
@@ -63,7 +66,7 @@ def disturbances(
 def with_softirq_time(
     seen: Iterable[CpuInterrupts], before: Snapshot, after: Snapshot
 ) -> tuple[CpuInterrupts, ...]:
-    """Add the share of time that softirqs took to the most frequent kind of each CPU."""
+    """Add the time share of softirqs to the most frequent softirq of each CPU."""
     found = list(seen)
     elapsed_ns = after.at_ns - before.at_ns
     for cpu, ns in after.softirq_ns.items():
@@ -76,7 +79,7 @@ def with_softirq_time(
 
 
 def without_softirqs(seen: Iterable[CpuInterrupts]) -> tuple[CpuInterrupts, ...]:
-    """Leave out softirqs, which are the bench's own work where the kernel carries its frames."""
+    """Exclude softirqs, which are the bench's own work if the kernel carries its frames."""
     return tuple(each for each in seen if not each.source.startswith(_SOFTIRQ))
 
 
@@ -94,7 +97,7 @@ def _rows(text: str) -> Iterator[tuple[int, str, int]]:
 
 
 def _source(label: str, words: list[str]) -> str:
-    """The name of a device's handler, the kernel's words for another interrupt, or a softirq."""
+    """Return the device handler's name, the kernel's text for other interrupts, or the softirq."""
     if not words:
         return label
     return f"interrupt {label} of {words[-1]}" if label.isdigit() else " ".join(words)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ask all hosts of a bench where their polling CPUs are, before and after a trial."""
+"""Probe the placement of the polling CPUs on all hosts, before and after a trial."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from wirespeed.model.result.evidence import Disturbance, DisturbanceKind, Eviden
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the polling CPUs of all hosts are. unknown: why that is not known, else None."""
+    """Placement of the polling CPUs of all hosts."""
 
     at: CpuPlacement | None
     unknown: str | None = None
+    """Reason if the placement is unknown; otherwise None."""
 
 
 def place(watches: Iterable[NoiseWatch]) -> Place:
-    """Probe every host. Where a probe fails nothing is known of the others either."""
+    """Probe every host; if one probe fails, the placement is unknown."""
     try:
         return Place(CpuPlacement.of(tuple(pair for watch in watches for pair in watch.place())))
     except BenchError as error:
@@ -29,7 +30,7 @@ def place(watches: Iterable[NoiseWatch]) -> Place:
 
 
 def moves(before: Place, after: Place, duration_ns: int) -> Evidence:
-    """Return what the two probes say of the trial between them: that its CPUs moved, or nothing."""
+    """Compare two probes; return evidence of a move during the trial between them."""
     unknown = before.unknown or after.unknown
     if unknown is not None:
         return Evidence(unseen=(unknown,))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measure where the polling CPUs are: whether they share a core, a cache, or neither.
+"""Measure whether the polling CPUs share a core, a cache, or neither.
 
-In a virtual machine the hypervisor moves CPUs about: two that ran on cores of one chip a second ago
-may be threads of one core now, or sit on two chips, and the same vSwitch forwards a third less.
-Nothing in the guest tells, so it is measured before and after each trial.
+A hypervisor moves the CPUs of a virtual machine. Two CPUs on cores of one chip may become threads
+of one core, or move to two chips, and the same vSwitch then forwards a third less. Nothing in the
+guest reports it, so the placement is measured before and after each trial.
 """
 
 from __future__ import annotations
@@ -17,21 +17,22 @@ from wirespeed.model.cpus import CpuPair, CpuPlacement
 
 @dataclass(frozen=True, slots=True)
 class PlacementProbe:
-    """Measures each pair of a host's polling CPUs; ask(a, b) measures one."""
+    """Probe of each pair of a host's polling CPUs."""
 
     cpus: tuple[int, ...]
     ask: Callable[[int, int], CpuPlacement]
+    """Function that measures one pair of CPUs."""
     host: str = ""
 
     @classmethod
     def of(
         cls, cpus: Collection[int], ask: Callable[[int, int], CpuPlacement], host: str = ""
     ) -> PlacementProbe | None:
-        """Return None where only one CPU polls."""
+        """Return the probe; None if only one CPU polls."""
         return cls(tuple(sorted(cpus)), ask, host) if len(cpus) > 1 else None
 
     def now(self) -> tuple[CpuPair, ...]:
-        """Return what each pair shares. Raises BenchError where it cannot be measured."""
+        """Return what each pair shares. Raises BenchError if it cannot be measured."""
         pairs = []
         for a, b in combinations(self.cpus, 2):
             found = self.ask(a, b)

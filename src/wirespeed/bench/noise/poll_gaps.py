@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When was a thread that times its own polls away from its queues? (wsdp's gap log)"""
+"""Read when a thread that times its polls did not poll (wsdp's gap log)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from wirespeed.model.input.bounded import load_json
 from wirespeed.model.result.evidence import ContentionSamples, Disturbance, DisturbanceKind, Source
 
 _FORMAT = "wirespeed-gaps-1"
-# Threads of equal priority take turns of a few ms.
+# Threads of equal priority alternate every few ms, so the scheduler causes no longer stop.
 _FROZEN_NS = 40_000_000
-# The contention probe is due every 2 ms; some of its turns come late on a busy CPU.
+# The contention probe runs every 2 ms; on a busy CPU some runs are late.
 _PACE_NS = 5_000_000
 
 
 def read_gap_logs(text: str, program: str, role: str) -> tuple[GapLog, ...]:
-    """What `/wirespeed/gaps` wrote (docs/reference/wsdp.md)."""
+    """Parse the output of `/wirespeed/gaps` (docs/reference/wsdp.md)."""
     file = load_json(text)
     if file["format"] != _FORMAT:
         raise BenchError(f"wsdp writes gaps as {file['format']}, not as {_FORMAT}")
@@ -36,6 +36,7 @@ def read_gap_logs(text: str, program: str, role: str) -> tuple[GapLog, ...]:
 
 
 def stops(log: GapLog, clock: TrialClock) -> Iterator[Disturbance]:
+    """Yield each gap as a stop."""
     for begin, length in log.gaps:
         yield Disturbance(
             log.cpu, clock.at_ns(begin), clock.length_ns(length), DisturbanceKind.STOPPED,
@@ -44,8 +45,10 @@ def stops(log: GapLog, clock: TrialClock) -> Iterator[Disturbance]:
 
 
 def told_apart(stop: Disturbance, samples: Sequence[ContentionSamples]) -> Disturbance:
-    """A stop that was neither the scheduler's doing nor the hypervisor's is `frozen`: it lasted too
-    long, and the contention probe got its turns on that CPU meanwhile."""
+    """Mark a stop as frozen if neither the scheduler nor the hypervisor caused it.
+
+    Such a stop lasted too long, and the contention probe ran on that CPU meanwhile.
+    """
     if stop.source is not Source.POLL_GAP or stop.length_ns < _FROZEN_NS:
         return stop
     end_ns = stop.begin_ns + stop.length_ns
@@ -56,5 +59,6 @@ def told_apart(stop: Disturbance, samples: Sequence[ContentionSamples]) -> Distu
 
 
 def unseen(log: GapLog) -> Iterator[str]:
+    """Report gaps that overflowed the log."""
     if log.overflowed:
         yield f"{log.thread} stopped {log.overflowed:,} times more than its log has room for"

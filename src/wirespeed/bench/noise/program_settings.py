@@ -11,8 +11,7 @@ from wirespeed.bench.interface import Part
 from wirespeed.bench.noise.cgroups import Cgroups
 from wirespeed.remote.interface import Runner
 
-# A setting by the process or thread that has it, and its name for people: one that was restarted
-# has others.
+# Settings by id of the process or thread, and by name for people. A restarted one has other ids.
 ThreadSettings = dict[tuple[int, str], str]
 
 _POLICIES = {
@@ -24,8 +23,11 @@ _STATUS = re.compile(r"^(Cpus_allowed_list|HugetlbPages):\s*(\S+)", re.MULTILINE
 
 
 def thread_names(runner: Runner, parts: Sequence[Part]) -> Mapping[int, str]:
-    """Return the threads of all programs by id: pollers by their own names, others by the kernel's
-    after the part, e.g. "vnf0/qemu-system-x86"."""
+    """Return the names of all programs' threads, by id.
+
+    A polling thread has its own name. Another thread has the component's name and the kernel's,
+    e.g. "vnf0/qemu-system-x86".
+    """
     owners = {pid: part.name for part in parts for pid in part.programs}
     paths = runner.glob(*(f"/proc/{pid}/task/[0-9]*/comm" for pid in owners))
     found = {
@@ -37,7 +39,7 @@ def thread_names(runner: Runner, parts: Sequence[Part]) -> Mapping[int, str]:
 
 
 def thread_settings(runner: Runner, names: Mapping[int, str], groups: Cgroups) -> ThreadSettings:
-    """Read CPUs, policy, priorities and cgroups of each thread; one that has ended has none."""
+    """Read CPUs, policy, priorities and cgroups of each thread; an ended thread has none."""
     paths = {tid: f"/proc/{tid}/task/{tid}" for tid in names}
     files = runner.read_many([f"{p}/{f}" for p in paths.values() for f in ("status", "stat")])
     found: ThreadSettings = {}
@@ -68,9 +70,9 @@ def _grouped(groups: Cgroups, tid: int) -> Mapping[str, str]:
 
 
 def program_settings(runner: Runner, parts: Sequence[Part]) -> Mapping[str, str]:
-    """Read the command line and state of each program, and the huge pages that it has mapped.
+    """Read the command line and state of each program, and its mapped huge pages.
 
-    One that ends and is started again with the same words has the same settings.
+    A program that was restarted with the same arguments has the same settings.
     """
     found: dict[str, str] = {}
     for part in parts:
@@ -86,7 +88,7 @@ def program_settings(runner: Runner, parts: Sequence[Part]) -> Mapping[str, str]
 
 
 def _options(command: str) -> Iterator[tuple[str, str]]:
-    """Yield the options of a command line with their values; those of one name together."""
+    """Yield the options of a command line with their values; equal options are joined."""
     found: dict[str, list[str]] = {}
     option = "command"
     for word in command.rstrip("\0").split("\0"):
@@ -99,7 +101,7 @@ def _options(command: str) -> Iterator[tuple[str, str]]:
 
 
 def huge_pages_kib(runner: Runner, parts: Sequence[Part]) -> int:
-    """Return the memory in huge pages that the parts' programs have mapped, in KiB."""
+    """Return the huge page memory that the programs have mapped, in KiB."""
     paths = [f"/proc/{pid}/status" for part in parts for pid in part.programs]
     texts = (text for text in runner.read_many(paths).values() if isinstance(text, str))
     return sum(int(dict(_STATUS.findall(text)).get("HugetlbPages", 0)) for text in texts)

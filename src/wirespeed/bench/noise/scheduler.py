@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read how the kernel treated threads: time on a CPU, waiting for one, and away by themselves."""
+"""Read the kernel's accounting of threads: time on a CPU, waiting, and blocked."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from wirespeed.model.result.thread_time import ThreadTime
 from wirespeed.remote.interface import Runner
 
-# The names of polling threads: Open vSwitch's, and DPDK's workers before, in and since 22.11.
+# Names of polling threads: PMD threads of Open vSwitch, and DPDK workers before and since 22.11.
 _POLLERS = re.compile(r"^(pmd-|(lcore|rte|dpdk)-worker)")
 
 _FILES = ("status", "schedstat", "stat")
@@ -21,28 +21,31 @@ TICK_NS = 10_000_000  # USER_HZ is 100 on every Linux that DPDK runs on
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """tid: the kernel's id of it."""
+    """A thread of a process."""
 
     tid: int
+    """Kernel thread id."""
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Treatment:
-    """Counts since the thread started. cpu: where it ran last. state: the kernel's words, e.g.
-    "R (running)". tracer: PID of the program that traces it, 0 where none does."""
+    """Counters of a thread since it started."""
 
     cpu: int
+    """CPU on which it ran last."""
     involuntary_switches: int
     voluntary_switches: int
     on_cpu_ns: int
     runqueue_wait_ns: int
     state: str
+    """State as in /proc, e.g. "R (running)"."""
     tracer: int
+    """PID of the tracing program; 0 without one."""
 
 
 def pollers_of(runner: Runner, pid: int) -> tuple[Thread, ...]:
-    """The process's polling threads, by name."""
+    """Return the polling threads of a process, sorted by name."""
     found = runner.read_many(runner.glob(f"/proc/{pid}/task/*/comm"))
     threads = (
         Thread(int(path.split("/")[-2]), text.strip())
@@ -53,7 +56,7 @@ def pollers_of(runner: Runner, pid: int) -> tuple[Thread, ...]:
 
 
 def kernel_threads(runner: Runner, names: Collection[str]) -> tuple[Thread, ...]:
-    """The kernel's threads of these names, e.g. "ksoftirqd/1"."""
+    """Return the kernel threads with these names, e.g. "ksoftirqd/1"."""
     found = runner.read_many(runner.glob("/proc/[0-9]*/comm"))
     threads = (
         Thread(int(path.split("/")[2]), text.strip())
@@ -64,25 +67,24 @@ def kernel_threads(runner: Runner, names: Collection[str]) -> tuple[Thread, ...]
 
 
 def on_cpu_ns(runner: Runner, tid: int) -> int:
-    """How long a thread has had a CPU since it started."""
+    """Return the CPU time of a thread since it started, in ns."""
     return int(runner.read(f"/proc/{tid}/task/{tid}/schedstat").split()[0])
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What the kernel has counted so far: by thread, and the time that the hypervisor took.
-
-    at_ns: when it was read, on our monotonic clock. softirq_ns: time in softirqs, by CPU.
-    """
+    """The kernel's counters by thread, and the steal time."""
 
     threads: Mapping[int, Treatment]
     steal_ns: int
     at_ns: int = 0
+    """Time of the reading, on our monotonic clock."""
     softirq_ns: Mapping[int, int] = field(default_factory=dict)
+    """Time in softirqs, by CPU."""
 
 
 def snapshot(runner: Runner, tids: Collection[int], cpus: Collection[int]) -> Snapshot:
-    """Of these threads and CPUs, all in one reading. Raises OSError when a thread has ended."""
+    """Read these threads and CPUs in one pass. Raises OSError if a thread has ended."""
     paths = [f"/proc/{tid}/task/{tid}/{name}" for tid in tids for name in _FILES]
     found: dict[str, str] = {}
     at_ns = time.monotonic_ns()
@@ -120,8 +122,8 @@ def _treatment(status: str, schedstat: str, stat: str) -> Treatment:
 def time_between(before: Snapshot, after: Snapshot, tid: int, tracer: str = "") -> ThreadTime:
     """Account for a thread's time between two snapshots that both have it.
 
-    The kernel adds a wait when it ends. A thread that has not left its CPU by itself, and is ready
-    to run, still waits for what is missing.
+    The kernel adds a wait when it ends. A thread that is ready and has not left its CPU voluntarily
+    was still waiting for the missing time.
     """
     was, now = before.threads[tid], after.threads[tid]
     elapsed_ns = after.at_ns - before.at_ns
@@ -135,13 +137,15 @@ def time_between(before: Snapshot, after: Snapshot, tid: int, tracer: str = "") 
 
 
 def steal_by_cpu(stat: str) -> dict[int, int]:
-    """Time that the hypervisor took from each CPU since boot, in ns, from the content of /proc/stat
-    (proc_stat(5), 8th column)."""
+    """Return the steal time of each CPU since boot in ns.
+
+    stat: content of /proc/stat (proc_stat(5), 8th column).
+    """
     return _time_by_cpu(stat, 7)
 
 
 def softirq_by_cpu(stat: str) -> dict[int, int]:
-    """Time that each CPU spent in softirqs since boot, in ns (proc_stat(5), 7th column)."""
+    """Return the softirq time of each CPU since boot in ns (proc_stat(5), 7th column)."""
     return _time_by_cpu(stat, 6)
 
 

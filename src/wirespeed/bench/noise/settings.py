@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Watch the settings of a bench and its host, so that a change under a running point is noticed.
+"""Detect changes to the settings of a bench and its host while a point is measured.
 
-Settings are read as the bench opens and after each trial, and never written.
+Settings are read when the bench opens and after each trial. They are never written.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from wirespeed.remote.interface import Runner
 Settings = Mapping[str, str]
 K = TypeVar("K", bound=Hashable)
 
-# Of the host: what its audit looks at and a trial's speed or loss may depend on.
+# Settings of the host that the audit checks and that may affect a trial's rate or loss.
 _HOST_FILES = (
     "/proc/sys/kernel/numa_balancing", "/proc/sys/kernel/sched_rt_runtime_us",
     "/proc/sys/kernel/sched_autogroup_enabled", "/proc/sys/kernel/nmi_watchdog",
@@ -45,62 +45,65 @@ _HOST_FILES = (
     "/proc/irq/[0-9]*/smp_affinity_list",
 )  # fmt: skip
 _INTERRUPT = re.compile(r"/proc/irq/\d+/smp_affinity_list")
-# Other programs take and give back pages of the pool; those that are mapped stay.
+# Other programs take pages from the pool and return them; mapped pages stay.
 _PAGE_POOL = re.compile(r"/sys/kernel/mm/hugepages/[^/]+/nr_hugepages")
 
 
 @runtime_checkable
 class Configured(Protocol):
-    """A part with settings of its own that others may change while it runs."""
+    """A component whose settings other programs may change while it runs."""
 
     def settings(self) -> Settings:
-        """Return them by names for people, without counters.
+        """Return the settings by their names for people, without counters.
 
-        Raises WirespeedError, OSError or ValueError where the part does not answer as it should.
+        Raises WirespeedError, OSError or ValueError if the component gives no valid answer.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one look at the settings found. unknown: what could not be read, a sentence each."""
+    """Result of one reading."""
 
     changes: tuple[Change, ...] = ()
     unknown: tuple[str, ...] = ()
+    """Settings that could not be read, one sentence each."""
 
 
 @dataclass(slots=True)
 class _Known:
-    """Settings as read last, by who has them. pages_kib: huge pages that the bench's programs have
-    mapped."""
+    """Last reading of the settings."""
 
     owned: dict[str, Settings] = field(default_factory=dict)
+    """Settings of components, host and programs, by owner."""
     threads: ThreadSettings = field(default_factory=dict)
     pages_kib: int = 0
+    """Huge page memory that the bench's programs have mapped."""
 
 
 @dataclass(slots=True)
 class SettingsWatch:
-    """Settings of one host and the parts on it. cpus: those that poll there; where an interrupt may
-    come otherwise does not matter. host: "" where there is no other."""
+    """Settings of one host and of the components on it."""
 
     runner: Runner
     parts: Sequence[Part]
     cpus: Collection[int]
+    """Polling CPUs of the host; interrupt affinity to other CPUs is ignored."""
     host: str = ""
+    """Name of the host; "" if it is the only one."""
     _paths: tuple[str, ...] = ()
     _known: _Known = field(default_factory=_Known)
 
     def remember(self) -> None:
-        """Take the settings as they are now for those that the point asked for."""
+        """Read the settings, as the point requested them."""
         self._paths = self.runner.glob(*_HOST_FILES)
         self._known, _ = self._read(cgroups.read(self.runner, watched(self.parts)))
 
     def look(self, groups: Cgroups) -> Look:
-        """Compare with the last reading, which this one replaces. groups: of the threads watched,
-        as the traffic ended.
+        """Compare the settings with the last reading, and replace it.
 
-        What cannot be read is taken for what it was last.
+        groups: cgroups of the watched threads at the end of the traffic. Settings that cannot be
+        read count as unchanged.
         """
         before, (now, unknown) = self._known, self._read(groups)
         self._known = now
@@ -137,7 +140,7 @@ class SettingsWatch:
 
 
 def watched(parts: Sequence[Part]) -> list[int]:
-    """Return whose cgroups tell: polling threads and the programs themselves, by id."""
+    """Return the ids of polling threads and programs, whose cgroups are watched."""
     pollers = (poller.tid for part in parts for poller in part.pollers())
     return list(dict.fromkeys((*pollers, *(pid for part in parts for pid in part.programs))))
 
@@ -152,7 +155,7 @@ def _differences(
 
 
 def _host_settings(runner: Runner, paths: Sequence[str], cpus: Collection[int]) -> dict[str, str]:
-    """Of an interrupt, which of these CPUs it may come to."""
+    """Read the host's settings; the affinity of an interrupt is reduced to these CPUs."""
     found = {p: t.strip() for p, t in runner.read_many(paths).items() if isinstance(t, str)}
     for path, text in found.items():
         if _INTERRUPT.fullmatch(path):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When did nothing arrive because the SUT's CPU stood still? (a stop that no scheduler knows of)
+"""Detect stops of the SUT's CPU, unknown to the scheduler, by periods without arrivals.
 
-A silence alone excuses nothing: the SUT may have stalled by itself. It counts where the contention
-probe on a forwarding CPU, which runs before everything else there, was stopped in it as well.
+A silence alone is no excuse, because the SUT may have stalled by itself. It counts only if the
+contention probe on a forwarding CPU was stopped as well. That probe has priority over everything
+else there.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ SILENCE_NS = 100_000
 def silences(
     sent_ns: NDArray[np.float64], latency_ns: NDArray[np.float64]
 ) -> tuple[tuple[int, int], ...]:
-    """(begin, end) of the times in which nothing arrived, from when frames were sent and how long
-    they took; both in the order of sending, frames that did not arrive left out."""
+    """Return (begin, end) of the periods without arrivals, in ns.
+
+    sent_ns, latency_ns: send times and latencies, in the order of sending, without lost frames.
+    """
     arrived = np.maximum.accumulate(sent_ns + latency_ns)
     late = np.flatnonzero(np.diff(arrived) > SILENCE_NS)
     return tuple((int(arrived[i]), int(arrived[i + 1])) for i in late)
@@ -31,8 +34,10 @@ def silences(
 def corroborated(
     quiet: Sequence[tuple[int, int]], stopped: Sequence[ProbeStop]
 ) -> Iterator[Disturbance]:
-    """What of the silences the probe confirms, as stops of its CPU: no longer than it was stopped
-    itself, as what lies beyond is the SUT's own."""
+    """Yield the part of each silence that a stop of the probe confirms.
+
+    The rest of a silence is the SUT's own.
+    """
     for begin, end in quiet:
         for stop in stopped:
             first, last = max(begin, stop.begin_ns), min(end, stop.end_ns)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When did another program take the CPU of a thread that does not time its own polls?
+"""Record when another program took the CPU of a thread that does not time its polls.
 
-wsdp records the context switches of any thread on its host (perf_event_open, no tracefs needed). A
-thread that leaves the CPU by itself is no disturbance: what it does instead is its own business.
+wsdp records the context switches of any thread on its host (perf_event_open, without tracefs). A
+voluntary switch is not noise.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ _FORMAT = "wirespeed-switches-1"
 
 @dataclass(slots=True)
 class SwitchRecords:
-    """refused: why there are none, in wsdp's words."""
+    """Context switches of the watched threads."""
 
     program: WatchingProgram
     refused: str | None = None
+    """Reason why wsdp does not record; None if it does."""
     _watched: dict[int, str] = field(default_factory=dict)
 
     def start(self, threads: Collection[tuple[int, str]]) -> None:
@@ -41,7 +42,7 @@ class SwitchRecords:
             self.refused = error.what
 
     def stop(self, clock: TrialClock) -> tuple[tuple[Disturbance, ...], tuple[str, ...]]:
-        """When each was off its CPU against its will, and what could not be seen."""
+        """Return the involuntary stops of the threads, and what could not be recorded."""
         if not self._watched:
             return (), ()
         if self.refused is not None:

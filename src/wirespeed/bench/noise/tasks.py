@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long have the tasks of each program run and waited so far, and those that compete with them?
+"""Read the run and wait times of each program's tasks and of competing tasks.
 
-To the ns, from the scheduler (/proc/PID/task/TID/schedstat), where /proc/PID/stat counts in steps
-of 10 ms. The kernel brings a task's run time up to date at its timer tick and its wait when that
-ends: both may be some ms late. All tasks are looked for again only when there were new ones.
+The times come from the scheduler in ns (/proc/PID/task/TID/schedstat); /proc/PID/stat has steps of
+10 ms. The kernel updates the run time of a task at its timer tick, and the wait time at the end of
+the wait. Both may be some ms late. The list of tasks is read again only after new tasks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _COMPETES = ""
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """How long a task of a program waited for a CPU since the look before."""
+    """Time that a program's task waited for a CPU since the last reading."""
 
     program: str
     task: str
@@ -29,17 +29,18 @@ class Wait:
 
 @dataclass(slots=True)
 class _Task:
-    """owner: a program, or _COMPETES. ran_ns, waited_ns: as read last."""
+    """A task with its last reading."""
 
     owner: str
+    """Name of a program, or _COMPETES."""
     ran_ns: int = 0
     waited_ns: int = 0
 
 
 class TaskTimes:
-    """Reads again and again what tasks have run and waited.
+    """Reader of the run and wait times of tasks.
 
-    owners: the programs' processes by id. Any other task that may run on `cpus` competes.
+    owners: processes of the programs, by id. Any other task that may run on `cpus` competes.
     """
 
     def __init__(self, runner: Runner, owners: Mapping[int, str], cpus: Collection[int]) -> None:
@@ -51,28 +52,28 @@ class TaskTimes:
         self.add(runner.read_many(self.paths))
 
     def own(self, owners: Mapping[int, str]) -> None:
-        """Further processes of the bench, started since and not looked at yet."""
+        """Add processes of the bench that started since and were not read yet."""
         self._owners.update(owners)
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """What has to be read for `add`."""
+        """Files to read for `add`."""
         return tuple(path for path, task in self._tasks.items() if task is not None)
 
     def refresh(self) -> int:
-        """Take up new tasks; about how many there were."""
+        """Add new tasks; return their approximate number."""
         newest = self._last_pid()
         made = newest - self._newest
         self._newest = newest
         if made:
             self._find()
-        # Ids begin again after the highest one.
+        # Ids restart after the highest one.
         return max(made, 0)
 
     def add(self, found: Mapping[str, str | OSError]) -> tuple[tuple[Wait, ...], int]:
-        """Since the last time: what the programs' tasks waited, and the ns that others ran.
+        """Return the waits of the programs' tasks, and the run time of competing tasks in ns.
 
-        A task that has ended is dropped.
+        Both count from the last call. An ended task is dropped.
         """
         waits, competing_ns = [], 0
         for path in self.paths:
@@ -89,7 +90,7 @@ class TaskTimes:
         return tuple(waits), competing_ns
 
     def _last_pid(self) -> int:
-        """The id that was given last, to a process or to a thread (proc_loadavg(5))."""
+        """Return the last id given to a process or thread (proc_loadavg(5))."""
         return int(self._runner.read("/proc/loadavg").split()[-1])
 
     def _find(self) -> None:
@@ -106,7 +107,7 @@ class TaskTimes:
             del self._tasks[path]
 
     def _competes(self, status: str | OSError) -> bool:
-        """Unless the task cannot run on these CPUs, or does the bench's own work."""
+        """Return whether the task may run on these CPUs and does not do the bench's own work."""
         if not isinstance(status, str) or allowed_cpus(status).isdisjoint(self._cpus):
             return False
         return not status.partition("\n")[0].partition(":")[2].strip().startswith(SERVES)

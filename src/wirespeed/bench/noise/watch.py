@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What disturbs a trial? Everything that watches it, started before it and asked after it."""
+"""Start all probes of noise before a trial, and collect their evidence after it."""
 
 from __future__ import annotations
 
@@ -19,28 +19,32 @@ from wirespeed.bench.noise.switches import SwitchRecords
 from wirespeed.model.cpus import CpuPair
 from wirespeed.model.result.evidence import Disturbance, Evidence
 
-# When frames were sent and how long they took, in ns and in the order of sending.
+# Send times and latencies of frames, in ns, in the order of sending.
 Arrivals = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 @dataclass(slots=True)
 class NoiseWatch:
-    """Of one host. placement: None where only one CPU polls. sut_unknown: a SUT whose threads
-    nobody knows. tsc_invariant: whether one moment reads the same on every CPU and at every clock
-    speed."""
+    """Probes of one host."""
 
     contention: ContentionProbe
     switches: SwitchRecords
     placement: PlacementProbe | None
+    """None if only one CPU polls."""
     sut_unknown: bool
+    """The SUT's threads are unknown."""
     tsc_invariant: bool
+    """The TSC reads the same on every CPU and at every clock speed."""
 
     def place(self) -> tuple[CpuPair, ...]:
         """Return what each pair of its polling CPUs shares. Raises BenchError."""
         return self.placement.now() if self.placement is not None else ()
 
     def start(self, pollers: Iterable[Poller], before_ns: int, duration_s: float) -> None:
-        """Right before the generator is asked for traffic that begins before_ns after that."""
+        """Start the probes right before the generator is asked for traffic.
+
+        before_ns: time from that request to the first frame.
+        """
         self.switches.start([(p.tid, p.role) for p in pollers if not p.timed])
         self.contention.start(before_ns, duration_s)
 
@@ -51,7 +55,7 @@ class NoiseWatch:
         duration_ns: int,
         arrivals: Sequence[Arrivals],
     ) -> Evidence:
-        """Return what disturbed the trial that has just ended."""
+        """Return the evidence of noise in the trial that has just ended."""
         samples, stopped, unwatched = self.contention.stop(clock)
         switched, unrecorded = self.switches.stop(clock)
         logs = [log for part in parts for log in part.gap_logs()]
@@ -76,5 +80,5 @@ class NoiseWatch:
 
 
 def _widened(stop: Disturbance, error_ns: int) -> Disturbance:
-    """It was somewhere in there, where the clock may be so wrong."""
+    """Extend a stop by the clock's error at both sides."""
     return replace(stop, begin_ns=stop.begin_ns - error_ns, length_ns=stop.length_ns + 2 * error_ns)
