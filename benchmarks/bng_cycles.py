@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the gateway cost a frame beyond our own `io` task, from 1 to 1,048,576 subscribers?
+"""Measure the gateway's cycles per frame beyond the `io` task, for 1 to 1,048,576 subscribers.
 
-Dense tags and keys are consecutive, sparse ones random, so that they have to be hashed. The load
-time and memory of the tables are printed, too. `--json FILE` also writes the cycles of all chains
-by number of subscribers, for a curve.
+Dense tags and keys are consecutive. Sparse ones are random, so the gateway has to hash them. Also
+prints the load time and memory of the tables. `--json FILE` also writes the cycles of all chains by
+number of subscribers, for a curve.
 
 One lcore of one process handles minimum frames of random subscribers and 8,192 routes. Their source
-costs almost nothing and restores them between timed passes. Each frame must be forwarded, or the
-program fails. `hot`: 64 mbufs, `cold`: 2,048 circulating. All chains and `io` take 100 turns of
-131,072 frames; a turn's result is its median pass in TSC cycles a frame. Another tenant of the
-machine can slow a core down for most of a second, so the turn at the lowest decile counts. The
-table at the end also has the median turn and the required result. Prints `name value unit
-ratio-to-what`; the ratio is to the required result, or to that with the fewest subscribers.
-`--users N ...` measures these numbers only. Needs root, for 512 MiB of huge pages; two minutes.
+costs almost nothing and restores them between timed passes. Each frame must be forwarded; otherwise
+the program fails. `hot` uses 64 mbufs, `cold` 2,048 circulating ones. All chains and `io` take 100
+turns of 131,072 frames. The result of a turn is its median pass in TSC cycles per frame. Another
+tenant of the machine can slow a core down for most of a second, so the turn at the lowest decile
+counts. The table at the end also has the median turn and the required result. Prints `name value
+unit ratio-to-what`; the ratio is to the required result, or to that with the fewest subscribers.
+`--users N ...` measures these numbers only. Needs root, for 512 MiB of huge pages; takes two
+minutes.
 """
 
 from __future__ import annotations

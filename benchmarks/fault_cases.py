@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the fault matrix cause, on which points, how strongly, and what must be named?"""
+"""Define the fault matrix: faults, points, strengths, and the explanation to expect."""
 
 from __future__ import annotations
 

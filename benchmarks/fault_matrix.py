@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is every fault that is caused on purpose named, by hop and cause, and no healthy run accused?
+"""Test that every injected fault is named by hop and cause, and no healthy run is blamed.
 
-Every kind of fault on three topologies at three loads, with strengths, places, moments and loads
-drawn from a seed that is printed; and healthy points. Each cell is a point with a fixed load,
-explained from what a run stores of it; the explainers are not told what was caused. Prints the
-confusion matrix and shares with 95% bounds (Clopper-Pearson), then `name value unit`.
+The matrix has every fault type on three topologies at three loads, and healthy points. Strengths,
+places, times and loads are drawn from a seed that is printed. Each cell is a point with a fixed
+load, explained from what a run stores. The explainers do not know the fault. Prints the confusion
+matrix and shares with 95% bounds (Clopper-Pearson), then `name value unit`.
 
     python -m benchmarks.fault_matrix [--seed N] [--state FILE] [--short]
 
-Cells are kept in FILE as they end (build/fault-matrix.jsonl): called again, it goes on with the
-seed of that file. Without a state file (as `make bench` runs it) --short is meant: one topology and
-one load for each kind. Exits 1 when the shares asked for are not reached. Needs root.
+Each finished cell is stored in FILE (build/fault-matrix.jsonl). A later call continues with the
+seed of that file. --short runs one topology and one load per fault type; it is the default without
+a state file, as in `make bench`. Exits 1 if the required shares are not reached. Needs root.
 """
 
 from __future__ import annotations

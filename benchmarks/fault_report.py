@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do the cells of the fault matrix say together?"""
+"""Summarise the cells of the fault matrix."""
 
 from __future__ import annotations
 

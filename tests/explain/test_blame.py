@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is each fault told from the evidence that it leaves, and from that alone?
+"""Test that each fault is identified from its evidence alone.
 
 Every trial here offers 50,000 frames/s for a second; a healthy one loses none.
 """

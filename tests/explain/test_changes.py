@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which keys get which values, and why do others get none?"""
+"""Test the values that keys get, and the reasons for keys without a value."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a point say how it stands beside its prediction?"""
+"""Test the comparison of a point with its prediction."""
 
 from __future__ import annotations
 

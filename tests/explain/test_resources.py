@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is the resource that limits a point named, with figures of all of them?"""
+"""Test that the limiting resource of a point is named, with evidence for all resources."""
 
 from __future__ import annotations
 

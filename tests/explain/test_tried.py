@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the interval of a measured gain hold what it promises?"""
+"""Test that the interval of a measured gain has its stated confidence."""
 
 from __future__ import annotations
 

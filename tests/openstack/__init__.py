@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real OpenStack as ordinary processes, with simulated hosts: does it accept what we render?"""
+"""Run a real OpenStack as ordinary processes with simulated hosts, and test our output on it."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do faults refuse points that cannot have them, and change no more than they say?"""
+"""Test that fault types reject points that cannot have them, and change only what they declare."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a fault that is really caused found where it is, and gone with its bench?"""
+"""Test that an injected fault is found at its place, and ends with its bench."""
 
 from __future__ import annotations
 

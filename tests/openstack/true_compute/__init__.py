@@ -1,3 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One compute that is none of ours: an emulated server with Debian's libvirt, Open vSwitch and
-agents, on which Nova starts a guest. Does it run as the plan says?"""
+"""Test that a guest of Nova runs as planned on one real compute host.
+
+The host is an emulated server with the libvirt, Open vSwitch and agents of Debian.
+"""

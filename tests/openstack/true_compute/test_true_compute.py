@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a guest that a real nova-compute has started run as the plan says?"""
+"""Test that a guest that a real nova-compute started runs as planned."""
 
 from __future__ import annotations
 
