@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bound the gain of a change, and rank changes by it.
 
-Utilisation law: a stage that is busy for a share b of the time at rate X is full at X / b. The
-stages that a change leaves alone therefore bound its gain. The gain is unknown if no measurement
-gives one.
+Utilisation law: a stage with a busy share b at rate X is full at X / b. The stages that a change
+leaves alone therefore bound its gain. The gain is unknown if no measurement gives one.
 """
 
 from __future__ import annotations

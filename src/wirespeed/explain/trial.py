@@ -2,7 +2,8 @@
 """Evaluate the counted time of a trial.
 
 A quiet trial counts whole. A gated trial counts without its noisy windows. A faulty trial does not
-count, nor does a noisy trial without windows, as of old runs or SUTs that return no time stamps.
+count. A noisy trial without windows does not count either; old runs and SUTs that return no time
+stamps have such trials.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure the gain of a change over pairs of measurements with and without it.
 
-The interval uses ranks, because few pairs show no distribution. The true median lies between the
-k-th lowest and the k-th highest of n ratios with the confidence of the sign test, for any
+The interval uses ranks, because few pairs show no distribution. The true median of n ratios lies
+between the k-th lowest and the k-th highest. The confidence is that of the sign test, for any
 distribution. With three pairs even the widest interval has a confidence of only 75%, so the
 confidence is always reported.
 """

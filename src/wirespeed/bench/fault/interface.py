@@ -2,8 +2,8 @@
 """Define a fault type: its places, its changes to a point, and its actions during a trial.
 
 To add a type, write a file here that defines a FaultKind, and register it in FAULTS (__init__.py).
-Settings of the point (`changed`) or of its plan (`planned`) cause a fault, or an action while the
-bench is up (`injection`). Explainers do not know of the fault.
+A fault is caused by settings of the point (`changed`), by settings of its plan (`planned`), or by
+an action while the bench is up (`injection`). Explainers do not know of the fault.
 """
 
 from __future__ import annotations

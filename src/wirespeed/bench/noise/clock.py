@@ -49,7 +49,7 @@ class ClockElsewhere:
     """
 
     def __init__(self, near: WatchingProgram, far: WatchingProgram) -> None:
-        """Align `far` to `near`, whose TSC the trial's clock reads, on the generator's host."""
+        """Store both programs; `near` runs on the host whose TSC the trial's clock reads."""
         self._near, self._far = near, far
         self._before: _Pair | None = None
 
@@ -79,8 +79,8 @@ class ClockElsewhere:
 def _read(program: WatchingProgram) -> tuple[int, int, int, float]:
     """Read a TSC.
 
-    Returns the reading, its time on our clock in ns, the error of that time in ns, and the TSC's
-    rate in Hz.
+    Returns the reading, its time on our clock in ns, that time's error in ns, and the TSC rate in
+    Hz.
     """
     found = []
     for _ in range(_READINGS):

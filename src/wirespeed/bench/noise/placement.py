@@ -2,8 +2,8 @@
 """Measure whether the polling CPUs share a core, a cache, or neither.
 
 A hypervisor moves the CPUs of a virtual machine. Two CPUs on cores of one chip may become threads
-of one core, or move to two chips, and the same vSwitch then forwards a third less. Nothing in the
-guest reports it, so the placement is measured before and after each trial.
+of one core, or move to two chips. The same vSwitch then forwards a third less. Nothing in the guest
+reports it, so the placement is measured before and after each trial.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from wirespeed.model.result.thread_time import ThreadTime
 from wirespeed.remote.interface import Runner
 
-# Names of polling threads: PMD threads of Open vSwitch, and DPDK workers before and since 22.11.
+# Names of polling threads: Open vSwitch's PMD threads; DPDK's workers before, in and since 22.11.
 _POLLERS = re.compile(r"^(pmd-|(lcore|rte|dpdk)-worker)")
 
 _FILES = ("status", "schedstat", "stat")

@@ -2,8 +2,8 @@
 """Read the run and wait times of each program's tasks and of competing tasks.
 
 The times come from the scheduler in ns (/proc/PID/task/TID/schedstat); /proc/PID/stat has steps of
-10 ms. The kernel updates the run time of a task at its timer tick, and the wait time at the end of
-the wait. Both may be some ms late. The list of tasks is read again only after new tasks.
+10 ms. The kernel updates a task's run time at its timer tick, and its wait time when the wait ends.
+Both may be some ms late. The list of tasks is read again only after new tasks.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Design:
     """Number of measurements of each point. Each has its own bench and result."""
     order: Order = Order.WRITTEN
     """written: in file order, all points before the first repeat. random: random order. blocks: all
-    points before the first repeat, each time in random order, so that drift of a shared machine
+    points before the first repeat, each time in random order. Drift of a shared machine then
     affects all points alike."""
     seed: Annotated[int, Ge(0)] = 1
     """Seed of the random order."""

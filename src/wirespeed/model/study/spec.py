@@ -134,9 +134,8 @@ class Vnf:
     workers: Annotated[int, Ge(1), Le(16)] = 1
     """bng only: number of workers that share the subscribers. 1: both directions are two tasks of
     one lcore. More: the layout of Intel 2015 (S1), with load balancers in front of the workers and
-    aggregation behind them. In the host topology, load balancers, aggregation and each worker get a
-    CPU if there are enough cores, two workers per core. Otherwise all tasks take turns on one
-    lcore."""
+    aggregation behind them. In the host topology each of these gets a CPU if there are enough
+    cores, two workers per core. Otherwise all tasks take turns on one lcore."""
     placement: Word | None = None
     """VNF placement. Default: process if the machine has the cores, else shared."""
     pages: VnfPages = VnfPages.HUGE
