@@ -25,6 +25,6 @@ _LACK = (ResourceState.LIMITS, ResourceState.DISTURBS)
 
 
 def related(uses: Iterable[ResourceUse], audits: Iterable[AuditReport]) -> tuple[Finding, ...]:
-    """Return failed findings about resources that run short, the most severe first."""
+    """Return failed findings about resources that run short, the most severe of each host first."""
     rules = {rule for use in uses if use.state in _LACK for rule in RULES.get(use.resource, ())}
     return tuple(each for audit in audits for each in audit.failed if each.rule in rules)

@@ -95,7 +95,7 @@ class SettingsWatch:
     _known: _Known = field(default_factory=_Known)
 
     def remember(self) -> None:
-        """Read the settings, as the point requested them."""
+        """Read the settings and keep them as those that the point requested."""
         self._paths = self.runner.glob(*_HOST_FILES)
         self._known, _ = self._read(cgroups.read(self.runner, watched(self.parts)))
 
