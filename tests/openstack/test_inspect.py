@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Test that `inspect --openstack` reads a real control plane, and plans around its servers."""
+"""Test `inspect --openstack` on a real control plane, and plans around its servers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Test that a running OpenStack accepts each plan and carries it out as written."""
+"""Test that a running OpenStack accepts each plan and creates what it says."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Report the results of the modules apply, verify and rollback in a few words."""
+"""Report the changes of the modules apply, verify and rollback in a few lines."""
 
 from __future__ import annotations
 

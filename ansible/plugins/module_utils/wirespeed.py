@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run the command wirespeed on a module's host.
+"""Run the command wirespeed on the host of a module.
 
-Modules return a few hundred bytes. Larger output stays in a file that the controller fetches.
+Modules return a few hundred bytes. Large results stay in a file that the controller fetches.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Test that a guest of Nova runs as planned on one real compute host.
+"""Test a planned guest that Nova starts on a real compute.
 
-The host is an emulated server with the libvirt, Open vSwitch and agents of Debian.
+The compute is an emulated server with Debian's libvirt, Open vSwitch and agents.
 """

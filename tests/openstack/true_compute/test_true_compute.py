@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Test that a guest that a real nova-compute started runs as planned."""
+"""Test that a guest started by a real nova-compute runs as planned."""
 
 from __future__ import annotations
 
