@@ -23,7 +23,7 @@ def doubted(point: Measured) -> SearchResult:
     if (ratio := _ratio(result)) is None or result.grade is None or _explained(point):
         return result
     why = f"NDR and MRR differ {ratio:.1f} times without a known cause"
-    return replace(result, grade=Grade.D, because=(why, *result.because))
+    return replace(result, grade=Grade.D, conformant=False, because=(why, *result.because))
 
 
 def _ratio(result: SearchResult) -> float | None:

@@ -64,7 +64,8 @@ def on_one_side(prober: Prober, found: Found) -> tuple[Prober, Found]:
     trials = [trial for trial in prober.trials if id(trial.observation) in kept]
     one = replace(prober, trials=trials, points=_points(prober, trials))
     figures, was = found.figures, found.figures.ndr
-    ndr, pdr = (known_interval(one.points, goal) for goal in (0.0, prober.pdr_limit))
+    ndr = _standing(one.points, was, 0.0)
+    pdr = _standing(one.points, figures.pdr, prober.pdr_limit)
     constant = next((p.bound for p in one.points if figures.constant is not None), None)
     figures = replace(
         figures,
@@ -77,6 +78,19 @@ def on_one_side(prober: Prober, found: Found) -> tuple[Prober, Found]:
     whole = all(id(t.observation) in kept for t in prober.trials if t.stage is Stage.LATENCY)
     latency = found.latency if whole else ()
     return one, replace(found, figures=figures, overload=overload, latency=latency)
+
+
+def _standing(
+    points: Sequence[OperatingPoint], was: Interval | None, goal: float
+) -> Interval | None:
+    """Return the bounds by these points; the lower one stays where its load passes by them."""
+    known = known_interval(points, goal)
+    own = next((p for p in points if p.load_fps == _lower(was) and p.decided), None)
+    if known is None or own is None or own.exceeded > goal:
+        return known
+    if known.upper is not None and known.upper.load_fps < own.load_fps:
+        return known
+    return Interval(own.bound, known.upper)
 
 
 def _points(prober: Prober, trials: list[Trial]) -> list[OperatingPoint]:

@@ -225,3 +225,22 @@ def test_mlr_time_over_without_a_load_that_passed_looks_for_one_below() -> None:
     assert ndr.lower is not None
     assert ndr.upper is not None
     assert ndr.lower.load_fps <= 3.3e6 < ndr.upper.load_fps < 3.5e6
+
+
+def test_mlr_time_over_brings_the_bounds_together_with_the_time_kept_back() -> None:
+    """More time gives no wider bracket."""
+    widths = []
+    for time_limit_s in (4.0, 5.0, 6.0):
+        prober = prober_of(Rig(Fraying(4e6, 2e6)).measure)
+        prober.time_limit_s = time_limit_s
+        try:
+            ndr = replace(SEARCH, first_trial_s=0.2).find(prober, Limits(10e3, 10e6, 4e6)).ndr
+        except OutOfTime:
+            ndr = so_far(prober).ndr
+        assert ndr is not None
+        assert ndr.lower is not None
+        assert ndr.upper is not None
+        assert ndr.lower.load_fps <= 2e6 <= ndr.upper.load_fps * 1.006
+        widths.append(1 - ndr.lower.load_fps / ndr.upper.load_fps)
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] < 0.1

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wirespeed.model.cpuset import parse_list
 from wirespeed.model.result.observation import Competitor
@@ -54,7 +54,9 @@ def look(runner: Runner) -> Mapping[int, Usage]:
 
 def look_at_tasks(runner: Runner, pids: Collection[int]) -> Mapping[int, Usage]:
     """Return every thread of these processes by its id."""
-    return _look(runner, *(f"/proc/{pid}/task/[0-9]*/stat" for pid in pids))
+    found = _look(runner, *(f"/proc/{pid}/task/[0-9]*/stat" for pid in pids))
+    # The kernel reports the time of ended children for each thread of their parent.
+    return {tid: replace(usage, children=0) for tid, usage in found.items()}
 
 
 def _look(runner: Runner, *patterns: str) -> Mapping[int, Usage]:

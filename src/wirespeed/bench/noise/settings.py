@@ -129,6 +129,9 @@ class SettingsWatch:
                     owned[part.name] = part.settings()
                 except (WirespeedError, OSError, ValueError) as error:
                     unknown.append(f"settings of {part.name} are not known: {error}")
+                except (LookupError, TypeError) as error:
+                    # The program's answer has another form than this version knows.
+                    unknown.append(f"settings of {part.name} are not known: {error!r}")
         owned["host"] = _host_settings(self.runner, self._paths, self.cpus)
         owned["programs"] = program_settings(self.runner, self.parts)
         known = _Known(

@@ -9,7 +9,7 @@ buffer never fills.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import mean
 
 from wirespeed.measure.prober import BeyondGenerator, NotMeasurable, OutOfTime, Prober
@@ -47,14 +47,13 @@ class B2b:
         return self.throughput.expected_s
 
     def find(self, prober: Prober, limits: Limits) -> Figures:
-        ndr = self.throughput.find(prober, limits).ndr
+        throughput = replace(self.throughput.find(prober, limits), pdr=None)
+        ndr = throughput.ndr
         assert ndr is not None
         if ndr.lower is None or ndr.upper is None:
             which = "no load passes" if ndr.lower is None else "the SUT keeps up with"
-            return Figures(
-                ndr=ndr,
-                notes=(f"no back-to-back burst: {which} {limits.max_fps:,.0f} frames/s",),
-            )
+            note = f"no back-to-back burst: {which} {limits.max_fps:,.0f} frames/s"
+            return replace(throughput, notes=(*throughput.notes, note))
         bursts: list[int] = []
         notes: tuple[str, ...] = ()
         try:
@@ -63,13 +62,13 @@ class B2b:
                 longest = self._longest(prober, limits.max_fps, guess)
                 if longest is None:
                     note = f"no back-to-back burst: {self.longest_burst_s:g} s pass without loss"
-                    return Figures(ndr=ndr, notes=(note,))
+                    return replace(throughput, notes=(*throughput.notes, note))
                 bursts.append(longest)
         except (OutOfTime, NotMeasurable, BeyondGenerator) as ended:
             notes = (f"{len(bursts)} of {self.searches} back-to-back searches: {ended.what}",)
         ports = max((len(t.observation.directions) for t in prober.trials), default=1)
         found = _corrected(bursts, limits, ndr.lower.load_fps, ports) if bursts else None
-        return Figures(ndr=ndr, back_to_back=found, notes=notes)
+        return replace(throughput, back_to_back=found, notes=(*throughput.notes, *notes))
 
     def _longest(self, prober: Prober, load_fps: float, guess: int) -> int | None:
         """Return the longest burst that passed, in frames; 0 where not one frame does.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from wirespeed.measure.bounds import known_interval, so_far
 from wirespeed.measure.operating_point import OperatingPoint
-from wirespeed.measure.prober import NotMeasurable, OutOfTime, Prober, Undecided
+from wirespeed.measure.prober import BeyondGenerator, NotMeasurable, OutOfTime, Prober, Undecided
 from wirespeed.measure.search.interface import Figures, Limits
 from wirespeed.measure.verdict import verdict
 from wirespeed.model.result.result import Bound, Interval
@@ -82,9 +82,9 @@ class Mlr:
                 duration_sum=max(self.duration_sum_s, self.trial_s),
             )
         except OutOfTime as ended:
+            self._spend_reserve(prober, limits, width)
             found = so_far(prober)
             if not _narrow(found.ndr, width):
-                self._descend(prober, limits, found.ndr, width)
                 raise
             note = f"{ended.what}: the bounds of the PDR are those known by then"
             found = replace(found, notes=(note,), ended=ended.what)
@@ -92,23 +92,26 @@ class Mlr:
             found = Figures(ndr=ndr, pdr=pdr)
         return self._confirmed(prober, limits, found, width)
 
-    def _descend(self, prober: Prober, limits: Limits, ndr: Interval | None, width: float) -> None:
-        """Spend the time kept for confirmations on a load that passes, where none is known.
+    def _spend_reserve(self, prober: Prober, limits: Limits, width: float) -> None:
+        """Bring the bounds of the NDR together, as long as the time kept for confirmations lasts.
 
-        An upper bound alone says little; the bracket needs a lower one, too.
+        Without a load that passed, go down in growing steps: an upper bound alone says little.
         """
-        if ndr is None or ndr.upper is None or ndr.lower is not None:
-            return
-        prober.reserve_s = 0.0
-        load_fps, step = ndr.upper.load_fps, 4 * width
-        passed = False
-        while not passed and load_fps * (1 - step) > limits.min_fps:
-            load_fps, step = load_fps * (1 - step), 2 * step
-            try:
-                point = prober.at(load_fps, self.first_trial_s, Stage.SEARCH)
-            except (OutOfTime, Undecided, NotMeasurable):
+        ndr, step = so_far(prober).ndr, 4 * width
+        if not _narrow(ndr, width):
+            prober.reserve_s = 0.0
+        while ndr is not None and ndr.upper is not None and not _narrow(ndr, width):
+            if ndr.lower is not None:
+                load_fps = (ndr.lower.load_fps + ndr.upper.load_fps) / 2
+            else:
+                load_fps, step = ndr.upper.load_fps * (1 - step), 2 * step
+            if load_fps <= limits.min_fps:
                 return
-            passed = point.decided and point.exceeded == 0.0
+            try:
+                prober.at(load_fps, self.first_trial_s, Stage.SEARCH)
+            except (OutOfTime, Undecided, NotMeasurable, BeyondGenerator):
+                return
+            ndr = so_far(prober).ndr
 
     def _confirmed(self, prober: Prober, limits: Limits, found: Figures, width: float) -> Figures:
         """Return the NDR at the load found if fresh trials and all trials together pass there.
@@ -135,7 +138,9 @@ class Mlr:
                 break
             load_fps, step = max(limits.min_fps, load_fps * (1 - step)), 2 * step
         note = f"no load below {ndr.lower.load_fps:,.0f} frames/s passed a fresh trial"
-        return replace(found, ndr=Interval(None, upper), notes=(note,), unconfirmed=note)
+        return replace(
+            found, ndr=Interval(None, upper), notes=(*found.notes, note), unconfirmed=note
+        )
 
     def _stands(self, prober: Prober, load_fps: float) -> bool:
         pieces = [t.gated for t in prober.judging(load_fps) if t.gated is not None]
