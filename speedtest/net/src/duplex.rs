@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A [`Wire`] as the stream of bytes that an asynchronous library wants, without a runtime.
 //!
-//! The handler that owns the socket polls the library on every event until nothing moves any more, so
-//! no task has to be woken: `Pending` only means that this turn has nothing more. What the library
-//! writes is gathered here and leaves in large pieces, since it flushes after every frame.
+//! The handler that owns the socket polls the library on every event until nothing moves. No task
+//! has to be woken: `Pending` only means that this turn has nothing more. The library flushes after
+//! every frame, so its output is gathered here and leaves in large pieces.
 //!
-//! The library would act on every frame that has arrived. So it gets no more frames than the turn
-//! allows, and what was read beyond them is held back for the next turn. A peer that floods it with
-//! frames that move nothing is read no more.
+//! The library would handle every frame that has arrived. So it gets only as many frames as the
+//! turn allows; the rest is held back for the next turn. A peer that floods it with overhead frames
+//! is no longer read.
 
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, RawFd};
@@ -25,40 +25,40 @@ use crate::wire::Wire;
 
 /// Bytes gathered before they are written to the socket.
 const GATHER_BYTES: usize = 64 << 10;
-/// Bytes that are read before the handler has to consume what the library made of them.
+/// Bytes to read before the handler must consume what the library produced.
 const READ_AT_ONCE: usize = 256 << 10;
 
-/// The handler's end of a connection whose other end is a [`Duplex`].
+/// Handler's endpoint of a connection whose other endpoint is a [`Duplex`].
 #[derive(Clone)]
 pub struct Link {
     state: Arc<Mutex<State>>,
     fd: RawFd,
 }
 
-/// The library's end.
+/// Library's endpoint.
 pub struct Duplex(Arc<Mutex<State>>);
 
 struct State {
     wire: Wire,
-    /// Lent by the handler for its turn.
+    /// Turn, lent by the handler.
     turn: Turn,
     frames: Frames,
     allowance: Allowance,
-    /// The peer has sent more than its allowance.
+    /// The peer has exceeded its frame allowance.
     flooded: bool,
-    /// Read, but held back from the library.
+    /// Bytes read but held back from the library.
     held: Vec<u8>,
     gathered: Vec<u8>,
-    /// Bytes that may still be read before [`Link::may_read`] is called again.
+    /// Bytes that may be read before [`Link::may_read`] is called again.
     readable: usize,
-    /// The socket has not taken all that was to be written.
+    /// The socket has not taken all pending output.
     blocked: bool,
-    /// The library got `Pending`. It must be polled again even where the socket has taken all that was
-    /// gathered meanwhile: the peer may send nothing more until it gets the rest.
+    /// The library got `Pending` and must be polled again, even if the socket has taken all
+    /// gathered output since: the peer may send nothing more until it gets the rest.
     refused: bool,
 }
 
-/// Splits a connection into what its handler and what the library needs.
+/// Split a connection into the handler's and the library's endpoints.
 pub fn duplex(wire: Wire) -> (Link, Duplex) {
     let fd = wire.as_raw_fd();
     let state = State {
@@ -86,24 +86,24 @@ impl Link {
         self.fd
     }
 
-    /// A turn begins: what may be done in it, until [`Link::end`].
+    /// Begin a turn; [`Link::end`] ends it.
     pub fn begin(&self, turn: Turn, now: Instant) {
         let mut state = locked(&self.state);
         state.turn = turn;
         state.allowance.pass_time(now);
     }
 
-    /// The turn ends: what is left of it.
+    /// End the turn; return its remaining budget.
     pub fn end(&self) -> Turn {
         std::mem::take(&mut locked(&self.state).turn)
     }
 
-    /// The budget of the turn that has begun.
+    /// Run `what` with the budget of the current turn.
     pub fn with_turn<T>(&self, what: impl FnOnce(&mut Turn) -> T) -> T {
         what(&mut locked(&self.state).turn)
     }
 
-    /// Allows the library to read some more. True: it has used up what it was allowed before.
+    /// Allow the library to read more. Return true if it had used up its previous allowance.
     pub fn may_read(&self) -> bool {
         let mut state = locked(&self.state);
         let used_up = state.readable == 0;
@@ -111,22 +111,23 @@ impl Link {
         used_up
     }
 
-    /// Sends what has been gathered, as far as the socket takes it.
+    /// Send gathered output as far as the socket takes it.
     pub fn flush(&self) -> io::Result<()> {
         locked(&self.state).write().map(drop)
     }
 
-    /// Lets the library read nothing until [`Link::may_read`] is called again.
+    /// Stop the library's reads until [`Link::may_read`] is called again.
     pub fn pause_reading(&self) {
         locked(&self.state).readable = 0;
     }
 
-    /// The peer has sent more frames that move nothing than it may: it is read no more.
+    /// Return whether the peer has exceeded its allowance of overhead frames; it is no longer read.
     pub fn is_flooded(&self) -> bool {
         locked(&self.state).flooded
     }
 
-    /// What to wait for: more to read, and room for what the socket or the turn has refused.
+    /// Return the events to wait for: input, and space for output that the socket or the turn
+    /// refused.
     pub fn interest(&self, reading: bool) -> Interest {
         let state = locked(&self.state);
         let wanted = if reading { Interest::READ } else { Interest::NOTHING };
@@ -134,13 +135,13 @@ impl Link {
         state.wire.interest(if write { wanted.and(Interest::WRITE) } else { wanted })
     }
 
-    /// Something was written that the socket has not taken yet.
+    /// Return whether the socket has not taken all output yet.
     pub fn has_output(&self) -> bool {
         let state = locked(&self.state);
         !state.gathered.is_empty() || state.wire.has_output()
     }
 
-    /// Drops what has arrived, past the library, which has ended. 0 is the end.
+    /// Drop received bytes after the library has ended. 0 is the end.
     pub fn discard(&self) -> io::Result<u64> {
         let state = &mut *locked(&self.state);
         state.wire.discard(u64::MAX, &mut state.turn)
@@ -150,14 +151,14 @@ impl Link {
         locked(&self.state).wire.close_notify();
     }
 
-    /// Runs `what` with the connection, for looks at its socket.
+    /// Run `what` with the connection, to inspect its socket.
     pub fn with_wire<T>(&self, what: impl FnOnce(&Wire) -> T) -> T {
         what(&locked(&self.state).wire)
     }
 }
 
 impl State {
-    /// Sends what has been gathered. False: the socket has not taken all of it.
+    /// Send gathered output. Return false if the socket has not taken all of it.
     fn write(&mut self) -> io::Result<bool> {
         let mut sent = 0;
         self.blocked = false;
@@ -175,14 +176,14 @@ impl State {
             self.gathered.drain(..sent);
             return Ok(false);
         }
-        // An idle connection keeps nothing.
+        // An idle connection keeps no buffer.
         self.gathered = Vec::new();
         self.wire.flush()
     }
 }
 
 impl State {
-    /// Reads what may be read, first of all what was held back.
+    /// Read within the allowance, held-back bytes first.
     fn read(&mut self, free: &mut [u8]) -> io::Result<usize> {
         if self.readable == 0 || self.flooded {
             return Err(ErrorKind::WouldBlock.into());
@@ -204,7 +205,7 @@ impl State {
         }
     }
 
-    /// How many of these bytes belong to frames that this turn has room for?
+    /// Return how many of these bytes belong to frames that fit into this turn.
     fn admit(&mut self, bytes: &[u8]) -> usize {
         let mut passed = 0;
         while passed < bytes.len() && !self.flooded {
@@ -288,7 +289,8 @@ impl AsyncWrite for Duplex {
         true
     }
 
-    /// Every frame is followed by a flush; the handler sends at the end of its turn.
+    /// Do nothing: the library flushes after every frame, and the handler sends at the end of its
+    /// turn.
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
@@ -309,8 +311,8 @@ mod tests {
 
     use super::*;
 
-    /// A library that got `Pending` is polled again, although the peer has read everything by the time
-    /// the handler's turn ends: nothing else would ever happen on that connection.
+    /// Poll a library again that got `Pending`, even if the peer has read everything before the
+    /// turn ends: no other event would come on that connection.
     #[test]
     fn refused_bytes_are_asked_for_again() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -3,15 +3,15 @@
 //!
 //! # Layout
 //! - [`reactor`]: one epoll loop a core; a [`reactor::Handler`] owns one socket; `note` is a message to one.
-//! - [`turn`]: what a handler may do in one call; [`loop_meter`]: how long calls and waits for them are;
-//!   [`loop_time`]: for whom the calls were.
+//! - [`turn`]: the budget of one call to a handler; [`loop_meter`]: duration of calls and of waits for
+//!   them; [`loop_time`]: time of calls by test.
 //! - [`bulk`]: the two handlers that move test data: [`bulk::Sink`] and [`bulk::Source`].
-//! - [`socket`]: listening and connecting; [`options`] what a test sets on a data socket.
-//! - [`wire`]: a connection that is clear or TLS; [`tls`] the latter;
-//!   [`duplex`]: one for a library that wants an asynchronous stream.
-//! - [`load`]: CPU time of this process and of a loop, and its waiting for a core.
+//! - [`socket`]: listening and connecting; [`options`]: options of a test's data socket.
+//! - [`wire`]: a connection in clear text or TLS; [`tls`]: the latter; [`duplex`]: a connection for a
+//!   library that wants an asynchronous stream.
+//! - [`load`]: CPU time of this process and of a loop, and the loop's wait for a core.
 //! - [`look`]: one sample of TCP_INFO.
-//! - [`rights`]: which rights of root are left.
+//! - [`rights`]: root privileges that the process still holds.
 //! - [`sys`]: the system calls that std and socket2 do not offer.
 
 pub mod bulk;

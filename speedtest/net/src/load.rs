@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How busy is this process, and how long does a loop wait for its core?
+//! CPU use of this process, and the time that a loop waits for its core.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -9,7 +9,7 @@ use speedtest_proto::verdict::Load;
 
 use crate::sys;
 
-/// CPU time of the whole process since a moment.
+/// Measures CPU time of the whole process since a moment.
 #[derive(Debug, Clone, Copy)]
 pub struct ProcessMeter {
     since: Instant,
@@ -17,7 +17,7 @@ pub struct ProcessMeter {
     system: Duration,
 }
 
-/// Percent of one core.
+/// CPU use in percent of one core.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProcessLoad {
     pub total_percent: f64,
@@ -55,7 +55,7 @@ pub struct ThreadTime {
 }
 
 impl ThreadMeter {
-    /// A meter of the calling thread. Reads 0 where the kernel has no schedstat.
+    /// Make a meter of the calling thread. It reads 0 if the kernel has no schedstat.
     pub fn of_this_thread() -> ThreadMeter {
         let path = format!("/proc/self/task/{}/schedstat", sys::thread_id());
         ThreadMeter { schedstat: File::open(path).ok() }
@@ -73,10 +73,10 @@ impl ThreadMeter {
 }
 
 impl ThreadTime {
-    /// Shares of the wall-clock time since `earlier`.
+    /// Return shares of the wall-clock time since `earlier`.
     pub fn since(&self, earlier: &ThreadTime) -> Load {
         let wall_ns = (self.at - earlier.at).as_nanos().max(1) as f64;
-        // The kernel adds to these at its own moments: a short time may seem to have more than all of it.
+        // The kernel updates these at its own moments: over a short time a share may exceed 1.
         let share = |ns: u64, earlier: u64| ns.saturating_sub(earlier) as f64 / wall_ns;
         let running = share(self.running_ns, earlier.running_ns).min(1.0);
         let waiting = share(self.waiting_ns, earlier.waiting_ns).min(1.0 - running);

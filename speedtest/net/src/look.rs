@@ -9,13 +9,13 @@ use speedtest_proto::series::Sample;
 
 use crate::sys;
 
-/// Has the peer's kernel received everything that was written to this socket? A closed socket keeps
-/// nothing.
+/// Return whether the peer's kernel has received everything written to this socket. A closed socket
+/// has nothing pending.
 pub fn is_delivered(fd: RawFd) -> bool {
     sys::tcp_info(fd).map_or(true, |info| info.unacked == 0 && info.notsent_bytes == 0)
 }
 
-/// TCP_INFO of a socket `at` this time of a transfer that has moved `bytes`.
+/// Sample TCP_INFO of a socket `at` this time of a transfer that has moved `bytes`.
 pub fn look(fd: RawFd, at: Duration, bytes: u64) -> Option<Sample> {
     let info = sys::tcp_info(fd).ok()?;
     let (rcvbuf_bytes, sndbuf_bytes) = sys::buffer_limits(fd).unwrap_or_default();
@@ -42,7 +42,7 @@ pub fn look(fd: RawFd, at: Duration, bytes: u64) -> Option<Sample> {
     })
 }
 
-/// The same for an ndt7 client.
+/// Sample TCP_INFO for an ndt7 client.
 pub fn look_for_ndt7(fd: RawFd, at: Duration) -> Option<TcpInfo> {
     let info = sys::tcp_info(fd).ok()?;
     Some(TcpInfo {
@@ -75,7 +75,7 @@ pub fn look_for_ndt7(fd: RawFd, at: Duration) -> Option<TcpInfo> {
     })
 }
 
-/// BBR's estimates; none where the congestion control is another.
+/// Return BBR's estimates; None with another congestion control.
 pub fn look_at_bbr(fd: RawFd, at: Duration) -> Option<BbrInfo> {
     let info = sys::bbr_info(fd)?;
     Some(BbrInfo {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How long does each turn of a loop take, and how long does a ready socket wait for its own?
+//! Duration of each turn of a loop, and the delay of ready sockets until their turns.
 //!
-//! One loop writes, any thread reads. What a handler counts with is a difference of two readings.
+//! One loop writes, any thread reads. A user takes the difference of two readings.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// A turn longer than this is a fault of this program, or of a host that gave it no CPU.
+/// Turn length above which this program is at fault, or the host gave it no CPU.
 pub const LONG_TURN: Duration = Duration::from_millis(10);
-/// Delays are counted by powers of two of a microsecond; the last one is longer than an hour.
+/// Number of delay buckets, by powers of two of 1 µs; the last one is longer than an hour.
 const DELAYS: usize = 32;
 
-/// Of one loop, since it was made.
+/// Counters of one loop since it was made.
 #[derive(Debug, Default)]
 pub struct LoopMeter {
     turns: AtomicU64,
@@ -26,11 +26,11 @@ pub struct LoopMeter {
     unseen: Mutex<Option<LongTurn>>,
 }
 
-/// A turn that held up the other sockets of its loop.
+/// Turn that delayed the other sockets of its loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LongTurn {
     pub took: Duration,
-    /// The type of the handler.
+    /// Type of the handler.
     pub handler: &'static str,
 }
 
@@ -38,19 +38,19 @@ pub struct LongTurn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoopReading {
     pub turns: u64,
-    /// Time of all turns.
+    /// Total time of all turns.
     pub busy: Duration,
     pub long_turns: u64,
     pub longest_turn: Duration,
-    /// The longest time between a socket's report by epoll and the call of its handler.
+    /// Longest time between epoll's report of a socket and the call of its handler.
     pub longest_delay: Duration,
     delays: [u64; DELAYS],
-    /// The sum of all delays.
+    /// Sum of all delays.
     delay: Duration,
 }
 
 impl LoopMeter {
-    /// A turn has ended. Called by the loop's own thread only.
+    /// Count a turn that has ended. Only the loop's own thread calls it.
     pub(crate) fn turn(&self, took: Duration, handler: &'static str) {
         add(&self.turns, 1);
         add(&self.busy_ns, nanos(took));
@@ -65,7 +65,7 @@ impl LoopMeter {
         }
     }
 
-    /// A ready socket has waited so long for its turn. Called by the loop's own thread only.
+    /// Count the delay of a ready socket. Only the loop's own thread calls it.
     pub(crate) fn delayed(&self, by: Duration) {
         add(&self.delays[bucket(by)], 1);
         add(&self.delay_ns, nanos(by));
@@ -85,15 +85,14 @@ impl LoopMeter {
         }
     }
 
-    /// The longest of the long turns since the last call, for the log.
+    /// Return the longest of the long turns since the last call, for the log.
     pub fn take_long_turn(&self) -> Option<LongTurn> {
         self.unseen.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
 impl LoopReading {
-    /// How long ready sockets have waited for their turns since `earlier`, on average. None: no socket
-    /// was ready.
+    /// Return the mean delay of ready sockets since `earlier`. None: no socket was ready.
     pub fn mean_delay_since(&self, earlier: &LoopReading) -> Option<Duration> {
         let count = |reading: &LoopReading| reading.delays.iter().sum::<u64>();
         let ready = count(self).saturating_sub(count(earlier));
@@ -101,8 +100,8 @@ impl LoopReading {
         (ready > 0).then(|| Duration::from_secs_f64(waited.as_secs_f64() / ready as f64))
     }
 
-    /// No ready socket waited longer than this for its turn since `earlier`: the next power of two of
-    /// a microsecond. None: no socket was ready.
+    /// Return a bound of the delays since `earlier`: the next power of two of 1 µs. None: no socket
+    /// was ready.
     pub fn worst_delay_since(&self, earlier: &LoopReading) -> Option<Duration> {
         let grew = |index: &usize| self.delays[*index] > earlier.delays[*index];
         let worst = (0..DELAYS).rev().find(grew)?;
@@ -112,14 +111,14 @@ impl LoopReading {
     }
 }
 
-/// The delays of bucket `n` are at most 2^n microseconds.
+/// Return the bucket of a delay: bucket `n` holds delays of at most 2^n µs.
 fn bucket(delay: Duration) -> usize {
     let micros = u64::try_from(delay.as_nanos().div_ceil(1000)).unwrap_or(u64::MAX).max(1);
     let power = u64::BITS - (micros - 1).leading_zeros();
     (power as usize).min(DELAYS - 1)
 }
 
-/// With one writer no locked instruction is needed.
+/// Add without a locked instruction: there is one writer.
 fn add(counter: &AtomicU64, count: u64) {
     counter.store(counter.load(Ordering::Relaxed) + count, Ordering::Relaxed);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whom did the loops work for?
+//! Time that the loops spent on each test.
 //!
-//! The time of each turn is added to its loop's meter, and to the [`LoopTime`] that its handler is charged
-//! to. What is left is the time for everything else.
+//! The time of each turn is added to its loop's meter, and to the [`LoopTime`] that its handler is
+//! charged to. The difference is the time for everything else.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub struct LoopTime {
 }
 
 impl LoopTime {
-    /// Of a test whose handlers may be in any of `lanes` loops.
+    /// Make counters for a test whose handlers may be in any of `lanes` loops.
     pub fn new(lanes: usize) -> LoopTime {
         LoopTime { turns_ns: (0..lanes).map(|_| AtomicU64::new(0)).collect() }
     }
@@ -25,7 +25,7 @@ impl LoopTime {
         }
     }
 
-    /// So far, by loop.
+    /// Return the time so far, by loop.
     pub fn read(&self) -> Vec<Duration> {
         let time = |ns: &AtomicU64| Duration::from_nanos(ns.load(Ordering::Relaxed));
         self.turns_ns.iter().map(time).collect()

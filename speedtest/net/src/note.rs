@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A message to a handler. The loops carry it and do not know its words: those belong to the handlers
-//! that exchange them.
+//! Message to a handler. The loops carry it without knowing its type; the handlers that exchange it
+//! do.
 
 use std::any::Any;
 
@@ -13,7 +13,7 @@ impl Note {
         Note(Box::new(word))
     }
 
-    /// The word, if it is one of these; a handler ignores words that are not for it.
+    /// Return the word if it has this type; a handler ignores other words.
     pub fn word<W: Copy + 'static>(&self) -> Option<W> {
         self.0.downcast_ref().copied()
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a test sets on its data socket.
+//! Options of a test's data socket.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -8,7 +8,7 @@ use socket2::{Domain, SockRef, Socket, Type};
 
 use crate::sys;
 
-/// Options of one data socket; unset ones stay as the kernel has them.
+/// Options of one data socket; unset ones keep the kernel's value.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Options {
     pub congestion: Option<String>,
@@ -20,7 +20,7 @@ pub struct Options {
     pub zero_copy: bool,
 }
 
-/// Which option the kernel refused.
+/// Option that the kernel rejected.
 #[derive(Debug)]
 pub struct Refused {
     pub option: &'static str,
@@ -33,7 +33,7 @@ impl std::fmt::Display for Refused {
     }
 }
 
-/// Sets all options, or returns the one that the kernel refused.
+/// Set all options, or return the one that the kernel rejected.
 pub fn apply(socket: &impl AsFd, options: &Options) -> Result<(), Refused> {
     let named = |option| move |error| Refused { option, error };
     let fd = socket.as_fd().as_raw_fd();
@@ -65,7 +65,8 @@ pub fn apply(socket: &impl AsFd, options: &Options) -> Result<(), Refused> {
     Ok(())
 }
 
-/// A dual-stack socket that carries IPv4 takes the IPv4 option, any other the IPv6 one.
+/// Set the TOS byte: by the IPv4 option on a dual-stack socket that carries IPv4, else by the IPv6
+/// one.
 fn set_tos(fd: i32, tos: u32) -> io::Result<()> {
     let value = i32::try_from(tos & 0xff).unwrap_or(0);
     let v4 = sys::set_option(fd, libc::IPPROTO_IP, libc::IP_TOS, value);
@@ -73,12 +74,12 @@ fn set_tos(fd: i32, tos: u32) -> io::Result<()> {
     v4.or(v6)
 }
 
-/// The congestion control of TCP sockets that ask for none.
+/// Return the congestion control of TCP sockets that do not set one.
 pub fn default_congestion() -> Option<String> {
     congestion_of(&Socket::new(Domain::IPV4, Type::STREAM, None).ok()?)
 }
 
-/// The congestion control of a TCP socket.
+/// Return the congestion control of a TCP socket.
 pub fn congestion_of(socket: &impl AsFd) -> Option<String> {
     let name = SockRef::from(socket).tcp_congestion().ok()?;
     let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which rights of root does this process hold?
+//! Root privileges that this process holds.
 
 use std::io;
 
-/// Is there any right of root left, or one that could be had back?
+/// Return whether any capability is left or could be regained.
 pub fn has_capabilities() -> io::Result<bool> {
     let held = ["CapInh", "CapPrm", "CapEff", "CapAmb"].map(capabilities);
     held.into_iter().try_fold(false, |any, set| Ok(any || set? != 0))
 }
 
-/// May this process change the network, such as use a restricted congestion control?
+/// Return whether this process may change the network, such as use a restricted congestion control.
 pub fn may_administer_network() -> bool {
     const CAP_NET_ADMIN: u32 = 12;
     capabilities("CapEff").is_ok_and(|held| held >> CAP_NET_ADMIN & 1 == 1)

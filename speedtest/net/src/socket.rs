@@ -10,7 +10,7 @@ use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 const BACKLOG: i32 = 4096;
 
-/// A listening socket; an IPv6 one also takes IPv4.
+/// Open a listening socket; an IPv6 one also takes IPv4.
 pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;
@@ -23,7 +23,7 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// A UDP socket; others may have the same address, and a connected one gets its peer's datagrams.
+/// Open a UDP socket. Others may have the same address; a connected one gets its peer's datagrams.
 pub fn bind_udp(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
     socket.set_nonblocking(true)?;
@@ -35,11 +35,11 @@ pub fn bind_udp(address: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
-/// A socket on its way to `address`; it is connected once it is writable without an error.
+/// Start to connect to `address`; the socket is connected once it is writable without an error.
 pub fn connect(address: SocketAddr, options: &Options) -> io::Result<TcpStream> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;
-    // Window and MSS have to be known before the handshake.
+    // Window and MSS must be known before the handshake.
     options::apply(&socket, options)
         .map_err(|refused| io::Error::new(refused.error.kind(), refused.to_string()))?;
     match socket.connect(&address.into()) {
@@ -49,7 +49,7 @@ pub fn connect(address: SocketAddr, options: &Options) -> io::Result<TcpStream> 
     Ok(socket.into())
 }
 
-/// Makes the kernel detect within about half a minute that the peer of an idle connection is gone.
+/// Make the kernel detect within about 30 s that the peer of an idle connection is gone.
 pub fn keep_alive(stream: &TcpStream) -> io::Result<()> {
     let probes = socket2::TcpKeepalive::new()
         .with_time(Duration::from_secs(15))

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The system calls that std and socket2 do not offer, each behind a safe function.
 //!
-//! rustix makes them where it can; unsafe code is only left for what it has not.
+//! rustix makes them where it can; unsafe code is left only for the calls that it lacks.
 //!
 //! - [`epoll`]: readiness, and counters that wake a loop.
 //! - [`transfer`]: bytes into and out of sockets, and bytes that are dropped inside the kernel.
-//! - [`options`]: socket options, TCP_INFO, what is in a socket's buffers.
+//! - [`options`]: socket options, TCP_INFO, fill of a socket's buffers.
 //! - [`process`]: users, limits, CPU time, random bytes.
 //! - [`signals`]: the signals of the process.
 
@@ -28,7 +28,7 @@ pub use process::{
 pub use signals::{block_signals, wait_signal, Signal};
 pub use transfer::{discard, reap_zero_copy, receive, receive_start, send, send_parts};
 
-/// For the calls that are made through libc.
+/// Convert the result of a libc call.
 fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 {
         return Err(io::Error::last_os_error());

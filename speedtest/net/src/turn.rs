@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a handler may do before the other sockets of its loop are served.
+//! Budget of a handler before the other sockets of its loop are served.
 //!
-//! A *turn* is one call of a [`Handler`](crate::reactor::Handler). A peer can make a handler find more
-//! work than it should do at once: input that is parsed but not acted on, sockets that never run empty.
-//! So each turn has a budget of each kind of [`Work`], and a handler that asks for more than is left is
-//! called again, after everyone else of its loop (see [`Turn::ran_out`]).
+//! A *turn* is one call of a [`Handler`](crate::reactor::Handler). A peer can give a handler more
+//! work than it should do at once: input that is parsed without effect, sockets that never run
+//! empty. So each turn has a budget for each type of [`Work`]. A handler that asks for more is
+//! called again after all others of its loop (see [`Turn::ran_out`]).
 //!
-//! To the handler a spent budget looks like a socket that has nothing more for now: what reads and
-//! writes returns [`ErrorKind::WouldBlock`]. Its loops end in the way they always do.
+//! To the handler a spent budget looks like a socket without more input or space: reads and writes
+//! return [`ErrorKind::WouldBlock`]. Its loops end as they always do.
 //!
-//! The budgets are made for at most about a millisecond on a slow machine, where a core does some
-//! 100,000 system calls and encrypts 1 GB a second. Most turns use up one of them at most.
+//! The budgets allow at most about 1 ms on a slow host, where a core makes some 100,000 system
+//! calls and encrypts 1 GB per second. Most turns spend at most one of them.
 
 use std::io::{self, ErrorKind};
 
-/// What a turn is made of.
+/// Type of work in a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// Requests that are answered: each takes a few system calls and tens of microseconds.
@@ -44,7 +44,7 @@ pub enum Work {
 const KINDS: usize = Work::Records as usize + 1;
 
 impl Work {
-    /// The budget of one turn.
+    /// Return the budget of one turn.
     pub const fn most(self) -> u64 {
         match self {
             Work::Requests => 16,
@@ -89,12 +89,13 @@ impl Default for Turn {
 }
 
 impl Turn {
-    /// What is left of one kind.
+    /// Return the remaining budget of one type.
     pub fn left(&self, work: Work) -> u64 {
         self.left[work as usize]
     }
 
-    /// Takes one request, frame, datagram or call. False: none is left, and the handler has to stop.
+    /// Take one request, frame, datagram or call. Return false if none is left: the handler must
+    /// stop.
     #[must_use]
     pub fn take(&mut self, work: Work) -> bool {
         let one = self.may(work, 1) == 1;
@@ -102,13 +103,13 @@ impl Turn {
         one
     }
 
-    /// Up to `most`, or less if less is left. They are not spent yet.
+    /// Return up to `most`, or what is left. It is not spent yet.
     pub fn may(&mut self, work: Work, most: u64) -> u64 {
         self.ran_out |= most > 0 && self.left(work) == 0;
         most.min(self.left(work))
     }
 
-    /// As [`Turn::may`] for a buffer: [`ErrorKind::WouldBlock`] where nothing is left.
+    /// Call [`Turn::may`] for a buffer; return [`ErrorKind::WouldBlock`] if nothing is left.
     pub fn room(&mut self, work: Work, most: usize) -> io::Result<usize> {
         match self.may(work, most as u64) {
             0 if most > 0 => Err(ErrorKind::WouldBlock.into()),
@@ -117,13 +118,13 @@ impl Turn {
         }
     }
 
-    /// So much was done. Where it is known only afterwards it may be more than was left.
+    /// Spend `count`. If it is known only afterwards, it may exceed what was left.
     pub fn spend(&mut self, work: Work, count: u64) {
         let left = &mut self.left[work as usize];
         *left = left.saturating_sub(count);
     }
 
-    /// The handler wanted more than was left: it has to be called again.
+    /// Return whether the handler wanted more than was left; it must be called again.
     pub fn ran_out(&self) -> bool {
         self.ran_out
     }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A connection that is clear or TLS, read and written in the same way.
+//! Connection in clear text or TLS, with the same calls for both.
 //!
-//! Every call returns at once; [`ErrorKind::WouldBlock`] means: wait for [`Wire::interest`], or the
-//! [`Turn`] has run out. Reading goes on until `WouldBlock`, because decrypted bytes may be here that
-//! epoll knows nothing of.
+//! Every call returns at once. [`ErrorKind::WouldBlock`] means: wait for [`Wire::interest`], or the
+//! [`Turn`] has run out. Read until `WouldBlock`: epoll does not report decrypted bytes.
 
 use std::io::{self, ErrorKind, IoSlice};
 use std::net::TcpStream;
@@ -31,7 +30,7 @@ impl Wire {
         matches!(self, Wire::Tls(_))
     }
 
-    /// The protocol that a TLS handshake agreed on.
+    /// Return the protocol that a TLS handshake agreed on.
     pub fn alpn(&self) -> Option<&[u8]> {
         match self {
             Wire::Clear(_) => None,
@@ -39,7 +38,7 @@ impl Wire {
         }
     }
 
-    /// Reads; 0 is the end.
+    /// Read; 0 is the end.
     pub fn receive(&mut self, buffer: &mut [u8], turn: &mut Turn) -> io::Result<usize> {
         let room = turn.room(Work::Parsed, buffer.len())?;
         let count = self.receive_bulk(&mut buffer[..room], turn)?;
@@ -47,7 +46,7 @@ impl Wire {
         Ok(count)
     }
 
-    /// The same for bytes that are only counted, and on which only copying and TLS spend time.
+    /// Read bytes that are only counted: they cost time for copying and TLS only.
     pub fn receive_bulk(&mut self, buffer: &mut [u8], turn: &mut Turn) -> io::Result<usize> {
         match self {
             Wire::Clear(socket) => {
@@ -60,7 +59,7 @@ impl Wire {
         }
     }
 
-    /// Decrypted bytes are here that can be read without the socket.
+    /// Return whether decrypted bytes can be read without the socket.
     pub fn has_plain(&self) -> bool {
         match self {
             Wire::Clear(_) => false,
@@ -68,7 +67,7 @@ impl Wire {
         }
     }
 
-    /// Drops up to `most` bytes: in the kernel where the connection is clear. 0 is the end.
+    /// Drop up to `most` bytes, in the kernel for clear text. 0 is the end.
     pub fn discard(&mut self, most: u64, turn: &mut Turn) -> io::Result<u64> {
         match self {
             Wire::Clear(socket) => discard(socket, most, turn),
@@ -76,7 +75,7 @@ impl Wire {
         }
     }
 
-    /// Sends the beginning of `bytes` and returns how much of it that was.
+    /// Send the start of `bytes` and return its length.
     pub fn send(&mut self, bytes: &[u8], turn: &mut Turn) -> io::Result<usize> {
         match self {
             Wire::Clear(_) => {
@@ -87,8 +86,8 @@ impl Wire {
         }
     }
 
-    /// Sends the beginning of all `parts` together and returns how much of them that was. The caller
-    /// asks for about as much as the turn has left.
+    /// Send the start of all `parts` together and return its length. The caller passes about as
+    /// much as the turn has left.
     pub fn send_parts(&mut self, parts: &[IoSlice<'_>], turn: &mut Turn) -> io::Result<usize> {
         match self {
             Wire::Clear(socket) => {
@@ -106,7 +105,7 @@ impl Wire {
         }
     }
 
-    /// Sends what was taken by [`Wire::send`] but is still here. False: not all of it.
+    /// Send output that [`Wire::send`] accepted. Return false if some is left.
     pub fn flush(&mut self) -> io::Result<bool> {
         match self {
             Wire::Clear(_) => Ok(true),
@@ -114,7 +113,7 @@ impl Wire {
         }
     }
 
-    /// Something was taken by [`Wire::send`] that the socket has not taken yet.
+    /// Return whether the socket has not taken all that [`Wire::send`] accepted.
     pub fn has_output(&self) -> bool {
         match self {
             Wire::Clear(_) => false,
@@ -122,7 +121,7 @@ impl Wire {
         }
     }
 
-    /// What to wait for when the caller waits for `wanted`.
+    /// Return the events to wait for when the caller waits for `wanted`.
     pub fn interest(&self, wanted: Interest) -> Interest {
         match self {
             Wire::Tls(tls) if tls.has_output() => wanted.and(Interest::WRITE),
@@ -130,8 +129,8 @@ impl Wire {
         }
     }
 
-    /// Lets the kernel wake the loop only for so many bytes. Has no effect on TLS, whose records are
-    /// smaller than any useful threshold.
+    /// Set SO_RCVLOWAT. It has no effect on TLS, whose records are smaller than any useful
+    /// threshold.
     pub fn set_threshold(&self, bytes: i32) -> io::Result<()> {
         match self {
             Wire::Clear(socket) => {
@@ -141,7 +140,7 @@ impl Wire {
         }
     }
 
-    /// Sends TLS's close_notify, if the socket takes it at once; a clear connection has none.
+    /// Send TLS's close_notify, if the socket takes it at once; clear text has none.
     pub fn close_notify(&mut self) {
         if let Wire::Tls(tls) = self {
             tls.close_notify();
@@ -155,7 +154,7 @@ impl AsRawFd for Wire {
     }
 }
 
-/// Drops up to `most` bytes of a TCP socket's queue inside the kernel. 0 is the end.
+/// Drop up to `most` bytes of a TCP socket's queue inside the kernel. 0 is the end.
 pub(crate) fn discard(fd: impl AsFd, most: u64, turn: &mut Turn) -> io::Result<u64> {
     let room = turn.room(Work::Dropped, usize::try_from(most).unwrap_or(usize::MAX))?;
     let count = sys::discard(fd, room)? as u64;
@@ -163,7 +162,7 @@ pub(crate) fn discard(fd: impl AsFd, most: u64, turn: &mut Turn) -> io::Result<u
     Ok(count)
 }
 
-/// None where a call would have to wait.
+/// Return None if a call would have to wait.
 pub fn unless_blocked<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

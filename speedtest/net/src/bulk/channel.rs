@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A WebSocket that carries a test: data from the hot buffer, data dropped in the kernel, and texts
-//! and control frames between them.
+//! WebSocket that carries a test: sends data from the hot buffer, drops received data in the
+//! kernel, and exchanges texts and control frames between them.
 
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
@@ -20,15 +20,16 @@ use crate::turn::{Turn, Work};
 use crate::wire::{unless_blocked, Wire};
 
 const READ_BYTES: usize = 4096;
-/// The shortest frame has a header only. What is read is bounded by how many of these are in it.
+/// Length of the shortest frame: its header. A read is bounded by the number of these that it can
+/// hold.
 const FRAME_BYTES: u64 = 2;
 
 /// The outcome of sending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pushed {
-    /// The socket takes no more for now, or this turn sends no more.
+    /// The socket takes no more for now, or the turn's budget is spent.
     Full,
-    /// Everything that may be sent is.
+    /// Everything that may be sent has been sent.
     Idle,
 }
 
@@ -36,20 +37,20 @@ pub enum Pushed {
 pub struct Channel {
     pub wire: Wire,
     pub endpoint: Endpoint,
-    /// Bytes before any frame: the handshake; from `said` on they are still to be sent.
+    /// Handshake bytes, sent before any frame; those from `said` on are unsent.
     preface: Vec<u8>,
     writer: Writer,
     sizes: Sizes,
     sent_bytes: u64,
-    /// No more payload than this is sent in all.
+    /// Most payload bytes to send in all.
     limit: u64,
     threshold: Threshold,
-    /// What came together with the handshake and is not looked at yet.
+    /// Bytes that came with the handshake and are not parsed yet.
     early: Vec<u8>,
 }
 
 impl Channel {
-    /// `preface` is this side's part of the handshake, which goes out first.
+    /// Make a channel. `preface` is this side's part of the handshake; it is sent first.
     pub fn new(wire: Wire, role: Role, seed: u32, preface: Vec<u8>, now: Instant) -> Channel {
         Channel {
             wire,
@@ -64,12 +65,12 @@ impl Channel {
         }
     }
 
-    /// Exactly so much payload is sent at most.
+    /// Limit the payload to send in all; None is unlimited.
     pub fn limit(&mut self, bytes: Option<u64>) {
         self.limit = bytes.unwrap_or(u64::MAX);
     }
 
-    /// Payload of binary messages sent so far.
+    /// Return the payload bytes of binary messages sent so far.
     pub fn sent_bytes(&self) -> u64 {
         self.sent_bytes
     }
@@ -78,23 +79,24 @@ impl Channel {
         self.endpoint.binary_bytes()
     }
 
-    /// Nothing is half sent or waiting.
+    /// Return whether no frame is partly sent and no output waits.
     pub fn is_flushed(&self) -> bool {
         self.preface.is_empty() && self.writer.between_frames() && !self.endpoint.has_output()
     }
 
-    /// Is there something to read of which the kernel does not wake the loop?
+    /// Return whether input waits that epoll does not report.
     pub fn has_unread(&self) -> bool {
         let here = self.wire.has_plain() || !self.early.is_empty();
         here && self.endpoint.want().is_some()
     }
 
-    /// Both sides have sent a Close, and all output has left.
+    /// Return whether both sides have sent a Close and all output has left.
     pub fn is_over(&mut self) -> bool {
         self.endpoint.over() && self.is_flushed() && self.wire.flush().is_ok_and(|all| all)
     }
 
-    /// What to wait for: incoming frames as long as there may be any, and room for what waits.
+    /// Return the events to wait for: incoming frames until the peer has closed, and space for
+    /// pending output.
     pub fn interest(&self, sending: bool) -> Interest {
         let writes = sending || !self.is_flushed();
         let reads = self.endpoint.want().is_some();
@@ -106,7 +108,7 @@ impl Channel {
         })
     }
 
-    /// Sends what waits, and new messages of data as long as there are less than `data` bytes.
+    /// Send pending output, then new data messages up to `data` bytes in all.
     pub fn push(&mut self, data: u64, turn: &mut Turn) -> io::Result<Pushed> {
         if !self.wire.flush()? {
             return Ok(Pushed::Full);
@@ -134,7 +136,7 @@ impl Channel {
         }
     }
 
-    /// Sends the handshake, texts and control frames. False: the socket is full.
+    /// Send the handshake, texts and control frames. Return false if the socket is full.
     fn push_output(&mut self, turn: &mut Turn) -> io::Result<bool> {
         while !self.preface.is_empty() {
             let Some(count) = unless_blocked(self.wire.send(&self.preface, turn))? else {
@@ -151,7 +153,7 @@ impl Channel {
         Ok(true)
     }
 
-    /// Sends the rest of the current frame of data. False: the socket is full.
+    /// Send the rest of the current data frame. Return false if the socket is full.
     fn push_frame(&mut self, turn: &mut Turn) -> io::Result<bool> {
         while !self.writer.between_frames() {
             let (header, payload) = self.writer.rest();
@@ -163,8 +165,7 @@ impl Channel {
         Ok(true)
     }
 
-    /// Takes up to `most` bytes of what has arrived. An end of the stream before the peer's Close is
-    /// an error.
+    /// Take up to `most` received bytes. A stream that ends before the peer's Close is an error.
     pub fn pull(&mut self, most: u64, turn: &mut Turn) -> io::Result<Vec<Notice>> {
         let mut notices = Vec::new();
         let mut left = most;
@@ -182,7 +183,7 @@ impl Channel {
             match moved {
                 None => break,
                 Some(0) if notices.is_empty() => return Err(ErrorKind::UnexpectedEof.into()),
-                // The end is found again once these are dealt with.
+                // The next call finds the end again, after these notices are handled.
                 Some(0) => break,
                 Some(count) => left = left.saturating_sub(count),
             }
@@ -190,7 +191,8 @@ impl Channel {
         Ok(notices)
     }
 
-    /// Reads up to `most` bytes, no more than hold as many frames as the turn has left. 0 is the end.
+    /// Read up to `most` bytes, and at most as many as hold the frames left in this turn. 0 is the
+    /// end.
     fn read(
         &mut self,
         most: usize,
@@ -221,12 +223,12 @@ impl Channel {
         }
     }
 
-    /// Bytes that came together with the handshake; they are read first.
+    /// Keep bytes that came with the handshake; they are read first.
     pub fn came_early(&mut self, bytes: Vec<u8>) {
         self.early = bytes;
     }
 
-    /// Lets the kernel wake this loop only for as much as comes in two milliseconds.
+    /// Set SO_RCVLOWAT to what arrives in 2 ms.
     pub fn adapt_threshold(&mut self, now: Instant) -> io::Result<()> {
         let (buffer, _) = sys::buffer_limits(self.wire.as_raw_fd()).unwrap_or_default();
         match self.threshold.adapt(now, self.endpoint.binary_bytes(), buffer) {
@@ -235,13 +237,14 @@ impl Channel {
         }
     }
 
-    /// Must small amounts be polled for, because the kernel does not wake the loop for them?
+    /// Return whether small amounts must be polled for, because SO_RCVLOWAT keeps the kernel from
+    /// waking the loop.
     pub fn waits_for_much(&self) -> bool {
         self.threshold.bytes() > 1 && !self.wire.is_tls()
     }
 }
 
-/// Moves the beginning of `from` to `into`.
+/// Move the start of `from` to `into`; return the number of bytes.
 fn take_front(from: &mut Vec<u8>, into: &mut [u8]) -> usize {
     let count = from.len().min(into.len());
     into[..count].copy_from_slice(&from[..count]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The two ends of a stream of datagrams.
+//! Sender and receiver of a stream of datagrams.
 
 use std::io::ErrorKind;
 use std::net::UdpSocket;
@@ -19,10 +19,11 @@ use crate::reactor::{Cx, Handler, Interest, Next, Note, Ready};
 use crate::sys;
 use crate::turn::{Turn, Work};
 
-/// The least that a datagram takes of a receive buffer: the kernel counts its own bookkeeping, too.
+/// Least space of a datagram in the receive buffer, in bytes: the kernel counts its own bookkeeping
+/// too.
 const LEAST_OF_BUFFER: u64 = 256;
 
-/// Sends or receives; which one is fixed for its life.
+/// Stream of datagrams that either sends or receives.
 pub struct DatagramStream {
     socket: UdpSocket,
     spec: Spec,
@@ -35,7 +36,7 @@ pub struct DatagramStream {
     queued: Option<u64>,
     arrivals: Arrivals,
     bytes: u64,
-    /// Of bytes and arrivals.
+    /// Omitted part of the byte and arrival counters.
     omission: Omission<(u64, Arrivals)>,
     next_look: Instant,
     pacer: Option<Pacer>,
@@ -45,7 +46,7 @@ pub struct DatagramStream {
 }
 
 impl DatagramStream {
-    /// `wide`: the datagrams count with 64 bits.
+    /// Make a stream. `wide`: datagrams carry a 64-bit counter.
     pub fn new(
         socket: UdpSocket,
         spec: Spec,
@@ -85,7 +86,7 @@ impl DatagramStream {
         cx.wait_for(if self.sends { Interest::WRITE } else { Interest::READ });
     }
 
-    /// Follows the counters over the omitted time.
+    /// Sample the counters over the omitted time.
     fn look(&mut self, cx: &mut Cx<'_>) {
         if self.omission.is_over() || cx.now < self.next_look {
             return;
@@ -97,7 +98,7 @@ impl DatagramStream {
         }
     }
 
-    /// Microseconds since the stream was made; only differences of it are used.
+    /// Return microseconds since the stream was made; callers use only differences.
     fn clock_us(&self) -> u64 {
         let since = self.started.map_or(Duration::ZERO, |(start, _)| start.elapsed());
         u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
@@ -109,11 +110,11 @@ impl DatagramStream {
         self.shared.bytes.store(self.bytes, std::sync::atomic::Ordering::Relaxed);
     }
 
-    /// Counts datagrams that are here. False when there are no more, or the end is reached.
+    /// Count received datagrams. Return false when none are left or the end is reached.
     fn receive(&mut self, turn: &mut Turn) -> bool {
         let mut header = [0; HEADER_BYTES];
         while self.queued != Some(0) {
-            // Without a wake-up nothing is lost: the socket stays readable.
+            // Returning without a wake-up is safe: the socket stays readable.
             if turn.left(Work::Datagrams) == 0 {
                 return true;
             }
@@ -135,8 +136,8 @@ impl DatagramStream {
         false
     }
 
-    /// The test is over: what the receive buffer may hold by now belongs to it. A sender that goes on
-    /// does not put off the report.
+    /// End the test. Datagrams already in the receive buffer belong to it. A sender that continues
+    /// does not delay the report.
     fn stop(&mut self, cx: &mut Cx<'_>) -> Next {
         if self.sends || !self.running() {
             self.report(cx);
@@ -177,7 +178,7 @@ impl DatagramStream {
                     if let Some(budget) = &self.spec.budget {
                         budget.give_back(self.packet.len());
                     }
-                    // A port that was closed shows here; the control connection will tell.
+                    // A closed port shows here; the control connection reports it.
                     if error.kind() != ErrorKind::WouldBlock {
                         cx.wait_for(Interest::NOTHING);
                         return;
@@ -194,7 +195,7 @@ impl DatagramStream {
             return;
         }
         let load = self.started.map(|(_, from)| cx.meter.read().since(&from)).unwrap_or_default();
-        // What is counted now was moved until now, not until this turn began.
+        // Use the current time: counted bytes may have moved after this turn began.
         let now = Instant::now();
         let from = self.omission.counted_from(now);
         let (bytes, before) = from.counted;
@@ -246,7 +247,7 @@ impl Handler for DatagramStream {
         Next::Stay
     }
 
-    /// Goes on with what is left at the end of the test.
+    /// Drain the receive buffer after the end of the test.
     fn again(&mut self, cx: &mut Cx<'_>) -> Next {
         if self.queued.is_none() || !self.running() {
             return Next::Stay;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The bytes that tests send, and how they leave by many at once.
+//! Hot buffer: the bytes that tests send, and calls that send many of them at once.
 
 use std::io::{self, IoSlice};
 use std::sync::LazyLock;
@@ -8,17 +8,17 @@ use crate::turn::{Turn, Work};
 use crate::wire::{unless_blocked, Wire};
 
 const HOT_BYTES: usize = speedtest_proto::iperf3::MAX_BLOCK_BYTES as usize;
-/// This much of the hot buffer stays in the cache of a core.
+/// Size of the hot buffer, in bytes: it stays in a core's cache.
 const CHUNK: usize = 128 << 10;
-/// A mebibyte goes out in one call: fewer calls, and with BIG TCP fewer and larger segments.
+/// Chunks in one call, 1 MiB: fewer calls, and with BIG TCP fewer and larger segments.
 const MOST_CHUNKS: usize = 8;
 
-/// What is sent: random, so that nothing on the way can compress it.
+/// Test data: random, so that nothing on the path can compress it.
 pub static HOT: LazyLock<Box<[u8]>> = LazyLock::new(|| {
     let mut bytes = vec![0; HOT_BYTES].into_boxed_slice();
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     for word in bytes.chunks_exact_mut(8) {
-        // xorshift64: quick and good enough to be incompressible.
+        // xorshift64: fast, and its output cannot be compressed.
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
@@ -27,8 +27,8 @@ pub static HOT: LazyLock<Box<[u8]>> = LazyLock::new(|| {
     bytes
 });
 
-/// Sends the beginning of `head` and of `payload` bytes of the hot buffer behind it, and returns how
-/// much of both that was. None: the socket takes no more for now.
+/// Send the start of `head` and of `payload` bytes of the hot buffer after it. Return how many
+/// bytes of both were sent. None: the socket takes no more for now.
 pub fn send_hot(
     wire: &mut Wire,
     head: &[u8],

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The two ends of a bulk TCP stream, and what they report; [`Channel`] is both ends of a WebSocket.
+//! Sender and receiver of a bulk TCP stream, and their reports; [`Channel`] is a WebSocket's.
 //!
-//! A stream tells its owner [`Event::Joined`] once it is in its loop. The owner drives it by an
-//! [`Order`]: `Start`, then `Stop` or `StopAt`, then `Close`. It leaves its [`Report`] in the shared
-//! [`Stream`] and tells `Reported` exactly once, early when its connection breaks.
+//! A stream sends its owner [`Event::Joined`] once it is in its loop. The owner sends an [`Order`]:
+//! `Start`, then `Stop` or `StopAt`, then `Close`. The stream leaves its [`Report`] in the shared
+//! [`Stream`]. It sends `Reported` exactly once, early when its connection breaks.
 
 mod channel;
 mod datagram;
@@ -36,30 +36,30 @@ pub use words::{Event, Order};
 use crate::loop_time::LoopTime;
 use crate::reactor::{Address, Cx};
 
-/// Something of the owner's that ends with the stream, such as a counted connection.
+/// Owner's object that is dropped with the stream, such as a counted connection.
 pub type Guard = Box<dyn Send>;
 
-/// The task of one stream.
+/// Task of one stream.
 #[derive(Clone)]
 pub struct Spec {
     pub owner: Address,
     pub block_bytes: usize,
-    /// Bits per second; none is unlimited.
+    /// Rate in bit/s; None is unlimited.
     pub rate_bps: Option<u64>,
-    /// Blocks sent at once when it is time to send.
+    /// Blocks sent at once when the pacer allows sending.
     pub burst_blocks: u32,
-    /// What all sending streams of a test may still send together; none is unlimited.
+    /// Bytes that all sending streams of a test may still send together; None is unlimited.
     pub budget: Option<Arc<Budget>>,
     pub zero_copy: bool,
-    /// A sender ends its direction of the connection with the test: iperf3 as a receiver waits for
+    /// Whether a sender shuts down its direction when the test ends. An iperf3 receiver waits for
     /// whole blocks until then.
     pub close_at_end: bool,
-    /// Bytes before this are not counted.
+    /// Time at the start during which bytes are not counted.
     pub omit: Duration,
     pub sample_every: Duration,
-    /// All bytes that the program moves in this direction are also added here.
+    /// Process-wide byte counter of this direction, updated in addition.
     pub moved: Arc<AtomicU64>,
-    /// Whose turns those of this stream are.
+    /// Loop time that this stream's turns are charged to.
     pub loop_time: Option<Arc<LoopTime>>,
 }
 
@@ -71,7 +71,7 @@ impl Spec {
     }
 }
 
-/// Bytes that several streams may still send, taken block by block.
+/// Bytes that several streams may still send; each takes a block at a time.
 #[derive(Debug)]
 pub struct Budget(AtomicI64);
 
@@ -80,7 +80,7 @@ impl Budget {
         Budget(AtomicI64::new(i64::try_from(bytes).unwrap_or(i64::MAX)))
     }
 
-    /// Takes up to `most` bytes; 0 when nothing is left.
+    /// Take up to `most` bytes; return 0 when none are left.
     pub fn take(&self, most: usize) -> usize {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let left = self.0.fetch_sub(most, Ordering::Relaxed);
@@ -96,7 +96,7 @@ impl Budget {
     }
 }
 
-/// The part of a stream that its owner reads from another loop.
+/// Part of a stream that its owner reads from another loop.
 #[derive(Debug, Default)]
 pub struct Stream {
     bytes: AtomicU64,
@@ -105,12 +105,12 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Bytes so far, the omitted ones included.
+    /// Return the bytes moved so far, omitted ones included.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Where the stream lives, once it has come into its loop.
+    /// Return the stream's address once it is in its loop.
     pub fn address(&self) -> Option<Address> {
         self.address.get().copied()
     }
@@ -124,22 +124,22 @@ impl Stream {
     }
 }
 
-/// A stream after its end.
+/// Result of a stream that has ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// After the omitted seconds.
+    /// Bytes after the omitted seconds.
     pub bytes: u64,
     pub duration: Duration,
     pub retransmits: u32,
     pub congestion: Option<String>,
     pub series: Series,
-    /// Of the loop that the stream ran in.
+    /// Load of the stream's loop.
     pub load: Load,
-    /// Of a UDP stream only.
+    /// Datagram counts; UDP streams only.
     pub datagrams: Option<Datagrams>,
 }
 
-/// What a UDP stream has counted: all of it, and the omitted part. A sender counts packets only.
+/// Datagram counts of a UDP stream: all, and the omitted part. A sender counts packets only.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Datagrams {
     pub all: Arrivals,

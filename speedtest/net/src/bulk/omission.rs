@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! When does a stream begin to count? The first seconds of a test may be left out.
+//! Omit the first seconds of a test from a stream's counters.
 
 use std::time::{Duration, Instant};
 
-/// A sample that is this much behind the end of the omitted time is too late to count from.
+/// Limit after the end of the omitted time, beyond which a sample is too late to count from.
 const LATE: Duration = Duration::from_millis(50);
 
-/// A stream at one moment: what it had counted by then.
+/// Counters of a stream at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Mark<T> {
     pub at: Instant,
     pub counted: T,
 }
 
-/// Follows a stream over its omitted time.
+/// Tracks a stream over its omitted time.
 ///
-/// On a machine that stalls, a loop may run again long after that time has ended, in the worst case
-/// together with the end of the test. Counting from there would give a rate over microseconds, so the
-/// stream then counts from the sample before: over a longer time than requested, never a shorter one.
+/// On a host that stalls, a loop may run again long after the omitted time has ended, in the worst
+/// case together with the end of the test. Counting from there would give a rate over microseconds.
+/// So the stream counts from the sample before: over a longer time than requested, never a shorter
+/// one.
 #[derive(Debug)]
 pub(super) struct Omission<T> {
     began: Mark<T>,
@@ -27,7 +28,7 @@ pub(super) struct Omission<T> {
 }
 
 impl<T: Copy> Omission<T> {
-    /// The test has begun with these counters, and its first `omit` are left out.
+    /// Begin at `began` with these counters; omit the first `omit`.
     pub fn new(began: Instant, omit: Duration, counted: T) -> Omission<T> {
         let began = Mark { at: began, counted };
         let counted_from = omit.is_zero().then_some(began);
@@ -38,7 +39,7 @@ impl<T: Copy> Omission<T> {
         self.counted_from.is_some()
     }
 
-    /// When to sample next at the latest, `then` being the next regular sample.
+    /// Return when to sample next; `then` is the next regular sample.
     pub fn next_look(&self, then: Instant) -> Instant {
         if self.is_over() {
             then
@@ -47,7 +48,7 @@ impl<T: Copy> Omission<T> {
         }
     }
 
-    /// This much is counted now.
+    /// Record a sample of the counters.
     pub fn look(&mut self, now: Instant, counted: T) {
         if self.is_over() {
             return;
@@ -61,7 +62,8 @@ impl<T: Copy> Omission<T> {
         }
     }
 
-    /// From where a stream counts that ends now; a test that ends within the omitted time counts whole.
+    /// Return the mark to count from if the stream ends now. A test that ends within the omitted
+    /// time counts whole.
     pub fn counted_from(&self, now: Instant) -> Mark<T> {
         let missed = if now < self.until { self.began } else { self.looked };
         self.counted_from.unwrap_or(missed)

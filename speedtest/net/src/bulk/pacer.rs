@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! When may the next block go?
+//! Schedule of the next block at a given rate.
 
 use std::time::{Duration, Instant};
 
-/// Keeps an average rate from its start on: a stream that fell behind catches up.
+/// Keeps an average rate from its start: a stream that fell behind catches up.
 #[derive(Debug, Clone, Copy)]
 pub struct Pacer {
     start: Instant,
@@ -20,7 +20,7 @@ impl Pacer {
         self.bytes += bytes as u64;
     }
 
-    /// The moment at which what has moved so far is within the rate.
+    /// Return the moment at which the bytes moved so far are within the rate.
     pub fn due(&self) -> Instant {
         self.start + Duration::from_secs_f64((self.bytes as f64 / self.bytes_per_s).min(1e6))
     }

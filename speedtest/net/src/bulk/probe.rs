@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The common part of both ends of a stream: state, sampling, omitting, reporting.
+//! State, sampling, omission and report that sender and receiver share.
 
 use std::net::TcpStream;
 use std::os::fd::AsRawFd;
@@ -16,7 +16,7 @@ use crate::look::look;
 use crate::options::congestion_of;
 use crate::reactor::Cx;
 
-/// The first sample of a stream comes early: the receive threshold follows its rate.
+/// Time of a stream's first sample: early, because the receive threshold follows its rate.
 const FIRST_TICK: Duration = Duration::from_millis(10);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Probe {
         cx.lanes.tell(self.spec.owner, Event::Joined);
     }
 
-    /// The test began at `began`.
+    /// Start counting; the test began at `began`.
     pub fn start(&mut self, cx: &mut Cx<'_>, began: Instant) {
         self.phase = Phase::Running;
         self.started = began;
@@ -90,7 +90,7 @@ impl Probe {
         self.shared.bytes.store(self.bytes, Ordering::Relaxed);
     }
 
-    /// Takes a sample if it is time; returns whether it did.
+    /// Sample if it is time; return whether it was.
     pub fn tick(&mut self, cx: &mut Cx<'_>) -> bool {
         if self.phase != Phase::Running || cx.now < self.next_tick {
             return false;
@@ -113,13 +113,13 @@ impl Probe {
         }
     }
 
-    /// Leaves the report and tells the owner; does nothing the second time.
+    /// Store the report and notify the owner, once.
     pub fn report(&mut self, cx: &mut Cx<'_>) {
         if self.phase == Phase::Reported {
             return;
         }
         self.phase = Phase::Reported;
-        // What is counted now was moved until now, not until this turn began.
+        // Use the current time: counted bytes may have moved after this turn began.
         let now = Instant::now();
         self.sample(now);
         let load = self.load_from.map(|from| cx.meter.read().since(&from)).unwrap_or_default();

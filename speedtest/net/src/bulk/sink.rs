@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The receiving end: data is dropped inside the kernel, never copied.
+//! Receiver of a TCP stream: drops data inside the kernel, never copies it.
 
 use std::io::ErrorKind;
 use std::net::TcpStream;
@@ -16,20 +16,20 @@ use crate::sys;
 use crate::turn::Turn;
 use crate::wire;
 
-/// A sender that is known to have sent more is waited for this long after its last byte.
+/// Time to wait after the last byte of a sender that is known to have sent more.
 const TAIL: Duration = Duration::from_secs(1);
 
 /// Receives and counts.
 pub struct Sink {
     probe: Probe,
     pacer: Option<Pacer>,
-    /// The sender's report of what it has sent in all.
+    /// Bytes that the sender reports to have sent in all.
     expected: Option<u64>,
-    /// Bytes that were in the socket's queue at the end of the test and are not counted yet.
+    /// Bytes in the receive queue at the end of the test that are not counted yet.
     queued: Option<u64>,
     last_byte: Instant,
     threshold: Threshold,
-    /// The timer that is set for the next turn of a paced stream.
+    /// Timer that is set for the next turn of a paced stream.
     armed: Option<Instant>,
 }
 
@@ -53,7 +53,7 @@ impl Sink {
         }
     }
 
-    /// A paced stream takes what ten milliseconds bring, any other as much as a turn allows.
+    /// Return the bytes to take at once: 10 ms' worth for a paced stream, else a turn's budget.
     fn most_at_once(&self) -> u64 {
         self.probe.spec.rate_bps.map_or(u64::MAX, |rate_bps| (rate_bps / 800).max(4096))
     }
@@ -75,14 +75,14 @@ impl Sink {
         }
     }
 
-    /// The test is over: what is in the socket's queue by now belongs to it, what comes later does not.
+    /// End the test: bytes in the receive queue now belong to it, later ones do not.
     fn stop(&mut self, cx: &mut Cx<'_>) {
         let counts = self.probe.phase == Phase::Running && self.pacer.is_none();
         self.queued = Some(if counts { sys::unread(self.fd()) } else { 0 });
         self.drain(cx);
     }
 
-    /// Takes what was in the queue at the end, over several turns where it is much, and reports.
+    /// Drain the bytes queued at the end, over several turns if necessary, then report.
     fn drain(&mut self, cx: &mut Cx<'_>) {
         while let Some(left) = self.queued.filter(|left| *left > 0) {
             let before = self.probe.bytes;
@@ -107,11 +107,11 @@ impl Sink {
         self.expected.is_some_and(|expected| self.probe.bytes >= expected)
     }
 
-    /// Lets the kernel wake this loop only for as much as comes in two milliseconds.
+    /// Set SO_RCVLOWAT to what arrives in 2 ms.
     fn adapt_threshold(&mut self, now: Instant) {
         let (buffer, _) = sys::buffer_limits(self.fd()).unwrap_or_default();
         if let Some(bytes) = self.threshold.adapt(now, self.probe.bytes, buffer) {
-            // Without it the loop only wakes more often.
+            // Without the threshold the loop only wakes more often.
             let _ = sys::set_option(self.fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes);
         }
     }
@@ -169,7 +169,7 @@ impl Handler for Sink {
             self.drain(cx);
             return Next::Stay;
         }
-        // The sender has told what is to come: whatever is here of it is taken without a wait.
+        // The sender has announced its total: take what is here without waiting.
         while !self.has_all() {
             if !matches!(self.discard(u64::MAX, &mut cx.turn), Got::Some) {
                 break;
@@ -190,7 +190,7 @@ impl Handler for Sink {
             return Next::Stay;
         }
         if self.pacer.is_none() {
-            // Below the threshold nothing wakes the loop, and the counters would stand still.
+            // Below the threshold nothing wakes the loop, and the counters would not advance.
             self.discard(u64::MAX, &mut cx.turn);
             self.adapt_threshold(cx.now);
         }

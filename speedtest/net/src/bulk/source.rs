@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The sending end: the same warm pages go out again and again.
+//! Sender of a TCP stream: sends the same warm pages again and again.
 
 use std::io::ErrorKind;
 use std::net::{Shutdown, TcpStream};
@@ -15,16 +15,16 @@ use crate::reactor::{Cx, Handler, Interest, Next, Note, Ready};
 use crate::sys;
 use crate::turn::{Turn, Work};
 
-/// Below this a copy is cheaper than the bookkeeping of zero copy.
+/// Least bytes for zero copy: below it, a copy costs less than the bookkeeping.
 const ZERO_COPY_LEAST: usize = 16 << 10;
 
 /// Sends and counts.
 pub struct Source {
     probe: Probe,
     pacer: Option<Pacer>,
-    /// Unsent part of the current block.
+    /// Unsent bytes of the current block.
     left: usize,
-    /// The timer that is set for the next block.
+    /// Timer that is set for the next block.
     armed: Option<Instant>,
 }
 
@@ -34,7 +34,7 @@ enum Sent {
     Full,
     /// Nothing may be sent before this moment.
     NotBefore(Instant),
-    /// The budget of the test is spent.
+    /// The test's budget is spent.
     Spent,
     Gone,
 }
@@ -44,10 +44,10 @@ impl Source {
         Source { probe: Probe::new(socket, spec, shared, guard), pacer: None, left: 0, armed: None }
     }
 
-    /// Sends until the turn is over or sending is blocked.
+    /// Send until the turn's budget is spent or sending is blocked.
     fn send_blocks(&mut self, now: Instant, turn: &mut Turn) -> Sent {
         let mut burst = 0;
-        // The socket wakes the loop for more as long as it takes more.
+        // A socket that takes more wakes the loop again.
         while turn.left(Work::Copied) > 0 && turn.left(Work::Sends) > 0 {
             if self.left == 0 {
                 let due = self.pacer.as_ref().map_or(now, Pacer::due);
@@ -81,7 +81,8 @@ impl Source {
         Sent::All
     }
 
-    /// A block belongs to one stream as a whole: receivers that count blocks count whole ones.
+    /// Return the length of the next block. A block belongs to one stream: receivers that count
+    /// blocks count whole ones.
     fn next_block(&self) -> usize {
         let block = self.probe.spec.block_bytes;
         self.probe.spec.budget.as_ref().map_or(block, |budget| budget.take(block))
@@ -90,7 +91,7 @@ impl Source {
     fn send(&self, most: usize, turn: &mut Turn) -> Result<usize, Sent> {
         let zero_copy = self.probe.spec.zero_copy && most >= ZERO_COPY_LEAST;
         let sent = match sys::send(&self.probe.socket, &HOT[..most], zero_copy) {
-            // ENOBUFS: too many zero-copy notices are pending; a plain copy goes on.
+            // ENOBUFS: too many zero-copy notices are pending; continue with a plain copy.
             Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => {
                 self.reap(turn);
                 sys::send(&self.probe.socket, &HOT[..most], false)
@@ -103,7 +104,7 @@ impl Source {
         })
     }
 
-    /// Takes notices of zero copy; those that are left report an error of the socket again.
+    /// Take zero-copy notices; epoll reports the remaining ones as a socket error again.
     fn reap(&self, turn: &mut Turn) {
         while turn.left(Work::Notices) > 0 && sys::reap_zero_copy(&self.probe.socket) {
             turn.spend(Work::Notices, 1);
@@ -175,7 +176,7 @@ impl Handler for Source {
             Order::Stop | Order::StopAt(_) => {
                 self.probe.report(cx);
                 if self.probe.spec.close_at_end {
-                    // A peer that is gone needs no shutdown.
+                    // A peer that has gone needs no shutdown.
                     let _ = self.probe.socket.shutdown(Shutdown::Write);
                 }
                 cx.wait_for(Interest::NOTHING);

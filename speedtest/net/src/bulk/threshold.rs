@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! For how much data does the kernel wake the loop?
+//! SO_RCVLOWAT of a stream: the number of bytes for which the kernel wakes the loop.
 
 use std::time::{Duration, Instant};
 
-/// Waking for less than this costs more than it tells: with 64 KiB, stock iperf3 as the client moved 20 %
-/// more in one run and 16 % less in another, and the server took twice the CPU.
+/// Highest threshold, in bytes. With 64 KiB, a stock iperf3 client moved 20 % more in one run and
+/// 16 % less in another, and the server used twice the CPU.
 const MOST: f64 = 512.0 * 1024.0;
-/// Waiting for much of the window would close it. The window is about half of the buffer's limit.
+/// Highest threshold as a share of the buffer limit. The window is about half of that limit; a
+/// larger share would close it.
 const OF_BUFFER: f64 = 0.125;
-/// The loop waits at most this long for a threshold to fill.
+/// Longest time for a threshold to fill, in seconds.
 const FILL_S: f64 = 0.002;
 const OFTEN: Duration = Duration::from_millis(10);
 
-/// SO_RCVLOWAT of one stream, as much as comes in two milliseconds: a slow one is seen byte by byte.
+/// SO_RCVLOWAT of one stream: the bytes that arrive in 2 ms. A slow stream is seen byte by byte.
 #[derive(Debug, Clone, Copy)]
 pub struct Threshold {
     then: Instant,
@@ -25,14 +26,14 @@ impl Threshold {
         Threshold { then: now, bytes: 0, set: 1 }
     }
 
-    /// The rate is counted from here on.
+    /// Restart the rate measurement.
     pub fn restart(&mut self, now: Instant, bytes: u64) {
         self.then = now;
         self.bytes = bytes;
     }
 
-    /// Follows the rate since the last call, `bytes` having come in all and the receive buffer's
-    /// limit being `buffer`. Some: to be set.
+    /// Return a new threshold, or None to keep the current one. `bytes` is the total received,
+    /// `buffer` the receive buffer's limit.
     pub fn adapt(&mut self, now: Instant, bytes: u64, buffer: u32) -> Option<i32> {
         let elapsed_s = (now - self.then).as_secs_f64();
         if elapsed_s <= 0.0 {
@@ -48,15 +49,15 @@ impl Threshold {
         })
     }
 
-    /// As [`Threshold::adapt`], but at most every ten milliseconds: for callers after each read.
-    /// `buffer` is only called when it is needed.
+    /// Call [`Threshold::adapt`] at most every 10 ms; callers may call this after each read.
+    /// `buffer` is called only when needed.
     pub fn adapt_sometimes(&mut self, now: Instant, bytes: u64, buffer: impl FnOnce() -> u32) {
         if now >= self.then + OFTEN {
             self.adapt(now, bytes, buffer());
         }
     }
 
-    /// The last value that was set.
+    /// Return the last value set.
     pub fn bytes(&self) -> i32 {
         self.set
     }

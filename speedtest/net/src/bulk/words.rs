@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the owner of a test tells its streams, and what they tell it.
+//! Orders from the owner of a test to its streams, and their events.
 
 use std::time::Instant;
 
-/// To a stream.
+/// Order to a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// Begin. The test began at this moment, however late its streams' loops are.
+    /// Begin. The test began at this moment, however late the streams' loops are.
     Start(Instant),
-    /// Count what is there and report.
+    /// Count the bytes already received, then report.
     Stop,
-    /// Report once this many bytes are in, or none come any more.
+    /// Report once this many bytes have arrived, or no more come.
     StopAt(u64),
     Close,
 }
 
-/// To the owner of a stream.
+/// Event for the owner of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// The stream is in its loop.
     Joined,
-    /// The stream could not be made: no connection, or the kernel refused one of its options.
+    /// The stream could not be made: no connection, or the kernel rejected an option.
     Refused,
-    /// The stream has left its report.
+    /// The stream has stored its report.
     Reported,
 }

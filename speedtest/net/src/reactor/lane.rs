@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One loop: who is called, in which order.
+//! One loop, and the order in which it calls handlers.
 //!
-//! A round begins with what epoll reports. Each ready socket's handler has one turn; between two turns
-//! due timers and messages are served; handlers that have used up their budget are called again after
-//! everyone else. So nobody waits longer than one turn of each of the others.
+//! A round begins with epoll's report. Each ready socket's handler has one turn. Between two turns,
+//! due timers and messages are served. Handlers that spent their budget are called again after all
+//! others. So a handler waits at most one turn of each other handler.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -31,11 +31,11 @@ pub struct Lane {
     timers: BinaryHeap<Reverse<(Instant, u64)>>,
     meter: ThreadMeter,
     stopped: bool,
-    /// Counts up with each return of epoll.
+    /// Number of epoll returns.
     round: u64,
     /// The end of the last turn, or epoll's return.
     now: Instant,
-    /// Who is to be called again, in the order of asking.
+    /// Handlers to call again, in the order of asking.
     unfinished: Vec<u64>,
 }
 
@@ -58,7 +58,7 @@ impl Lane {
         })
     }
 
-    /// Serves until [`Lanes::stop`]; call in the loop's own thread.
+    /// Serve until [`Lanes::stop`]; call it in the loop's own thread.
     pub fn run(mut self) -> io::Result<()> {
         self.meter = ThreadMeter::of_this_thread();
         let mut ready = Vec::new();
@@ -70,7 +70,7 @@ impl Lane {
         Ok(())
     }
 
-    /// How long epoll may wait: not at all while somebody is to be called again.
+    /// Return how long epoll may wait: 0 while a handler is to be called again.
     fn patience(&self) -> Option<Duration> {
         if !self.unfinished.is_empty() {
             return Some(Duration::ZERO);
@@ -78,7 +78,7 @@ impl Lane {
         self.timers.peek().map(|Reverse((at, _))| at.saturating_duration_since(self.now))
     }
 
-    /// One round.
+    /// Serve one round.
     fn serve(&mut self, ready: &[Readiness]) {
         self.round += 1;
         let returned = self.now;
@@ -97,7 +97,7 @@ impl Lane {
         }
         for token in unfinished {
             let round = self.round;
-            // One that was ready has had its turn of this round.
+            // A handler that was ready has had its turn of this round.
             if self.slots.get(token).is_some_and(|entry| entry.called < round) {
                 self.call(token, |handler, cx| handler.again(cx));
                 self.between_turns();
@@ -108,7 +108,7 @@ impl Lane {
         }
     }
 
-    /// A socket is ready: the turn of its handler, if that still waits for this.
+    /// Give the handler of a ready socket its turn, if it still waits for these events.
     fn report(&mut self, event: &Readiness, returned: Instant) {
         let round = self.round;
         let Some(entry) = self.slots.get(event.token) else { return };
@@ -127,7 +127,7 @@ impl Lane {
         }
     }
 
-    /// Nobody's turn may hold up a timer, a message or the end.
+    /// Serve timers, messages and the stop order between two turns.
     fn between_turns(&mut self) {
         self.run_timers();
         if self.lanes.inbox(self.index).is_some_and(|inbox| inbox.has_posts()) {
@@ -147,7 +147,7 @@ impl Lane {
         }
     }
 
-    /// Runs what is due now; a timer that is set meanwhile waits for the next time.
+    /// Run due timers; one that is set meanwhile waits for the next call.
     fn run_timers(&mut self) {
         let now = self.now;
         while let Some(Reverse((at, token))) = self.timers.peek().copied() {
@@ -168,7 +168,7 @@ impl Lane {
         self.call(token, |handler, cx| handler.enter(cx));
     }
 
-    /// One turn: calls the handler at `token`, if it still exists, and does what it decided.
+    /// Call the handler at `token`, if it still exists, and apply its decision.
     fn call(&mut self, token: u64, what: impl FnOnce(&mut dyn Handler, &mut Cx<'_>) -> Next) {
         let Some(mut entry) = self.slots.take(token) else { return };
         let Some(inbox) = self.lanes.inbox(self.index) else { return };

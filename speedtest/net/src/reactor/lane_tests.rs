@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Who is called between two turns of a handler that never runs out of work? The loop runs in the
-//! test's own thread, so the order is the same each time.
+//! Calls between two turns of a handler that never runs out of work. The loop runs in the test's
+//! own thread, so the order is the same each time.
 
 use std::os::fd::RawFd;
 use std::os::unix::net::UnixStream;
@@ -16,7 +16,7 @@ const ROUNDS: usize = 50;
 
 type Calls = Arc<Mutex<Vec<&'static str>>>;
 
-/// A socket that always has something to read, or never.
+/// Make a socket that always has input, or never.
 fn socket(readable: bool) -> (UnixStream, UnixStream) {
     let (own, peer) = UnixStream::pair().unwrap();
     if readable {
@@ -25,7 +25,7 @@ fn socket(readable: bool) -> (UnixStream, UnixStream) {
     (own, peer)
 }
 
-/// Answers as many requests as it may, for ever; ends the loop after some rounds.
+/// Answers as many requests as its turn allows, without end; stops the loop after some rounds.
 struct Greedy {
     socket: (UnixStream, UnixStream),
     calls: Calls,

@@ -16,10 +16,10 @@ pub(super) enum Post {
     Stop,
 }
 
-/// What other threads see of one loop.
+/// Part of a loop that other threads see.
 pub(super) struct Inbox {
     posts: Mutex<Vec<Post>>,
-    /// Something may be in `posts`: a look that costs no system call, for between two turns.
+    /// Set when `posts` may have messages. Checking it between two turns costs no system call.
     posted: AtomicBool,
     wake: OwnedFd,
     pub meter: LoopMeter,
@@ -69,7 +69,7 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// One inbox for each of `count` loops.
+    /// Make one inbox for each of `count` loops.
     pub fn new(count: usize) -> io::Result<Lanes> {
         let inboxes = (0..count).map(|_| Inbox::new()).collect::<io::Result<Vec<_>>>()?;
         Ok(Lanes { inboxes: inboxes.into() })
@@ -79,7 +79,7 @@ impl Lanes {
         self.inboxes.len()
     }
 
-    /// Sends this word to the handler there, which has to know its type.
+    /// Send this word to the handler at `to`, which must know its type.
     pub fn tell<W: Copy + Send + 'static>(&self, to: Address, word: W) {
         self.post(to.lane, Post::Note(to.token, Note::of(word)));
     }
@@ -88,14 +88,14 @@ impl Lanes {
         self.post(lane, Post::Adopt(handler));
     }
 
-    /// Ends all loops; handlers are dropped, which closes their sockets.
+    /// Stop all loops; handlers are dropped, which closes their sockets.
     pub fn stop(&self) {
         for lane in 0..self.count() {
             self.post(lane, Post::Stop);
         }
     }
 
-    /// How the turns of each loop are, in the order of the loops.
+    /// Return the meter of each loop, in the order of the loops.
     pub fn meters(&self) -> impl Iterator<Item = &LoopMeter> {
         self.inboxes.iter().map(|inbox| &inbox.meter)
     }

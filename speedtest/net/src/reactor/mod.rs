@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One epoll loop a core.
+//! Event loops, one epoll instance per core.
 //!
 //! A [`Handler`] owns one socket and belongs to one loop; only that loop's thread calls it. Loops post
 //! messages: a [`Note`] to a handler at an [`Address`], or a whole handler with its socket, which then
@@ -34,63 +34,63 @@ pub struct Address {
 }
 
 impl Address {
-    /// An invented address, for tests of code that only passes addresses on.
+    /// Make an invented address, for tests of code that only passes addresses on.
     pub fn for_tests(lane: usize, token: u64) -> Address {
         Address { lane, token }
     }
 }
 
-/// What happens to a handler after a call.
+/// Fate of a handler after a call.
 pub enum Next {
-    /// It is called when something happens, and again if its turn ran out.
+    /// Keep it; it is called on its next event, and again if its turn ran out.
     Stay,
-    /// It has more to do now: [`Handler::again`] after everyone else.
+    /// It has more to do now: call [`Handler::again`] after all others.
     Again,
     Close,
-    /// The socket goes on with another handler, in this loop.
+    /// Replace it by another handler of the socket, in this loop.
     Become(Box<dyn Handler>),
-    /// The same with [`Handler::succeed`], which takes over everything that this one has.
+    /// Replace it by [`Handler::succeed`], which takes over all that this one has.
     Succeed,
 }
 
 /// Owns one socket.
 pub trait Handler: Send {
     fn fd(&self) -> RawFd;
-    /// The handler has just come into this loop.
+    /// Called when the handler has just come into this loop.
     fn enter(&mut self, cx: &mut Cx<'_>) -> Next;
-    /// The socket is ready for what the handler waits for, or has failed.
+    /// Called when the socket has one of the awaited events, or has failed.
     fn ready(&mut self, cx: &mut Cx<'_>, ready: Ready) -> Next;
-    /// Its turn ran out before it had done everything. Something else may have called it meanwhile, so
+    /// Called after its turn ran out with work left. Another call may have come in between, so
     /// there may be nothing left to do.
     fn again(&mut self, cx: &mut Cx<'_>) -> Next {
         self.ready(cx, Ready::NOTHING)
     }
-    /// A timer that this handler set; it may be an old one.
+    /// Called for a timer that this handler set; it may be an outdated one.
     fn timer(&mut self, _cx: &mut Cx<'_>) -> Next {
         Next::Stay
     }
     fn note(&mut self, _cx: &mut Cx<'_>, _note: Note) -> Next {
         Next::Stay
     }
-    /// The next handler after [`Next::Succeed`]; none closes the socket.
+    /// Return the next handler after [`Next::Succeed`]; None closes the socket.
     fn succeed(self: Box<Self>) -> Option<Box<dyn Handler>> {
         None
     }
-    /// Names the handler in the log.
+    /// Return the handler's name for the log.
     fn name(&self) -> &'static str {
         std::any::type_name::<Self>()
     }
 }
 
-/// Why a handler is called.
+/// Reason for a call of a handler.
 #[derive(Debug, Clone, Copy)]
 pub struct Ready(u32);
 
 impl Ready {
-    /// The handler is called again.
+    /// No event: the handler is called again.
     pub const NOTHING: Ready = Ready(0);
 
-    /// What is left of it for a handler that waits for `interest` only; errors always are.
+    /// Restrict the events to those of `interest`; errors always remain.
     fn within(self, interest: Interest) -> Ready {
         let always = (libc::EPOLLERR | libc::EPOLLHUP) as u32;
         Ready(self.0 & (interest.0 | always))
@@ -108,7 +108,7 @@ impl Ready {
         self.0 & libc::EPOLLOUT as u32 != 0
     }
 
-    /// The error queue has something, or the socket has failed.
+    /// Return whether the error queue has entries or the socket has failed.
     pub fn error(self) -> bool {
         self.0 & libc::EPOLLERR as u32 != 0
     }
@@ -118,8 +118,8 @@ impl Ready {
     }
 }
 
-/// What a handler waits for. Hang-up and errors are always reported, except to [`Interest::NOTHING`],
-/// which still learns of errors and of a full hang-up.
+/// Events that a handler waits for. Hang-up and errors are always reported; [`Interest::NOTHING`]
+/// gets errors and a full hang-up only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interest(u32);
 
@@ -135,11 +135,11 @@ impl Interest {
     }
 }
 
-/// What a handler can do during a call.
+/// Actions that a handler may take during a call.
 pub struct Cx<'a> {
-    /// The beginning of this turn. What is counted during the turn has a later time.
+    /// Start of this turn. Bytes counted during the turn have a later time.
     pub now: Instant,
-    /// What may still be done in this turn.
+    /// Remaining budget of this turn.
     pub turn: Turn,
     pub lanes: &'a Lanes,
     pub meter: &'a ThreadMeter,
@@ -161,19 +161,19 @@ impl Cx<'_> {
         *self.interest = interest;
     }
 
-    /// Removes a socket from this loop, so that a handler of another loop can have it. The handler
-    /// that had it must close.
+    /// Remove a socket from this loop for a handler of another loop. The handler that had it must
+    /// close.
     pub fn give_away(&self, socket: &impl AsRawFd) {
-        // It is registered here, so the kernel has no reason to refuse.
+        // The socket is registered here, so the kernel has no reason to reject this.
         let _ = self.epoll.remove(socket.as_raw_fd());
     }
 
-    /// From this turn on this handler's time is also that of `loop_time`, instead of another.
+    /// Charge this handler's time to `loop_time` from this turn on.
     pub fn charge(&self, loop_time: &Arc<LoopTime>) {
         *self.loop_time.borrow_mut() = Some(Arc::clone(loop_time));
     }
 
-    /// Calls [`Handler::timer`] at `at` or just after. A timer cannot be taken back.
+    /// Call [`Handler::timer`] at `at` or just after. A timer cannot be cancelled.
     pub fn wake_at(&mut self, at: Instant) {
         self.timers.push(Reverse((at, self.token)));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The handlers of one loop, found by their tokens.
+//! Handlers of one loop, found by token.
 
 use std::sync::Arc;
 
@@ -13,19 +13,19 @@ struct Slot {
     entry: Option<Entry>,
 }
 
-/// A handler and what its loop knows of it.
+/// Handler and its loop's state of it.
 pub(super) struct Entry {
     pub handler: Box<dyn Handler>,
     pub interest: Interest,
-    /// The round in which it was last called because its socket was ready, or again.
+    /// Round in which its socket was last ready, or it was last called again.
     pub called: u64,
-    /// The round in which it last asked to be called again.
+    /// Round in which it last asked to be called again.
     pub asked: u64,
-    /// Whose time its turns are.
+    /// Loop time that its turns are charged to.
     pub loop_time: Option<Arc<LoopTime>>,
 }
 
-/// A token stays unique when its slot is used again.
+/// Handlers by token. A token stays unique when its slot is used again.
 #[derive(Default)]
 pub(super) struct Slots {
     slots: Vec<Slot>,
@@ -59,7 +59,7 @@ impl Slots {
         self.slot(token)?.entry.as_mut()
     }
 
-    /// Takes a handler out while it is called; [`Slots::put`] or [`Slots::free`] follows.
+    /// Take a handler out while it is called; [`Slots::put`] or [`Slots::free`] follows.
     pub fn take(&mut self, token: u64) -> Option<Entry> {
         self.slot(token)?.entry.take()
     }
@@ -68,7 +68,7 @@ impl Slots {
         self.slots[index(token)].entry = Some(entry);
     }
 
-    /// The handler is gone; its slot may be used again.
+    /// Free the slot of a handler that is gone.
     pub fn free(&mut self, token: u64) {
         self.slots[index(token)].entry = None;
         self.free.push(index(token));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Readiness of many descriptors, and counters that wake whoever waits for it.
+//! Readiness of many descriptors, and counters that wake a loop.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -20,8 +20,8 @@ pub struct Readiness {
     pub token: u64,
 }
 
-/// The descriptor of a handler, which is only known by its number; an error once the handler has
-/// given it away.
+/// Borrow the descriptor of a handler, known only by its number. It is an error once the handler
+/// has given it away.
 #[expect(unsafe_code, reason = "a handler is a trait object that tells a number")]
 fn borrowed<'a>(fd: RawFd) -> io::Result<BorrowedFd<'a>> {
     if fd < 0 {
@@ -50,12 +50,12 @@ impl Epoll {
         Ok(epoll::delete(&self.0, borrowed(fd)?)?)
     }
 
-    /// Waits until something is ready or `timeout` has passed; none waits for ever.
+    /// Wait until something is ready or `timeout` has passed; None waits without limit.
     pub fn wait(&self, ready: &mut Vec<Readiness>, timeout: Option<Duration>) -> io::Result<()> {
         const MOST: usize = 256;
         ready.clear();
         let mut events = [MaybeUninit::uninit(); MOST];
-        // epoll's clock has milliseconds; rounded up, so that nothing is early.
+        // epoll's clock counts milliseconds; round up, so that nothing is early.
         let timeout = timeout.map(|wait| {
             let wait_ms = i32::try_from(wait.as_micros().div_ceil(1000)).unwrap_or(i32::MAX);
             Timespec {
@@ -68,7 +68,7 @@ impl Epoll {
             other => other?.0,
         };
         ready.extend(happened.iter().map(|event| {
-            // Copied out first: the kernel's struct is packed.
+            // Copy out first: the kernel's struct is packed.
             let (flags, data) = (event.flags, event.data);
             Readiness { events: flags.bits(), token: data.u64() }
         }));
@@ -76,17 +76,17 @@ impl Epoll {
     }
 }
 
-/// A counter that wakes a loop.
+/// Open an eventfd that wakes a loop.
 pub fn eventfd() -> io::Result<OwnedFd> {
     Ok(rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?)
 }
 
-/// Wakes the loop behind an eventfd. A full counter already does.
+/// Wake the loop behind an eventfd. A full counter already does.
 pub fn signal_eventfd(fd: impl AsFd) {
     let _ = rustix::io::write(fd, &1_u64.to_ne_bytes());
 }
 
-/// Sets an eventfd's counter back to 0.
+/// Reset an eventfd's counter to 0.
 pub fn clear_eventfd(fd: impl AsFd) {
     let _ = rustix::io::read(fd, &mut [0; size_of::<u64>()]);
 }

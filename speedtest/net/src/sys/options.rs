@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Socket options that neither socket2 nor rustix has, and what the kernel tells of a connection.
+//! Socket options that neither socket2 nor rustix has, and the kernel's figures of a connection.
 
 use std::io;
 use std::os::fd::RawFd;
 
 use super::check;
 
-/// Sets an integer socket option.
+/// Set an integer socket option.
 #[expect(unsafe_code, reason = "rustix has only options that it knows")]
 pub fn set_option(
     fd: RawFd,
@@ -89,7 +89,8 @@ pub struct TcpInfo {
     pub rehash: u32,
 }
 
-/// A struct of which the kernel fills in what it has, and how many bytes that was.
+/// Read a struct that the kernel fills as far as it knows it; return it and the number of bytes
+/// filled.
 #[expect(unsafe_code, reason = "rustix has only options of its own types")]
 fn option<T: Plain>(fd: RawFd, level: libc::c_int, name: libc::c_int) -> io::Result<(T, usize)> {
     let mut value = T::default();
@@ -99,7 +100,7 @@ fn option<T: Plain>(fd: RawFd, level: libc::c_int, name: libc::c_int) -> io::Res
     Ok((value, length as usize))
 }
 
-/// Integers only, so that any bits are a value.
+/// Struct of integers only, so that any bits are a valid value.
 trait Plain: Default {}
 impl Plain for TcpInfo {}
 impl Plain for BbrInfo {}
@@ -109,12 +110,12 @@ pub fn tcp_info(fd: RawFd) -> io::Result<TcpInfo> {
     Ok(option(fd, libc::IPPROTO_TCP, libc::TCP_INFO)?.0)
 }
 
-/// Bytes in a TCP socket's receive queue.
+/// Return the bytes in a TCP socket's receive queue.
 pub fn unread(fd: RawFd) -> u64 {
     queued(fd, libc::FIONREAD)
 }
 
-/// Bytes that were sent and not acknowledged by the peer's kernel.
+/// Return the bytes sent that the peer's kernel has not acknowledged.
 pub fn unacknowledged(fd: RawFd) -> u64 {
     queued(fd, libc::TIOCOUTQ)
 }
@@ -129,7 +130,7 @@ fn queued(fd: RawFd, request: libc::Ioctl) -> u64 {
     u64::try_from(bytes).unwrap_or(0)
 }
 
-/// What BBR has estimated; gains in 256ths.
+/// BBR's estimates; gains in 256ths.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BbrInfo {
@@ -140,14 +141,14 @@ pub struct BbrInfo {
     pub cwnd_gain: u32,
 }
 
-/// None where the congestion control is not BBR: others report less, or nothing.
+/// Return BBR's estimates; None with another congestion control, which reports less or nothing.
 pub fn bbr_info(fd: RawFd) -> Option<BbrInfo> {
     let (info, bytes) = option(fd, libc::IPPROTO_TCP, libc::TCP_CC_INFO).ok()?;
     (bytes == size_of::<BbrInfo>()).then_some(info)
 }
 
-/// The limits of a socket's receive and send buffers, as the kernel counts them: with its own
-/// bookkeeping, which it takes to be half.
+/// Return the limits of the receive and send buffers as the kernel counts them: half is its own
+/// bookkeeping.
 pub fn buffer_limits(fd: RawFd) -> io::Result<(u32, u32)> {
     // SK_MEMINFO_RCVBUF and SK_MEMINFO_SNDBUF of linux/sock_diag.h.
     const RECEIVE: usize = 1;

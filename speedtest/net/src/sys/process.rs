@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The process itself: its user, its limits, its CPU time, and random bytes for it.
+//! The process: user, limits, CPU time, random bytes.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -10,7 +10,7 @@ use rustix::rand::{getrandom, GetRandomFlags};
 
 use super::check;
 
-/// User and system time of this process.
+/// Return user and system time of this process.
 #[expect(unsafe_code, reason = "rustix has no getrusage")]
 pub fn process_times() -> (Duration, Duration) {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
@@ -27,24 +27,24 @@ fn to_duration(time: libc::timeval) -> Duration {
     Duration::from_micros(u64::try_from(micros).unwrap_or(0))
 }
 
-/// This host's name; none if it is not UTF-8.
+/// Return this host's name; None if it is not UTF-8.
 pub fn host_name() -> Option<String> {
     rustix::system::uname().nodename().to_str().ok().map(str::to_owned)
 }
 
-/// The kernel's id of the calling thread.
+/// Return the kernel's ID of the calling thread.
 pub fn thread_id() -> i32 {
     rustix::thread::gettid().as_raw_nonzero().get()
 }
 
-/// Raises the soft limit of open files to the hard one and returns it.
+/// Raise the soft limit of open files to the hard one and return it.
 pub fn raise_file_limit() -> io::Result<u64> {
     let most = getrlimit(Resource::Nofile).maximum;
     setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most })?;
     Ok(most.unwrap_or(u64::MAX))
 }
 
-/// Fills a buffer with random bytes from the kernel.
+/// Fill a buffer with random bytes from the kernel.
 pub fn random(buffer: &mut [u8]) -> io::Result<()> {
     let mut done = 0;
     while done < buffer.len() {
@@ -53,13 +53,13 @@ pub fn random(buffer: &mut [u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// The effective user.
+/// Return the effective user ID.
 pub fn user_id() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Changes to another user permanently, real, effective and saved, without supplementary groups. Call
-/// before any thread is started.
+/// Change to another user permanently (real, effective and saved), without supplementary groups.
+/// Call it before any thread is started.
 #[expect(unsafe_code, reason = "rustix changes one thread; libc changes all, should there be more")]
 pub fn set_user(uid: u32, gid: u32) -> io::Result<()> {
     // SAFETY: no groups are passed, so no pointer is read; the other calls take numbers only.
@@ -70,7 +70,7 @@ pub fn set_user(uid: u32, gid: u32) -> io::Result<()> {
     }
 }
 
-/// No program that this process starts gets rights that it does not have itself (no_new_privs).
+/// Set no_new_privs: no program that this process starts gains privileges.
 pub fn forbid_new_privileges() -> io::Result<()> {
     Ok(rustix::thread::set_no_new_privs(true)?)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The signals of the process, one at a time to a thread that waits for them.
+//! Signals of the process, taken one at a time by a waiting thread.
 #![expect(unsafe_code, reason = "rustix leaves the mask and waiting for signals to libc")]
 
 use std::mem::zeroed;
@@ -24,7 +24,7 @@ fn signal_set() -> libc::sigset_t {
     }
 }
 
-/// Keeps SIGTERM, SIGINT and SIGHUP for [`wait_signal`]; call before any thread is started.
+/// Block SIGTERM, SIGINT and SIGHUP for [`wait_signal`]; call it before any thread is started.
 pub fn block_signals() {
     // SAFETY: the set is initialised; the old mask is not asked for.
     unsafe {
@@ -32,7 +32,7 @@ pub fn block_signals() {
     }
 }
 
-/// Waits for a blocked signal; none when `most` has passed first.
+/// Wait for a blocked signal; return None after `most`.
 pub fn wait_signal(most: Duration) -> Option<Signal> {
     let timeout = libc::timespec {
         tv_sec: libc::time_t::try_from(most.as_secs()).unwrap_or(libc::time_t::MAX),

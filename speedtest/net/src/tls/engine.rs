@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! rustls' machine over one batch of received bytes, the same for both sides of a connection.
+//! rustls' state machine over one batch of received bytes, the same for client and server.
 
 use std::io::{self, ErrorKind};
 
@@ -7,25 +7,25 @@ use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
 use rustls::server::{ServerConnectionData, UnbufferedServerConnection};
 use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedStatus};
 
-/// The outcome of one pass over the received bytes.
+/// Outcome of one pass over the received bytes.
 #[derive(Default)]
 pub(super) struct Pass {
-    /// Bytes at the front that are done with.
+    /// Bytes at the front that were consumed.
     pub used: usize,
     pub established: bool,
     pub ended: bool,
-    /// Bytes of ciphertext made from what was to be sent.
+    /// Bytes of ciphertext made from the plaintext.
     pub encrypted: usize,
 }
 
-/// What rustls' two connection types have in common.
+/// Common interface of rustls' two connection types.
 pub(super) trait Engine {
     type Data;
     fn process<'c, 'i>(
         &'c mut self,
         incoming: &'i mut [u8],
     ) -> UnbufferedStatus<'c, 'i, Self::Data>;
-    /// Is there an alert that has not been sent to the peer?
+    /// Return whether an alert is not sent to the peer yet.
     fn has_alert(&self) -> bool;
 }
 
@@ -61,8 +61,8 @@ pub(super) fn fault(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) 
     io::Error::new(ErrorKind::InvalidData, error)
 }
 
-/// Runs the machine over `incoming` until it needs more. Handshake bytes go to `outgoing`, decrypted
-/// ones to `take`, and `plain` is encrypted into `encrypted` once that is allowed.
+/// Run the machine over `incoming` until it needs more. Handshake bytes go to `outgoing`, decrypted
+/// ones to `take`. `plain` is encrypted into `encrypted` once that is allowed.
 pub(super) fn pass<E: Engine>(
     engine: &mut E,
     incoming: &mut [u8],
@@ -72,8 +72,8 @@ pub(super) fn pass<E: Engine>(
 ) -> io::Result<Pass> {
     let mut done = Pass::default();
     let mut failed = None;
-    // After a failure only the alert for the peer is left to come out. The machine may remember where
-    // in its input a message began, so it is always shown all that it has not let go of.
+    // After a failure only the alert for the peer is left to come out. The machine may remember
+    // where in its input a message began, so it always gets all input that it has not consumed.
     while failed.is_none() || engine.has_alert() {
         let status = engine.process(&mut incoming[done.used..]);
         let discard = status.discard;
@@ -92,7 +92,7 @@ pub(super) fn pass<E: Engine>(
                     data.encode(&mut outgoing[from..]).map_err(fault)?;
                 }
             }
-            // What is in `outgoing` will be sent before anything else.
+            // The content of `outgoing` is sent before anything else.
             Ok(ConnectionState::TransmitTlsData(data)) => data.done(),
             Ok(ConnectionState::WriteTraffic(mut traffic)) => {
                 done.used += discard;
@@ -122,7 +122,7 @@ pub(super) fn pass<E: Engine>(
     failed.map_or(Ok(done), |error| Err(fault(error)))
 }
 
-/// Encrypts the alert that nothing more comes, and returns its length.
+/// Encrypt the close_notify alert and return its length.
 pub(super) fn close_notify<E: Engine>(
     engine: &mut E,
     incoming: &mut [u8],

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One TLS connection over a non-blocking socket, without a byte more of memory than it needs.
+//! TLS connection over a non-blocking socket, with the least memory.
 //!
-//! rustls works here without buffers of its own: ciphertext is received into, and encrypted in, memory
-//! of the loop's thread. A connection keeps only what the socket or its reader did not take: at most
-//! one record that is not complete, one that is not read, and [`SEND_BYTES`] that are not sent.
+//! rustls has no buffers of its own here: ciphertext is received and encrypted in memory of the
+//! loop's thread. A connection keeps only what its socket or reader did not take: at most one
+//! incomplete record, one unread record, and [`SEND_BYTES`] of unsent plaintext.
 
 mod engine;
 
@@ -21,14 +21,14 @@ use self::engine::{close_notify, fault, pass};
 use crate::sys;
 use crate::turn::{Turn, Work};
 
-/// Plaintext that one call encrypts at most.
+/// Most plaintext that one call encrypts.
 const SEND_BYTES: usize = 64 << 10;
-/// Ciphertext that is received at once. In it are up to 2,900 records of one byte, about a
-/// millisecond's work; larger pieces would save few system calls.
+/// Ciphertext received at once. It holds up to 2,900 records of one byte, about 1 ms of work;
+/// larger pieces would save few system calls.
 const RECEIVE_BYTES: usize = 64 << 10;
-/// A record of the largest size, with its header and everything that a cipher adds.
+/// Size of the largest record, with header and cipher overhead.
 const RECORD_BYTES: usize = (16 << 10) + 2048 + 5;
-/// Longest handshake message; rustls takes the same.
+/// Longest handshake message; rustls has the same limit.
 const HANDSHAKE_BYTES: usize = 64 << 10;
 
 /// Memory of a loop's thread, shared by its connections.
@@ -53,12 +53,12 @@ enum Side {
 pub struct Tls {
     socket: TcpStream,
     side: Side,
-    /// Received, but not a whole record yet.
+    /// Received bytes that are no whole record yet.
     incoming: Vec<u8>,
-    /// Decrypted, but not read yet, from `read` on.
+    /// Decrypted bytes; those from `read` on are unread.
     plain: Vec<u8>,
     read: usize,
-    /// Encrypted, but not sent yet, from `sent` on.
+    /// Encrypted bytes; those from `sent` on are unsent.
     outgoing: Vec<u8>,
     sent: usize,
     established: bool,
@@ -67,13 +67,13 @@ pub struct Tls {
 }
 
 impl Tls {
-    /// The server's side of a connection that has just been accepted.
+    /// Start the server's side of an accepted connection.
     pub fn accept(socket: TcpStream, config: Arc<ServerConfig>) -> io::Result<Tls> {
         let side = UnbufferedServerConnection::new(config).map_err(fault)?;
         Ok(Tls::new(socket, Side::Server(side)))
     }
 
-    /// The client's side of a connection to the server of this name.
+    /// Start the client's side of a connection to the server of this name.
     pub fn connect(
         socket: TcpStream,
         config: Arc<ClientConfig>,
@@ -101,7 +101,7 @@ impl Tls {
         &self.socket
     }
 
-    /// The protocol that both sides agreed on.
+    /// Return the protocol that both sides agreed on.
     pub fn alpn(&self) -> Option<&[u8]> {
         match &self.side {
             Side::Server(side) => side.alpn_protocol(),
@@ -109,17 +109,17 @@ impl Tls {
         }
     }
 
-    /// Something is decrypted that has not been read yet.
+    /// Return whether decrypted bytes are unread.
     pub fn has_plain(&self) -> bool {
         self.read < self.plain.len()
     }
 
-    /// Something is encrypted that the socket has not taken yet.
+    /// Return whether the socket has not taken all encrypted bytes.
     pub fn has_output(&self) -> bool {
         self.sent < self.outgoing.len()
     }
 
-    /// Goes on with the handshake as far as the socket allows. True: it is complete.
+    /// Continue the handshake as far as the socket allows. Return true when it is complete.
     pub fn handshake(&mut self, turn: &mut Turn) -> io::Result<bool> {
         loop {
             // A client sends first, with nothing received.
@@ -139,7 +139,7 @@ impl Tls {
         }
     }
 
-    /// Reads; 0 is the end.
+    /// Read; 0 is the end.
     pub fn receive(&mut self, buffer: &mut [u8], turn: &mut Turn) -> io::Result<usize> {
         loop {
             if self.has_plain() {
@@ -155,8 +155,8 @@ impl Tls {
         }
     }
 
-    /// Drops up to `most` bytes, and receives until the socket is empty or the turn is over; what is
-    /// decrypted within `most` is always dropped. 0 is the end.
+    /// Drop up to `most` bytes, and receive until the socket is empty or the turn is over. Bytes
+    /// decrypted within `most` are always dropped. 0 is the end.
     pub fn discard(&mut self, most: u64, turn: &mut Turn) -> io::Result<u64> {
         let left = usize::try_from(most).unwrap_or(usize::MAX);
         let count = left.min(self.plain.len() - self.read);
@@ -180,16 +180,16 @@ impl Tls {
         }
     }
 
-    /// Receives about `most` bytes of ciphertext and decrypts what is whole. Of the plaintext the
-    /// first `drop` bytes are dropped and counted, the rest is kept for the reader.
+    /// Receive about `most` bytes of ciphertext and decrypt whole records. Drop and count the first
+    /// `drop` bytes of plaintext; keep the rest for the reader.
     fn pull(&mut self, most: usize, drop: Option<u64>, turn: &mut Turn) -> io::Result<u64> {
-        // Records are not cut, so a pull may take some more than is left.
+        // Records are not split, so a pull may take somewhat more than is left.
         if turn.may(Work::Ciphered, 1).min(turn.may(Work::Records, 1)) == 0 {
             return Err(ErrorKind::WouldBlock.into());
         }
         SCRATCH.with_borrow_mut(|scratch| {
             let held = self.incoming.len();
-            // More than is asked for would have to be kept.
+            // Anything beyond the request would have to be kept.
             let asked = drop.map_or(most, |left| usize::try_from(left).unwrap_or(usize::MAX));
             let end = asked.min(most).max(RECORD_BYTES).max(held + 1).min(scratch.received.len());
             scratch.received[..held].copy_from_slice(&self.incoming);
@@ -210,7 +210,7 @@ impl Tls {
                 plain.extend_from_slice(&bytes[now..]);
             });
             self.plain = plain;
-            // The peer is told of a failure, too.
+            // Send the alert about a failure too.
             self.flush()?;
             let rest = &received[used?..];
             if rest.len() > HANDSHAKE_BYTES {
@@ -234,7 +234,7 @@ impl Tls {
         Ok(done.used)
     }
 
-    /// Sends what is encrypted. False: the socket has not taken all of it.
+    /// Send encrypted bytes. Return false if the socket has not taken all of them.
     pub fn flush(&mut self) -> io::Result<bool> {
         while self.has_output() {
             match sys::send(&self.socket, &self.outgoing[self.sent..], false) {
@@ -248,8 +248,8 @@ impl Tls {
         Ok(true)
     }
 
-    /// Encrypts and sends the beginning of `bytes`, and returns how much of it that was. What the socket
-    /// does not take is kept, and nothing more is taken until it has left.
+    /// Encrypt and send the start of `bytes`; return its length. Bytes that the socket does not
+    /// take are kept, and no more are accepted until they have left.
     pub fn send(&mut self, bytes: &[u8], turn: &mut Turn) -> io::Result<usize> {
         if !self.flush()? {
             return Err(ErrorKind::WouldBlock.into());
@@ -263,7 +263,7 @@ impl Tls {
         SCRATCH.with_borrow_mut(|scratch| {
             let (incoming, outgoing) = (&mut self.incoming, &mut self.outgoing);
             let send = Some((plain, scratch.encrypted.as_mut_slice()));
-            // Only part of a record is there, so nothing can be decrypted.
+            // Only part of a record is here, so nothing can be decrypted.
             let done = match &mut self.side {
                 Side::Server(side) => pass(side, incoming, outgoing, |_| {}, send),
                 Side::Client(side) => pass(side, incoming, outgoing, |_| {}, send),
@@ -285,7 +285,7 @@ impl Tls {
         })
     }
 
-    /// Tells the peer that nothing more comes, if the socket takes that at once.
+    /// Send close_notify, if the socket takes it at once.
     pub fn close_notify(&mut self) {
         let mut alert = [0; 256];
         let count = match &mut self.side {
