@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where a request comes from, by its header fields, in either version of HTTP.
+//! Client address of a request by its header fields, for HTTP/1.1 and HTTP/2.
 
 use std::net::{IpAddr, SocketAddr};
 
-/// The fields that matter here; all others are dropped.
+/// Header fields that matter here; others are dropped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fields {
-    /// The server as the client calls it, with the port when it is not the scheme's own.
+    /// Server name as the client calls it, with the port unless it is the scheme's default.
     pub host: Option<String>,
     pub origin: Option<String>,
-    /// `X-Forwarded-For` and `Forwarded`: each proxy adds its own client at the end. None where a
-    /// proxy did not give an address.
+    /// `X-Forwarded-For` and `Forwarded`: each proxy appends its own client. None: a proxy gave no
+    /// address.
     x_forwarded_for: Vec<Option<IpAddr>>,
     forwarded: Vec<Option<IpAddr>>,
 }
 
-/// Which field the proxies in front of this server write. They pass on any other unchanged.
+/// Field that the proxies in front of this server write. They pass on any other unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProxyField {
     XForwardedFor,
@@ -23,7 +23,7 @@ pub enum ProxyField {
 }
 
 impl Fields {
-    /// Takes one field of the request, in their order.
+    /// Take one field of the request; call it in the fields' order.
     pub fn take(&mut self, name: &str, value: &str) {
         if name.eq_ignore_ascii_case("host") {
             self.host = Some(value.to_owned());
@@ -36,9 +36,9 @@ impl Fields {
         }
     }
 
-    /// The client's address: that of the connection, unless it is a trusted proxy's; then that of the
-    /// proxy's client, and so on. Whatever precedes the first address that is not trusted may be
-    /// forged and is ignored.
+    /// Return the client's address: the connection's, unless that is a trusted proxy's; then that
+    /// of the proxy's client, and so on. Addresses before the first untrusted one may be forged and
+    /// are ignored.
     pub fn client(
         &self,
         peer: IpAddr,
@@ -60,14 +60,15 @@ impl Fields {
     }
 }
 
-/// The `for` of one element of `Forwarded` (RFC 7239): `for="[2001:db8::1]:4711";proto=https`.
+/// Return the `for` of one element of `Forwarded` (RFC 7239):
+/// `for="[2001:db8::1]:4711";proto=https`.
 fn forwarded_for(element: &str) -> Option<IpAddr> {
     let pairs = element.split(';').filter_map(|pair| pair.trim().split_once('='));
     let (_, value) = pairs.into_iter().find(|(name, _)| name.eq_ignore_ascii_case("for"))?;
     address(value.trim_matches('"'))
 }
 
-/// An address, perhaps in brackets, perhaps with a port.
+/// Read an address, perhaps in brackets, perhaps with a port.
 fn address(text: &str) -> Option<IpAddr> {
     let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
     let found = bare.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|it| it.ip()));

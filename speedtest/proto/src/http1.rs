@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Heads of HTTP/1.1 requests (RFC 9112) as a speed test needs them, and the heads of its answers.
+//! Heads of HTTP/1.1 requests and answers (RFC 9112), as far as a speed test needs them.
 //!
-//! Bodies are not touched here: the owner of the socket drops them inside the kernel. Only bodies of
-//! known length are accepted; a chunked one would have to be read to find its end.
+//! Bodies are not handled here: the owner of the socket drops them inside the kernel. Only bodies
+//! of known length are accepted; a chunked one would have to be read to find its end.
 
 use crate::fields::Fields;
 use crate::websocket::offer::Offer;
@@ -19,7 +19,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// A method by its name; none is not served.
+    /// Return the method of this name; None if it is not served.
     pub fn of(name: &str) -> Option<Method> {
         Some(match name {
             "GET" => Method::Get,
@@ -31,7 +31,7 @@ impl Method {
     }
 }
 
-/// One request, without its body.
+/// One request without its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     pub method: Method,
@@ -40,13 +40,13 @@ pub struct Request {
     pub body_bytes: u64,
     pub keep_alive: bool,
     pub expects_continue: bool,
-    /// What the head says about an upgrade to WebSocket.
+    /// Fields about an upgrade to WebSocket.
     pub offer: Offer,
     pub fields: Fields,
 }
 
 impl Request {
-    /// A request as it is before its fields are known.
+    /// Make a request without fields.
     pub fn new(method: Method, target: &str) -> Request {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         Request {
@@ -61,14 +61,14 @@ impl Request {
         }
     }
 
-    /// The value of a key in the query; nothing is decoded, as no key here needs it.
+    /// Return the value of a key in the query. Nothing is decoded: no key here needs it.
     pub fn query(&self, key: &str) -> Option<&str> {
         let pairs = self.query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
         pairs.into_iter().find(|(name, _)| *name == key).map(|(_, value)| value)
     }
 }
 
-/// Why a request cannot be answered; the connection ends with this status.
+/// Reason why a request is rejected; the connection ends with this status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum HttpError {
     #[error("not an HTTP/1.1 request")]
@@ -92,14 +92,14 @@ impl HttpError {
     }
 }
 
-/// Collects the head of one request after the other.
+/// Collects the head of one request after another.
 #[derive(Debug, Default)]
 pub struct Heads {
     bytes: Vec<u8>,
 }
 
 impl Heads {
-    /// How many bytes may be read now.
+    /// Return how many bytes may be read now.
     pub fn wants(&self) -> usize {
         MAX_HEAD_BYTES.saturating_sub(self.bytes.len())
     }
@@ -108,7 +108,7 @@ impl Heads {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next whole head, if it is here. What follows stays for [`Heads::take_body`].
+    /// Return the next whole head, if it is here. Bytes after it stay for [`Heads::take_body`].
     pub fn next_request(&mut self) -> Result<Option<Request>, HttpError> {
         let Some(end) = find(&self.bytes, b"\r\n\r\n") else {
             if self.wants() == 0 {
@@ -121,7 +121,7 @@ impl Heads {
         Ok(Some(request))
     }
 
-    /// Up to `most` bytes of the body that came together with the head.
+    /// Return up to `most` bytes of the body that came with the head.
     pub fn take_body(&mut self, most: u64) -> Vec<u8> {
         let count = usize::try_from(most).unwrap_or(usize::MAX).min(self.bytes.len());
         self.bytes.drain(..count).collect()
@@ -158,7 +158,7 @@ fn parse(head: &[u8]) -> Result<Request, HttpError> {
         request.offer.header(name, value);
         request.fields.take(name, value);
         if name.eq_ignore_ascii_case("content-length") {
-            // A second, different length is how requests are smuggled.
+            // Two different lengths are a way to smuggle requests.
             let bytes = digits(value).ok_or(HttpError::Malformed)?;
             if length.replace(bytes).is_some_and(|before| before != bytes) {
                 return Err(HttpError::Malformed);
@@ -183,12 +183,12 @@ fn digits(text: &str) -> Option<u64> {
         .flatten()
 }
 
-/// A page loads nothing from elsewhere, runs nothing that is written inside it, and sends nothing away.
+/// Policy of a page: it loads only its own files, runs no inline script, and sends nothing away.
 const PAGE_POLICY: &str =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
     worker-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
-/// The head of an answer.
+/// Head of an answer.
 #[derive(Debug, Clone, Copy)]
 pub struct Answer<'a> {
     pub status: &'a str,
@@ -200,7 +200,7 @@ pub struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// An answer without a body.
+    /// Make an answer without a body.
     pub fn new(status: &'a str) -> Answer<'a> {
         Answer {
             status,
@@ -212,7 +212,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// The fields that both versions of HTTP have.
+    /// Return the fields that both versions of HTTP have.
     pub fn fields(&self) -> Vec<(&'static str, String)> {
         let mut fields = vec![
             ("Content-Type", self.content_type.to_owned()),
@@ -238,7 +238,7 @@ impl<'a> Answer<'a> {
         fields
     }
 
-    /// The head as HTTP/1.1 has it.
+    /// Return the head in HTTP/1.1.
     pub fn head(&self) -> String {
         let connection = if self.keep_alive { "keep-alive" } else { "close" };
         let mut head = format!("HTTP/1.1 {}\r\nConnection: {connection}\r\n", self.status);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where frames begin and end in what an HTTP/2 client sends (RFC 9113, 3.4 and 4.1), and how many of
-//! them it may send that move nothing. Their meaning is left to a library; here they are only told
-//! apart, so that they can be counted before it sees them.
+//! Frame boundaries in an HTTP/2 client's bytes (RFC 9113, 3.4 and 4.1), and a limit of overhead
+//! frames. A library interprets the frames; here they are only classified, so that they can be
+//! counted before the library gets them.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ const PADDED: u8 = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Bytes of the connection preface still to come.
+    /// Remaining bytes of the connection preface.
     Preface(usize),
     Header {
         have: usize,
@@ -26,7 +26,7 @@ enum State {
 
 const BETWEEN: State = State::Header { have: 0, length: 0 };
 
-/// Follows one client's bytes.
+/// Tracks one client's bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frames {
     state: State,
@@ -41,23 +41,24 @@ impl Default for Frames {
 }
 
 impl Frames {
-    /// Does the next byte begin a frame?
+    /// Return whether the next byte begins a frame.
     pub fn between(&self) -> bool {
         self.state == BETWEEN
     }
 
-    /// The last byte that passed is the payload of a DATA frame, which is only counted later.
+    /// Return whether the last byte passed is payload of a DATA frame, which is counted later.
     pub fn in_data(&self) -> bool {
         self.data
     }
 
-    /// The last frame that passed is neither a request nor data: SETTINGS, PING, RST_STREAM,
-    /// CONTINUATION, PRIORITY, WINDOW_UPDATE, a DATA frame that is empty or may be all padding.
+    /// Return whether the last frame passed is neither a request nor data: SETTINGS, PING,
+    /// RST_STREAM, CONTINUATION, PRIORITY, WINDOW_UPDATE, a DATA frame that is empty or may be all
+    /// padding.
     pub fn was_overhead(&self) -> bool {
         self.between() && self.overhead
     }
 
-    /// Lets bytes pass up to the end of the current frame, and returns how many.
+    /// Pass bytes up to the end of the current frame; return how many.
     pub fn pass(&mut self, bytes: &[u8]) -> usize {
         let mut used = 0;
         while used < bytes.len() {
@@ -69,7 +70,7 @@ impl Frames {
         used
     }
 
-    /// One part of a frame, or as much of it as is here.
+    /// Pass one field of a frame, or as much of it as is here.
     fn step(&mut self, bytes: &[u8]) -> usize {
         match &mut self.state {
             State::Preface(left) => {
@@ -81,7 +82,7 @@ impl Frames {
                 count
             }
             State::Header { have, length } => {
-                // Three bytes of length, type, flags; the stream does not matter here.
+                // Three bytes of length, type, flags; the stream ID does not matter here.
                 match *have {
                     0..3 => *length = *length << 8 | usize::from(bytes[0]),
                     3 => {
@@ -112,13 +113,13 @@ impl Frames {
     }
 }
 
-/// How many frames of overhead a connection may send: [`Allowance::AT_ONCE`], and beyond them
-/// [`Allowance::A_SECOND`] and one for each [`Allowance::BYTES_EACH`] of bodies that move, in either
+/// Overhead frames that a connection may send: [`Allowance::AT_ONCE`], plus [`Allowance::A_SECOND`]
+/// per second, plus one for each [`Allowance::BYTES_EACH`] of bodies that move, in either
 /// direction. A client that opens two windows for each 16 KiB of a download spends half of what it
 /// earns.
 #[derive(Debug, Clone)]
 pub struct Allowance {
-    /// In bytes, of which each frame takes [`Allowance::BYTES_EACH`].
+    /// Remaining allowance in bytes; each frame takes [`Allowance::BYTES_EACH`].
     left: u64,
     since: Option<Instant>,
 }
@@ -136,7 +137,7 @@ impl Allowance {
     const MOST: u64 = Self::AT_ONCE * Self::BYTES_EACH;
     const EARNED_EACH: Duration = Duration::from_nanos(1_000_000_000 / Self::A_SECOND);
 
-    /// Adds what the time since the last call has earned.
+    /// Add the allowance for the time since the last call.
     pub fn pass_time(&mut self, now: Instant) {
         let since = *self.since.get_or_insert(now);
         let frames = now.saturating_duration_since(since).as_nanos() / Self::EARNED_EACH.as_nanos();
@@ -147,12 +148,12 @@ impl Allowance {
         }
     }
 
-    /// Adds what bytes of bodies have earned.
+    /// Add the allowance for bytes of bodies.
     pub fn earn(&mut self, bytes: u64) {
         self.left = self.left.saturating_add(bytes).min(Self::MOST);
     }
 
-    /// Takes one frame. False: none is left, the client floods.
+    /// Take one frame. Return false if none is left: the client floods.
     #[must_use]
     pub fn take(&mut self) -> bool {
         let left = self.left.checked_sub(Self::BYTES_EACH);
@@ -220,7 +221,7 @@ mod tests {
     }
 
     proptest! {
-        /// However the bytes are cut, each frame ends where it ends, and data is told from the rest.
+        /// Find the end of each frame and tell data from the rest, however the bytes are split.
         #[test]
         fn frames_end_where_they_end(
             sent in prop::collection::vec((0u8..10, 0usize..300), 0..20),

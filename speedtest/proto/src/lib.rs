@@ -3,17 +3,17 @@
 //!
 //! # Layout
 //! - [`iperf3`]: the control connection of either side, its parameters, results and error codes.
-//! - [`http1`]: request heads and answer heads, [`reply`] the latter as a client reads them; [`fields`]
-//!   where a request comes from; [`http2`] where frames begin; [`librespeed`] the endpoints of that speed
-//!   test, [`nq`] those of responsiveness; [`proxy`] the head with which a proxy names its client.
-//! - [`responsiveness`]: round trips a minute under load, and when that figure is stable.
-//! - [`websocket`]: frames, and one end of a connection; [`ndt7`] the speed test on top of it.
+//! - [`http1`]: heads of requests and answers; [`reply`]: answers as a client reads them;
+//!   [`fields`]: the client of a request; [`http2`]: frame boundaries; [`librespeed`]: endpoints of
+//!   LibreSpeed; [`nq`]: endpoints of responsiveness; [`proxy`]: the PROXY protocol's head.
+//! - [`responsiveness`]: round trips per minute under load, and whether the result is stable.
+//! - [`websocket`]: frames, and one side of a connection; [`ndt7`]: the speed test on top of it.
 //! - [`series`]: TCP_INFO over a test, in bounded memory.
-//! - [`verdict`]: what limited a test, from those figures; [`rfc6349`] its three metrics.
+//! - [`verdict`]: the limit of a test by those samples; [`rfc6349`]: its three metrics.
 //!
-//! A state machine takes the bytes that arrived and the caller's decisions, and returns events and the
-//! bytes to send. The owner of the socket reads at most [`iperf3::Server::wants`] bytes, so a machine
-//! never has to keep bytes of the next message.
+//! A state machine takes received bytes and the caller's decisions. It returns events and bytes to
+//! send. The owner of the socket reads at most [`iperf3::Server::wants`] bytes, so a machine never
+//! has to keep bytes of the next message.
 
 pub mod fields;
 pub mod http1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! LibreSpeed's endpoints, by the names its web client and its CLI use.
+//! LibreSpeed's endpoints, under the names that its web client and its CLI use.
 
 const MIB: u64 = 1 << 20;
 const DEFAULT_CHUNKS: u64 = 4;
@@ -13,7 +13,7 @@ pub enum Endpoint {
     Telemetry,
 }
 
-/// Which endpoint has this path? With and without `.php`, at the root and below `/backend`.
+/// Return the endpoint of this path, with or without `.php`, at the root or below `/backend`.
 pub fn endpoint(path: &str) -> Option<Endpoint> {
     let path = path.strip_prefix("/backend").unwrap_or(path);
     match path.strip_suffix(".php").unwrap_or(path) {
@@ -25,7 +25,7 @@ pub fn endpoint(path: &str) -> Option<Endpoint> {
     }
 }
 
-/// Bytes of a download, from its `ckSize` in MiB.
+/// Return the bytes of a download by its `ckSize` in MiB.
 pub fn garbage_bytes(chunk_size: Option<&str>) -> u64 {
     let asked = chunk_size.and_then(|text| text.parse().ok()).unwrap_or(DEFAULT_CHUNKS);
     asked.clamp(1, MOST_CHUNKS) * MIB

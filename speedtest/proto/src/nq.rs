@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The endpoints of a responsiveness test (draft-ietf-ippm-responsiveness) and where they are.
+//! Endpoints of a responsiveness test (draft-ietf-ippm-responsiveness) and their URLs.
 
 use serde::Deserialize;
 use serde_json::{json, Value};
 
-/// The path of the configuration, which names the other URLs.
+/// Path of the configuration, which names the other URLs.
 pub const WELL_KNOWN: &str = "/.well-known/nq";
 
-/// More than a line of 100 Gbit/s carries in a test; the draft requires at least 8 GB.
+/// Bytes of a large body: more than a 100 Gbit/s link carries in a test. The draft requires at
+/// least 8 GB.
 const LARGE_BYTES: u64 = 256 << 30;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Endpoint {
     Config,
-    /// One byte.
+    /// Answer of one byte.
     Small,
-    /// More than a test can take.
+    /// Answer of more bytes than a test can take.
     Large(u64),
     Upload,
 }
 
-/// Which endpoint has this path?
+/// Return the endpoint of this path.
 pub fn endpoint(path: &str) -> Option<Endpoint> {
     Some(match path {
         WELL_KNOWN => Endpoint::Config,
@@ -31,8 +32,8 @@ pub fn endpoint(path: &str) -> Option<Endpoint> {
     })
 }
 
-/// The configuration for clients that came by this scheme to this host, which may have a port. Both
-/// spellings of the keys: the draft's and the older one.
+/// Return the configuration for clients that used this scheme and this host, which may have a port.
+/// It has both spellings of the keys: the draft's and the older one.
 pub fn config(scheme: &str, host: &str) -> Value {
     let url = |name: &str| format!("{scheme}://{host}/nq/{name}");
     let name = host.rsplit_once(':').map_or(host, |(name, port)| {
@@ -57,7 +58,7 @@ pub fn config(scheme: &str, host: &str) -> Value {
     })
 }
 
-/// The URLs of a test.
+/// URLs of a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Urls {
     pub small: String,
@@ -78,7 +79,7 @@ struct Config {
     urls: Keys,
 }
 
-/// Two spellings, the draft's and the older one.
+/// Keys in two spellings, the draft's and the older one.
 #[derive(Deserialize)]
 struct Keys {
     small_download_url: Option<String>,
@@ -90,7 +91,7 @@ struct Keys {
 }
 
 impl Urls {
-    /// Reads a configuration in either spelling; the draft's wins.
+    /// Read a configuration in either spelling; the draft's has priority.
     pub fn of_config(text: &str) -> Result<Urls, ConfigError> {
         let config: Config =
             serde_json::from_str(text).map_err(|error| ConfigError::Json(error.to_string()))?;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The head with which a proxy names its client: PROXY protocol, versions 1 and 2
+//! PROXY protocol, versions 1 and 2: the head with which a proxy names its client
 //! (<https://www.haproxy.org/download/1.8/doc/proxy-protocol.txt>).
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
-/// Both versions have at least this many bytes.
+/// Least length of both versions, in bytes.
 const FIRST_BYTES: usize = SIGNATURE.len();
 const V2_HEAD_BYTES: usize = 16;
-/// Section 2.1: the longest line of version 1, CR and LF included.
+/// Longest line of version 1, CR and LF included (section 2.1).
 const MOST_V1_BYTES: usize = 107;
-/// More than addresses and all extensions that proxies send.
+/// Longest head of version 2 accepted: more than addresses and all extensions that proxies send.
 const MOST_V2_BYTES: usize = 4096;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -23,23 +23,23 @@ pub enum ProxyError {
     Binary,
 }
 
-/// What a head says.
+/// Client named by a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Named {
-    /// The client's own address and port.
+    /// The client's address and port.
     Client(SocketAddr),
-    /// The proxy speaks for itself, such as to check whether the server lives.
+    /// None: the proxy connects for itself, such as for a health check.
     Nobody,
 }
 
-/// Takes the head of a connection and not one byte after it.
+/// Takes the head of a connection and no byte after it.
 #[derive(Debug, Default)]
 pub struct ProxyHead {
     got: Vec<u8>,
 }
 
 impl ProxyHead {
-    /// How many bytes may be read now; at least one.
+    /// Return how many bytes may be read now; at least one.
     pub fn wants(&self) -> usize {
         if self.got.len() < FIRST_BYTES {
             return FIRST_BYTES - self.got.len();
@@ -50,7 +50,7 @@ impl ProxyHead {
         1
     }
 
-    /// The whole length of a head of version 2, as far as it is known.
+    /// Return the whole length of a head of version 2, as far as known.
     fn v2_bytes(&self) -> usize {
         match self.got.get(14..V2_HEAD_BYTES) {
             Some(length) => V2_HEAD_BYTES + usize::from(u16::from_be_bytes([length[0], length[1]])),
@@ -58,7 +58,7 @@ impl ProxyHead {
         }
     }
 
-    /// Takes what was read: at most `wants()` bytes. None: the head is not whole yet.
+    /// Take at most `wants()` bytes. None: the head is not complete yet.
     pub fn receive(&mut self, bytes: &[u8]) -> Result<Option<Named>, ProxyError> {
         self.got.extend_from_slice(bytes);
         if self.got.len() < FIRST_BYTES {
@@ -86,7 +86,7 @@ impl ProxyHead {
     }
 }
 
-/// `PROXY TCP4 192.0.2.1 198.51.100.1 56324 443`, or `PROXY UNKNOWN ...`.
+/// Read `PROXY TCP4 192.0.2.1 198.51.100.1 56324 443`, or `PROXY UNKNOWN ...`.
 fn line_of(line: &[u8]) -> Option<Named> {
     let mut words = std::str::from_utf8(line).ok()?.split(' ').skip(1);
     let family = words.next()?;
@@ -136,7 +136,7 @@ fn port_at(bytes: &[u8], at: usize) -> Option<u16> {
 mod tests {
     use super::*;
 
-    /// Feeds a head in pieces of at most `piece` bytes, with more behind it that must stay unread.
+    /// Feed a head in pieces of at most `piece` bytes, with more after it that must stay unread.
     fn read(head: &[u8], piece: usize) -> Result<(Named, usize), ProxyError> {
         let bytes = [head, b"GET / HTTP/1.1\r\n\r\n"].concat();
         let (mut machine, mut at) = (ProxyHead::default(), 0);

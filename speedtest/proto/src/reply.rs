@@ -24,7 +24,7 @@ pub enum ReplyError {
     NoLength,
 }
 
-/// Collects the head of one answer after the other.
+/// Collects the head of one answer after another.
 #[derive(Debug, Default)]
 pub struct Replies {
     bytes: Vec<u8>,
@@ -39,7 +39,7 @@ impl Replies {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next whole head, if it is here. What follows stays for [`Replies::take_body`].
+    /// Return the next whole head, if it is here. Bytes after it stay for [`Replies::take_body`].
     pub fn next_reply(&mut self) -> Result<Option<Reply>, ReplyError> {
         let end = self.bytes.windows(4).position(|window| window == b"\r\n\r\n");
         let Some(end) = end else {
@@ -51,7 +51,7 @@ impl Replies {
         Ok(Some(reply))
     }
 
-    /// Up to `most` bytes of the body that came together with the head.
+    /// Return up to `most` bytes of the body that came with the head.
     pub fn take_body(&mut self, most: u64) -> Vec<u8> {
         let count = usize::try_from(most).unwrap_or(usize::MAX).min(self.bytes.len());
         self.bytes.drain(..count).collect()
@@ -74,7 +74,8 @@ fn parse(head: &str) -> Result<Reply, ReplyError> {
             _ => {}
         }
     }
-    // These have no body (RFC 9112, 6.3); any other whose end is not announced is not read.
+    // These have no body (RFC 9112, 6.3). The body of any other answer without a length is not
+    // read.
     let bodiless = matches!(reply.status, 100..=199 | 204 | 304);
     reply.body_bytes = match length {
         Some(bytes) if !bodiless => bytes,

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How many round trips a minute does a connection allow while it is busy, and is that figure stable?
+//! Round trips per minute on a connection under load, and whether the result is stable.
 //!
-//! The method of draft-ietf-ippm-responsiveness without its sockets: load is added every interval, until
-//! goodput is stable, then until responsiveness is. The caller moves bytes and times probes; it pushes
-//! one [`Interval`] after the other and gets back whether to go on.
+//! The method of draft-ietf-ippm-responsiveness without its sockets. Load is added every interval
+//! until goodput is stable, then until responsiveness is. The caller moves bytes and times probes.
+//! It pushes one [`Interval`] after another and gets back whether to continue.
 
 use serde::Serialize;
 
-/// Intervals that a moving average looks back on (the draft's MAD).
+/// Intervals of a moving average (MAD in the draft).
 pub const WINDOW: usize = 4;
-/// Connections that may load one direction (MNP).
+/// Most connections that load one direction (MNP).
 pub const MOST_CONNECTIONS: usize = 16;
-/// Figures are stable when they vary by no more than this around the latest (SDT).
+/// Results are stable within this tolerance around the latest (SDT).
 const TOLERANCE: f64 = 0.05;
-/// Part of the probes that counts, from the fastest on (TMP).
+/// Share of the probes that counts, from the fastest on (TMP).
 const KEPT: f64 = 0.95;
-/// Probes of each kind in a second: both together are the draft's 100 (MPS).
+/// Most probes of each type per second: both types make the draft's 100 (MPS).
 const MOST_PAIRS_PER_S: f64 = 50.0;
-/// Part of the goodput that probes may take (PTC), and what one of each kind together costs.
+/// Share of the goodput that probes may take (PTC), and the cost of one pair of probes.
 const PROBES_SHARE: f64 = 0.05;
 const PAIR_BYTES: f64 = 6000.0;
 const LEAST_PAIRS_PER_S: f64 = 2.0;
 const MINUTE_MS: f64 = 60_000.0;
 
-/// Times of probes in milliseconds.
+/// Times of probes, in milliseconds.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Probes {
-    /// Foreign probes, each on a connection of its own: TCP handshake, one round trip of the TLS
+    /// Foreign probes, each on its own connection: TCP handshake, one round trip of the TLS
     /// handshake, request and answer.
     pub tcp_ms: Vec<f64>,
     pub tls_ms: Vec<f64>,
@@ -35,16 +35,16 @@ pub struct Probes {
     pub loaded_ms: Vec<f64>,
 }
 
-/// Everything that happened in about a second.
+/// Events of one interval, about 1 s.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Interval {
     pub seconds: f64,
     pub bytes: u64,
-    /// Those that were answered in it.
+    /// Probes answered in the interval.
     pub probes: Probes,
 }
 
-/// The draft's confidence in a figure.
+/// The draft's confidence in a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
@@ -55,15 +55,15 @@ pub enum Confidence {
     High,
 }
 
-/// Whether the caller must go on.
+/// Decision whether the caller must continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// With more load, where there may be more.
+    /// Continue, with more load if possible.
     GoOn,
     Done,
 }
 
-/// Round trips a minute, and what they are made of. The loaded part is missing in an idle measurement.
+/// Round trips per minute and their components. An idle measurement has no loaded component.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Responsiveness {
     pub rpm: f64,
@@ -75,7 +75,7 @@ pub struct Responsiveness {
     pub loaded_ms: Option<f64>,
 }
 
-/// The mean without the slowest twentieth (single-sided trimmed mean). None of nothing.
+/// Return the mean without the slowest 5 % (single-sided trimmed mean). None without values.
 pub fn trimmed_mean(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -83,7 +83,7 @@ pub fn trimmed_mean(values: &[f64]) -> Option<f64> {
     (!sorted.is_empty()).then(|| sorted.iter().sum::<f64>() / sorted.len() as f64)
 }
 
-/// The draft's aggregation of the probes of several intervals. None: of some kind there is none.
+/// Aggregate the probes of several intervals as in the draft. None: one type has no probe.
 pub fn responsiveness<'a>(
     probes: impl Iterator<Item = &'a Probes> + Clone,
 ) -> Option<Responsiveness> {
@@ -122,13 +122,13 @@ fn foreign(mean: impl Fn(fn(&Probes) -> &Vec<f64>) -> Option<f64>) -> Option<Res
     })
 }
 
-/// Pairs of probes for each second at this goodput; few while it is not known.
+/// Return the pairs of probes per second at this goodput; few while it is not known.
 pub fn pairs_per_s(goodput_bps: f64) -> f64 {
     let most = goodput_bps / 8.0 * PROBES_SHARE / PAIR_BYTES;
     most.clamp(LEAST_PAIRS_PER_S, MOST_PAIRS_PER_S)
 }
 
-/// Are the latest figures within the tolerance of the last one? None: there are too few.
+/// Return whether the latest results are within the tolerance of the last one. None: too few.
 fn stable(figures: &[f64]) -> Option<bool> {
     let latest = figures.last_chunk::<WINDOW>()?;
     let mean = latest.iter().sum::<f64>() / WINDOW as f64;
@@ -136,22 +136,23 @@ fn stable(figures: &[f64]) -> Option<bool> {
     Some(variance.sqrt() <= TOLERANCE * latest[WINDOW - 1])
 }
 
-/// A direction while it is measured.
+/// State of the measurement of one direction.
 #[derive(Debug)]
 pub struct Meter {
-    /// Goodput gets at most this many intervals to become stable, and so does responsiveness.
+    /// Intervals in this stage; goodput and responsiveness each get at most this many to become
+    /// stable.
     stage: usize,
     intervals: Vec<Interval>,
     goodput_bps: Vec<f64>,
     goodput: Confidence,
-    /// The interval from which responsiveness counts.
+    /// Interval from which responsiveness counts.
     saturated_at: Option<usize>,
     rpm: Vec<f64>,
     responsiveness: Confidence,
 }
 
 impl Meter {
-    /// A measurement that takes at most `intervals`.
+    /// Make a measurement of at most `intervals`.
     pub fn new(intervals: usize) -> Meter {
         Meter {
             stage: (intervals / 2).max(1),
@@ -168,7 +169,7 @@ impl Meter {
         &self.intervals[self.intervals.len().saturating_sub(WINDOW)..]
     }
 
-    /// Goodput of the latest intervals.
+    /// Return the goodput of the latest intervals.
     pub fn goodput_bps(&self) -> f64 {
         let (bytes, seconds) = self
             .window()
@@ -177,7 +178,7 @@ impl Meter {
         bytes as f64 * 8.0 / f64::max(seconds, 1e-6)
     }
 
-    /// Responsiveness of the latest intervals.
+    /// Return the responsiveness of the latest intervals.
     pub fn responsiveness(&self) -> Option<Responsiveness> {
         responsiveness(self.window().iter().map(|one| &one.probes))
             .filter(|found| found.loaded_rpm.is_some())
@@ -193,7 +194,7 @@ impl Meter {
     }
 
     fn watch_goodput(&mut self) -> Decision {
-        // The first averages are those of fewer intervals than they should be.
+        // The first averages have fewer intervals than they should.
         self.goodput = match self.goodput_bps.get(WINDOW - 1..).and_then(stable) {
             None if self.intervals.len() < WINDOW => Confidence::Low,
             Some(true) => Confidence::High,
@@ -222,7 +223,7 @@ impl Meter {
         }
     }
 
-    /// How sure are goodput and responsiveness?
+    /// Return the confidence in goodput and in responsiveness.
     pub fn confidence(&self) -> (Confidence, Confidence) {
         (self.goodput, self.responsiveness)
     }

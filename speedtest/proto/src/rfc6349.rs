@@ -3,19 +3,19 @@
 
 use serde::Serialize;
 
-/// RFC 6349 figures of one sending stream.
+/// RFC 6349 metrics of one sending stream.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Metrics {
-    /// Actual over ideal transfer time (4.1); the ideal is at the highest delivery rate of this test,
-    /// since the bottleneck is not known from outside.
+    /// Ratio of actual to ideal transfer time (4.1). The ideal is at the highest delivery rate of
+    /// this test, since the bottleneck is not known from outside.
     pub transfer_time_ratio: Option<f64>,
-    /// Percent of segments that did not have to be sent again (4.2).
+    /// Percent of segments that were not retransmitted (4.2).
     pub tcp_efficiency_percent: f64,
     /// Percent by which the mean RTT exceeds the lowest (4.3).
     pub buffer_delay_percent: Option<f64>,
 }
 
-/// The metrics of a stream that sent `rate_bps` on average.
+/// Return the metrics of a stream that sent `rate_bps` on average.
 pub fn metrics(summary: &crate::series::Summary, rate_bps: f64) -> Metrics {
     let sent = f64::from(summary.segments_out);
     let again = f64::from(summary.retransmits);
@@ -39,7 +39,8 @@ mod tests {
 
     #[test]
     fn the_rfcs_own_examples_come_out() {
-        // Section 4.2: 2,000 of 102,000 bytes again is 98.03 %; 4.3: 25 ms to 32 ms is 28 %.
+        // Section 4.2: 2,000 of 102,000 bytes retransmitted is 98.03 %; 4.3: 25 ms to 32 ms is 28
+        // %.
         let summary = Summary {
             segments_out: 102_000,
             retransmits: 2_000,

@@ -6,11 +6,11 @@ use serde::Serialize;
 /// Samples kept per stream; when full, every second one is dropped and the step doubles.
 const MOST_SAMPLES: usize = 64;
 
-/// TCP_INFO of one stream at one moment. Times in microseconds, sizes in bytes; 0 where the kernel
-/// has no value.
+/// TCP_INFO of one stream at one moment. Times in microseconds, sizes in bytes; 0: the kernel has
+/// no value.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Sample {
-    /// Since the stream started.
+    /// Time since the stream started.
     pub at_us: u64,
     /// Application bytes so far.
     pub bytes: u64,
@@ -22,23 +22,23 @@ pub struct Sample {
     pub snd_wnd_bytes: u32,
     /// Window that this side offers.
     pub rcv_wnd_bytes: u32,
-    /// The limits of the socket's buffers; half of that is the kernel's bookkeeping.
+    /// Limits of the socket's buffers; half is the kernel's bookkeeping.
     pub rcvbuf_bytes: u32,
     pub sndbuf_bytes: u32,
-    /// Written by this program and not sent yet.
+    /// Bytes written by this program and not sent yet.
     pub notsent_bytes: u32,
     pub delivery_rate_bps: u64,
     pub retransmits: u32,
     pub segments_out: u32,
     pub segments_in: u32,
     pub out_of_order: u32,
-    /// Time with data in flight, and the part of it that a window or the send buffer took.
+    /// Time with data in flight, and the time limited by a window or the send buffer.
     pub busy_us: u64,
     pub rwnd_limited_us: u64,
     pub sndbuf_limited_us: u64,
 }
 
-/// The samples of a stream and the figures that need all of them.
+/// Samples of a stream, and results that need all of them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Series {
     kept: Vec<Sample>,
@@ -61,7 +61,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// The program has read or written once, and this much.
+    /// Count one read or write of the program.
     pub fn moved(&mut self, bytes: u64) {
         self.moves += 1;
         self.moved_bytes += bytes;
@@ -93,8 +93,8 @@ impl Series {
         self.snd_wnd_sum += f64::from(sample.snd_wnd_bytes);
         self.snd_wnd_max = self.snd_wnd_max.max(sample.snd_wnd_bytes);
         self.unsent_seen += u32::from(sample.notsent_bytes > 0);
-        // The first window is that of the handshake: a buffer that was made small after it does not
-        // take it back, and one that may grow has not begun to.
+        // Skip the first window: it is the handshake's. A buffer that shrinks later does not take
+        // it back, and one that may grow has not begun to.
         if self.seen > 1 {
             self.rcv_wnd_max = self.rcv_wnd_max.max(sample.rcv_wnd_bytes);
         }
@@ -109,12 +109,12 @@ impl Series {
         &self.kept
     }
 
-    /// The most recent sample.
+    /// Return the most recent sample.
     pub fn last(&self) -> Sample {
         self.last
     }
 
-    /// What happened between the first sample and the last.
+    /// Summarize the time from the first sample to the last.
     pub fn summary(&self) -> Summary {
         let seen = f64::from(self.seen.max(1));
         let (first, last) = (self.base, self.last);
@@ -145,7 +145,7 @@ impl Series {
     }
 }
 
-/// A stream in a few figures.
+/// Summary of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Summary {
     pub mean_rtt_us: f64,
@@ -154,9 +154,9 @@ pub struct Summary {
     pub mean_cwnd_bytes: f64,
     pub mean_snd_wnd_bytes: f64,
     pub max_snd_wnd_bytes: f64,
-    /// What one read or write of the program moved; 0 where they were not counted.
+    /// Mean bytes of one read or write of the program; 0: not counted.
     pub mean_move_bytes: f64,
-    /// Share of the samples in which the socket held data that was not sent yet.
+    /// Share of the samples in which the socket held unsent data.
     pub unsent_share: f64,
     pub max_rcv_wnd_bytes: f64,
     pub first_rcvbuf_bytes: f64,
@@ -174,7 +174,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// This stream and then that one, as one: what counts is summed, means by the time that each took.
+    /// Join this stream and the next as one: counters are added, means weighted by time.
     pub fn then(&self, next: &Summary) -> Summary {
         let share = next.wall_us / (self.wall_us + next.wall_us).max(1.0);
         let mean = |of: fn(&Summary) -> f64| of(self) + (of(next) - of(self)) * share;
@@ -204,7 +204,7 @@ impl Summary {
         }
     }
 
-    /// So many streams at the same time that come to this in all.
+    /// Split into `streams` equal parallel streams that add up to this one.
     pub fn split(&self, streams: usize) -> Vec<Summary> {
         let many = streams.max(1) as u32;
         let part = |all: u32, index: u32| all / many + u32::from(index < all % many);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What limited this test? The figures of both ends decide; every verdict names its evidence.
+//! Limit of a test by the figures of both sides; every verdict names its evidence.
 //!
-//! A sender's kernel accounts for its time exactly (TCP_INFO: busy, rwnd_limited, sndbuf_limited). The
-//! rest of the busy time was spent waiting for the path, the rest of the whole time for the program.
-//! Where round trips are short, a buffer is empty before its program is awake again, and the kernel
-//! counts neither: then the narrowest of congestion window, peer's window and send buffer decides. A
-//! receiver only has windows, order and round-trip times; there the causes are ruled out one after the
-//! other, the one with the surest evidence first.
+//! A sender's kernel accounts for its time exactly (TCP_INFO: busy, rwnd_limited, sndbuf_limited).
+//! The rest of the busy time was spent waiting for the path, the rest of the whole time for the
+//! program. If round trips are short, a buffer is empty before its program wakes, and the kernel
+//! counts neither: then the narrowest of congestion window, peer's window and send buffer decides.
+//! A receiver knows only windows, order and round-trip times: causes are ruled out one after
+//! another, the one with the surest evidence first.
 //!
-//! What other tests of the same server took is no fault of this one's client or path: a loop or a link that
-//! they filled is told as `shared`, unless loss alone explains the rate.
+//! Other tests of the same server are no fault of this test's client or path. A loop or a link that
+//! they filled is reported as `shared`, unless loss alone explains the rate.
 
 mod other_load;
 mod receiving;
@@ -23,20 +23,20 @@ use words::percent;
 
 use crate::series::Summary;
 
-/// A rate this near to a limit was set by it.
+/// Share of a limit from which the rate counts as set by it.
 const AT_LIMIT: f64 = 0.93;
-/// In a test or transfers shorter than this, the resolution of the kernel's clock is too coarse.
+/// Shortest test or transfer in µs: below it, the resolution of the kernel's clock is too coarse.
 const LEAST_US: f64 = 20_000.0;
-/// A core this busy (or this long waiting to run) is the limit.
+/// CPU use or run-queue wait of a core from which it is the limit.
 const CORE_FULL: f64 = 0.85;
-/// Share of lost segments above which loss is what TCP reacts to.
+/// Share of lost segments above which TCP reacts to loss.
 const LOSS_SHARE: f64 = 0.0005;
-/// Queueing that shows a path is full: the mean RTT over the lowest, and the least difference.
+/// Queueing that shows a full path: ratio of the mean RTT to the lowest, and the least difference.
 const QUEUE_FACTOR: f64 = 2.0;
 const QUEUE_LEAST_US: f64 = 3_000.0;
-/// A receiver's round trip must grow by more: it includes the client's time to answer.
+/// Least difference seen from a receiver: its round trip includes the client's time to answer.
 const QUEUE_LEAST_SEEN_FROM_RECEIVER_US: f64 = 5_000.0;
-/// Loss holds a sender back when its rate comes near to what Mathis' formula allows with that loss.
+/// Share of Mathis' bound with the observed loss from which loss limits the sender.
 const NEAR_LOSS_BOUND: f64 = 0.5;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -54,7 +54,7 @@ pub enum Limiter {
     Unknown,
 }
 
-/// Shares of a wall-clock second that the busiest server loop of a test ran, or wanted to run.
+/// Shares of wall-clock time that the busiest server loop of a test ran, or waited to run.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Load {
     pub running: f64,
@@ -67,19 +67,19 @@ impl Load {
     }
 }
 
-/// What is known of one direction of a test, all its streams together.
+/// Evidence about one direction of a test, all streams together.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Evidence {
     pub server_sends: bool,
     pub rate_bps: f64,
     pub bytes: u64,
-    /// Lowest limit that the server's configuration or the client's own request sets.
+    /// Lowest limit by the server's configuration or the client's own request.
     pub policy_bps: Option<f64>,
     pub server_load: Load,
     pub other_load: OtherLoad,
-    /// What the server's link carries, if the operator says.
+    /// Capacity of the server's link, if the operator gives it.
     pub link_bps: Option<f64>,
-    /// Share of one core that the client reported.
+    /// CPU use that the client reported, as a share of one core.
     pub client_cpu: Option<f64>,
     /// Retransmitted segments that a sending client reported.
     pub client_retransmits: Option<u64>,
@@ -88,14 +88,14 @@ pub struct Evidence {
     pub streams: Vec<Summary>,
 }
 
-/// What limited the direction, and the evidence.
+/// Limit of the direction, and the evidence.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
     pub limited_by: Limiter,
     pub because: Vec<String>,
 }
 
-/// What limited this direction of the test?
+/// Decide what limited this direction of the test.
 pub fn judge(evidence: &Evidence) -> Verdict {
     if evidence.bytes == 0 || evidence.streams.is_empty() {
         return verdict(Limiter::Unknown, "nothing was transferred".into());
@@ -130,13 +130,13 @@ fn verdict(limited_by: Limiter, because: String) -> Verdict {
     Verdict { limited_by, because: vec![because] }
 }
 
-/// Loss or queueing, in words.
+/// Describe loss or queueing.
 fn congestion(evidence: &Evidence) -> Option<String> {
     loss(evidence).or_else(|| queueing(evidence))
 }
 
-/// So much loss that TCP reacts to it, in words. A client cannot have sent more again than has arrived
-/// and was lost: what it says beyond that is not evidence.
+/// Describe loss to which TCP reacts. A client cannot have retransmitted more than arrived and was
+/// lost: a higher count is not evidence.
 fn loss(evidence: &Evidence) -> Option<String> {
     let (segments, lost) = if evidence.server_sends {
         let segments = total(evidence, |stream| f64::from(stream.segments_out));
@@ -157,7 +157,7 @@ fn loss(evidence: &Evidence) -> Option<String> {
     })
 }
 
-/// A round trip that grew as a queue on the path was filled, in words.
+/// Describe a round trip that grew as a queue on the path filled.
 fn queueing(evidence: &Evidence) -> Option<String> {
     let (least, mean, growth) = if evidence.server_sends {
         (
@@ -166,8 +166,8 @@ fn queueing(evidence: &Evidence) -> Option<String> {
             QUEUE_LEAST_US,
         )
     } else {
-        // A receiver's own RTT is that of the handshake. Its kernel's guess of the loaded one also
-        // grows when the sender pauses, so the first answer after the test has to agree with it.
+        // A receiver's own RTT is that of the handshake. Its kernel's estimate under load also
+        // grows when the sender pauses, so the first answer after the test must agree with it.
         let guess = mean_of(evidence, |stream| stream.mean_rcv_rtt_us);
         let answer = evidence.loaded_rtt_us.unwrap_or(0.0);
         let handshake = mean_of(evidence, |stream| stream.mean_rtt_us);
@@ -177,13 +177,15 @@ fn queueing(evidence: &Evidence) -> Option<String> {
         .then(|| format!("the round trip grew from {:.1} ms to {:.1} ms", least / 1e3, mean / 1e3))
 }
 
-/// Is so much lost that TCP could hardly be faster? Mathis et al. 1997, equation 3, for each stream.
+/// Return whether loss is so high that TCP could hardly be faster (Mathis et al. 1997, equation 3,
+/// for each stream).
 fn loss_explains(evidence: &Evidence, segments: f64, share: f64) -> bool {
     let round_trip = |stream: &Summary| {
         if evidence.server_sends {
             stream.mean_rtt_us
         } else {
-            // The handshake's, or the kernel's guess under load: too much rather than too little.
+            // RTT of the handshake, or the kernel's estimate under load: rather too high than too
+            // low.
             stream.mean_rtt_us.max(stream.mean_rcv_rtt_us)
         }
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The two ends of a control connection, talking to each other.
+//! Client and server of a control connection in one conversation.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ fn results(bytes: u64) -> Results {
     }
 }
 
-/// Moves bytes from one side to the other, one at a time.
+/// Move bytes from one side to the other, one at a time.
 fn to_server(client: &mut Client, server: &mut Server) -> Vec<Event> {
     let bytes = client.output().to_vec();
     client.sent(bytes.len());
@@ -104,7 +104,7 @@ fn a_servers_no_is_told_in_words() {
     }
 }
 
-/// All that a server says in one test, and what the client answers, read in pieces.
+/// Read a whole test of the server in pieces; return the client's replies and its bytes.
 fn replies(pieces: &[usize]) -> (Vec<Reply>, Vec<u8>) {
     let mut server = Server::new();
     let cookie = Cookie::from_random(&[7; 36]);

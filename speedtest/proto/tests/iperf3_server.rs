@@ -8,7 +8,7 @@ use speedtest_proto::iperf3::{
 };
 
 const COOKIE: &[u8; 37] = b"fomyablw4eum4vqjs7g2biphuw45rzr4rjo3\0";
-/// As iperf3 3.12 sends them (`-O 1 -t 1 -b 1M --bidir --get-server-output`).
+/// Parameters of iperf3 3.12 (`-O 1 -t 1 -b 1M --bidir --get-server-output`).
 const PARAMS: &str = r#"{"tcp":true,"omit":1,"time":1,"num":0,"blockcount":0,"parallel":1,
 "bidirectional":true,"len":131072,"bandwidth":1000000,"pacing_timer":1000,"get_server_output":1,
 "client_version":"3.12"}"#;
@@ -33,7 +33,7 @@ fn conversation() -> Vec<u8> {
     bytes
 }
 
-/// Plays a server that says yes to everything; reads in pieces of the given sizes.
+/// Run a server that accepts everything; read in pieces of the given sizes.
 fn play(bytes: &[u8], pieces: &[usize]) -> (Vec<Event>, Vec<u8>, Option<ProtocolError>) {
     let (mut server, mut events, mut sent) = (Server::new(), Vec::new(), Vec::new());
     let mut pieces = pieces.iter().copied().cycle();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Access tokens: signed by a key pair that is made here, then bent in every way.
+//! Access tokens: signed by a key pair that is made here, then altered in every part.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use aws_lc_rs::rand::SystemRandom;

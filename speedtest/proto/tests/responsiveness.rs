@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Responsiveness: what the figures are, when they count as stable, and that a measurement ends.
+//! Responsiveness: its results, their stability, and the end of a measurement.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ fn interval(bytes: u64, ms: f64) -> Interval {
     Interval { seconds: 1.0, bytes, probes: probes(ms) }
 }
 
-/// Pushes intervals until the meter is done; says how many it took.
+/// Push intervals until the meter is done; return their number.
 fn run(meter: &mut Meter, mut next: impl FnMut(usize) -> Interval) -> usize {
     (0..).find(|at| meter.push(next(*at)) == Decision::Done).unwrap() + 1
 }

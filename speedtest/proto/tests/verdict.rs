@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whatever is measured, and whatever a client says, a verdict's evidence is possible.
+//! Evidence of a verdict is possible for any measurement and any report of a client.
 
 use proptest::prelude::*;
 use speedtest_proto::series::{Sample, Series, Summary};
 use speedtest_proto::verdict::{judge, Evidence, Load, OtherLoad};
 
-/// Any figure, and often 0: kernels leave out what they do not know.
+/// Return any value, often 0: kernels omit what they do not know.
 fn figure(most: f64) -> impl Strategy<Value = f64> {
     prop_oneof![1 => Just(0.0), 4 => 0.0..most]
 }
 
-/// A count that mostly is 0.
+/// Return a count that mostly is 0.
 fn seldom() -> impl Strategy<Value = u32> {
     prop_oneof![3 => Just(0), 1 => any::<u32>()]
 }
@@ -84,7 +84,7 @@ prop_compose! {
     }
 }
 
-/// The numbers of a sentence, amounts in bytes.
+/// Return the numbers of a sentence, amounts in bytes.
 fn numbers(sentence: &str) -> Vec<f64> {
     let words: Vec<&str> = sentence.split([' ', ',', ';', '(', ')']).collect();
     let unit = |word: Option<&&str>| match word {
@@ -100,7 +100,7 @@ fn numbers(sentence: &str) -> Vec<f64> {
     words.iter().enumerate().filter_map(read).collect()
 }
 
-/// Is this sentence possible? Rounding may add a little.
+/// Return whether this sentence is possible. Rounding may add a little.
 fn is_possible(sentence: &str) -> bool {
     let found = numbers(sentence);
     let said = |what: &str| sentence.contains(what);
@@ -143,8 +143,8 @@ proptest! {
     }
 }
 
-/// Observed: a series whose reads were not counted had all bytes of the test in one read, and the verdict
-/// said "16532480.0 KiB of a window of 6208.0 KiB".
+/// Reproduce a bug: a series whose reads were not counted had all bytes of the test in one read,
+/// and the verdict reported "16532480.0 KiB of a window of 6208.0 KiB".
 #[test]
 fn bytes_whose_reads_were_not_counted_are_not_one_read() {
     let mut series = Series::default();

@@ -21,7 +21,7 @@ fn frame(fin: bool, opcode: Opcode, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// What a server makes of these bytes in such pieces; where a piece is binary payload, it is dropped.
+/// Read these bytes in such pieces as a server; drop pieces of binary payload.
 fn play(bytes: &[u8], pieces: &[usize]) -> (Vec<Event>, u64, Option<Violation>) {
     let (mut reader, mut events) = (Reader::new(Role::Client), Vec::new());
     let mut rest = bytes;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The client's end of a control connection.
+//! Client side of a control connection.
 
 use super::frame::{encode, Frame};
 use super::{Cookie, Params, ProtocolError, Results, State};
 
-/// A server's results with its output; iperf3 itself sets no bound, memory does.
+/// Most bytes of a server's results with its output; iperf3 itself sets no limit.
 const MAX_RESULTS_BYTES: u32 = 4 << 20;
-/// Follows "while waiting for" in the error about a byte that is not a state.
+/// End of the error text about a byte that is not a state, after "while waiting for".
 const NO_STATE: &str = "a state; the port does not seem to speak iperf3";
 const ERROR_BYTES: usize = 8;
 
-/// What the server sent.
+/// Message from the server.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
     /// Connect the streams.
@@ -31,7 +31,7 @@ enum Phase {
     Over,
 }
 
-/// Bytes in, [`Reply`]s out. Parameters are sent by itself when the server asks for them.
+/// Takes bytes, returns [`Reply`]s. It sends the parameters when the server asks for them.
 #[derive(Debug)]
 pub struct Client {
     phase: Phase,
@@ -46,7 +46,7 @@ impl Client {
         Client { phase: Phase::State, params, results: None, output }
     }
 
-    /// How many bytes may be read now; 0 when the conversation is over.
+    /// Return how many bytes may be read now; 0 when the conversation is over.
     pub fn wants(&self) -> usize {
         match &self.phase {
             Phase::State => 1,
@@ -56,7 +56,7 @@ impl Client {
         }
     }
 
-    /// Takes what was read: at most `wants()` bytes. After an error nothing more is wanted.
+    /// Take at most `wants()` bytes. After an error no more are wanted.
     pub fn receive(&mut self, bytes: &[u8]) -> Result<Option<Reply>, ProtocolError> {
         let taken = self.take(bytes);
         if taken.is_err() {
@@ -114,18 +114,18 @@ impl Client {
         }
     }
 
-    /// This side has sent or received everything.
+    /// End the test: this side has sent or received everything.
     pub fn end(&mut self) {
         self.output.push(State::TestEnd.to_wire());
     }
 
-    /// After `ExchangeResults`.
+    /// Send this side's results, after `ExchangeResults`.
     pub fn send_results(&mut self, results: &Results) {
         self.output.extend_from_slice(&encode(&results.to_json()));
         self.phase = Phase::Results(Frame::new(MAX_RESULTS_BYTES));
     }
 
-    /// Bytes to send now; say with [`Client::sent`] how many went out.
+    /// Return the bytes to send now; pass the number sent to [`Client::sent`].
     pub fn output(&self) -> &[u8] {
         &self.output
     }

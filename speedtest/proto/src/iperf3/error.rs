@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What can go wrong on a control connection, and the numbers iperf3 has for it.
+//! Errors of a control connection, and their numbers in iperf3.
 
 use super::State;
 
-/// Why a control connection cannot go on. Its text is for the log; the peer gets an [`ErrorCode`].
+/// Reason why a control connection cannot continue. Its text is for the log; the peer gets an
+/// [`ErrorCode`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProtocolError {
     #[error("JSON of {got} bytes announced; at most {most} are taken here")]
@@ -20,8 +21,8 @@ pub enum ProtocolError {
     ServerError { code: i32, errno: i32 },
 }
 
-/// iperf3's error numbers that this server sends after the state SERVER_ERROR. A stock client prints
-/// its own text for each.
+/// iperf3's error numbers that this server sends after the state SERVER_ERROR. A stock client
+/// prints its own text for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum ErrorCode {

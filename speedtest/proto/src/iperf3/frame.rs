@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! JSON behind a 32-bit big-endian length, read piece by piece.
+//! JSON after a 32-bit big-endian length, read in pieces.
 
 use super::ProtocolError;
 
@@ -22,7 +22,7 @@ impl Frame {
         Some(u32::from_be_bytes(*length))
     }
 
-    /// How many bytes are still missing, as far as is known.
+    /// Return how many bytes are missing, as far as known.
     pub fn wants(&self) -> usize {
         match self.body_len() {
             None => LENGTH_BYTES - self.bytes.len(),
@@ -30,7 +30,7 @@ impl Frame {
         }
     }
 
-    /// Takes at most `wants()` bytes; returns the body once it is whole.
+    /// Take at most `wants()` bytes; return the body once it is complete.
     pub fn push(&mut self, bytes: &[u8]) -> Result<Option<&[u8]>, ProtocolError> {
         self.bytes.extend_from_slice(bytes);
         if let Some(got) = self.body_len().filter(|len| *len > self.most) {
@@ -41,7 +41,7 @@ impl Frame {
     }
 }
 
-/// The frame of one JSON text.
+/// Encode a JSON text as a frame.
 pub(super) fn encode(json: &[u8]) -> Vec<u8> {
     let length = u32::try_from(json.len()).unwrap_or(u32::MAX);
     let mut frame = Vec::with_capacity(LENGTH_BYTES + json.len());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The iperf3 protocol, versions 3.1 to 3.2x: states, cookie, and the two ends of a control connection.
+//! iperf3's protocol, versions 3.1 to 3.2x: states, cookie, both sides of a control connection.
 //!
-//! A client opens a control connection and sends a cookie of 37 bytes; states are single signed bytes;
-//! parameters and results are JSON behind a 32-bit big-endian length. Every data connection goes to
-//! the same port and starts with the same cookie.
+//! A client opens a control connection and sends a cookie of 37 bytes. States are single signed
+//! bytes. Parameters and results are JSON after a 32-bit big-endian length. Every data connection
+//! goes to the same port and starts with the same cookie.
 
 mod client;
 mod error;
@@ -22,7 +22,7 @@ pub use server::{Event, Server};
 /// Bytes of a cookie on the wire: 36 characters and a NUL.
 pub const COOKIE_BYTES: usize = 37;
 
-/// The states that travel over the control connection, with their wire values.
+/// States on the control connection, with their wire values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i8)]
 pub enum State {
@@ -65,7 +65,8 @@ impl State {
     }
 }
 
-/// Identifies the connections of one test. It is secret: a connection with it may join the test.
+/// Identifies the connections of one test. It is secret: a connection that knows it may join the
+/// test.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cookie([u8; COOKIE_BYTES]);
 
@@ -74,7 +75,7 @@ impl Cookie {
         Cookie(bytes)
     }
 
-    /// A cookie in iperf3's alphabet from 36 random bytes.
+    /// Make a cookie in iperf3's alphabet from 36 random bytes.
     pub fn from_random(random: &[u8; COOKIE_BYTES - 1]) -> Cookie {
         const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
         let mut bytes = [0; COOKIE_BYTES];

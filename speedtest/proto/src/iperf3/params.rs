@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The parameters of a test: the JSON of PARAM_EXCHANGE, checked.
+//! Parameters of a test: the checked JSON of PARAM_EXCHANGE.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::ProtocolError;
 
 pub const MAX_STREAMS: u32 = 128;
-/// Largest block of one write; iperf3's own limit.
+/// Largest block of one write, in bytes; iperf3's own limit.
 pub const MAX_BLOCK_BYTES: u32 = 1 << 20;
 const MAX_UDP_BLOCK_BYTES: u32 = 65_507;
 const DEFAULT_TCP_BLOCK_BYTES: u32 = 128 << 10;
@@ -19,7 +19,7 @@ pub enum Transport {
     Udp,
 }
 
-/// Who sends. In a bidirectional test the first half of the streams is sent by the client.
+/// Direction of a test. In a bidirectional test the client sends the first half of the streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     Forward,
@@ -27,16 +27,16 @@ pub enum Direction {
     Bidirectional,
 }
 
-/// What ends the test.
+/// Condition that ends the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// Seconds; 0 means until the client stops.
+    /// Time in seconds; 0: until the client stops.
     Seconds(u32),
     Bytes(u64),
     Blocks(u64),
 }
 
-/// A test as its client requests it.
+/// Parameters of a test as its client requests it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Params {
     pub transport: Transport,
@@ -49,7 +49,7 @@ pub struct Params {
     pub window_bytes: Option<u32>,
     pub mss: Option<u32>,
     pub no_delay: bool,
-    /// Bits per second and stream; none is unlimited.
+    /// Rate of each stream in bit/s; None is unlimited.
     pub rate_bps: Option<u64>,
     pub fq_rate_bps: Option<u64>,
     pub burst_blocks: u32,
@@ -62,7 +62,7 @@ pub struct Params {
 }
 
 impl Default for Params {
-    /// A TCP test of ten seconds in one stream, as iperf3 without options.
+    /// Return a TCP test of 10 s with one stream, iperf3's default.
     fn default() -> Params {
         Params {
             transport: Transport::Tcp,
@@ -87,7 +87,7 @@ impl Default for Params {
     }
 }
 
-/// The keys on the wire. Unknown keys are ignored.
+/// Keys on the wire. Unknown keys are ignored.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Wire {
@@ -134,7 +134,7 @@ struct Wire {
     client_version: String,
 }
 
-/// Some versions of iperf3 write a flag as true, others as 1.
+/// Read a flag: some versions of iperf3 write true, others 1.
 fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -162,7 +162,7 @@ fn positive<T: Default + PartialEq>(value: T) -> Option<T> {
 }
 
 impl Params {
-    /// Reads and checks what a client sent.
+    /// Read and check a client's parameters.
     pub fn parse(json: &[u8]) -> Result<Params, ProtocolError> {
         if !json.trim_ascii_start().starts_with(b"{") {
             return Err(ProtocolError::Params("not a JSON object".into()));
@@ -222,7 +222,7 @@ impl Params {
         })
     }
 
-    /// The JSON a client sends.
+    /// Return the JSON that a client sends.
     pub fn to_json(&self) -> Vec<u8> {
         let (time, num, blockcount) = match self.end {
             End::Seconds(seconds) => (seconds, 0, 0),
@@ -258,7 +258,7 @@ impl Params {
         serde_json::to_vec(&wire).unwrap_or_default()
     }
 
-    /// Data connections of the whole test.
+    /// Return the number of data connections of the whole test.
     pub fn total_streams(&self) -> u32 {
         match self.direction {
             Direction::Bidirectional => self.streams * 2,
@@ -266,7 +266,7 @@ impl Params {
         }
     }
 
-    /// Does the server send on the stream with this index (in order of connection)?
+    /// Return whether the server sends on the stream with this index, in order of connection.
     pub fn server_sends(&self, index: u32) -> bool {
         match self.direction {
             Direction::Forward => false,
@@ -275,7 +275,7 @@ impl Params {
         }
     }
 
-    /// How many bytes each direction sends in all, where the test ends by amount.
+    /// Return the bytes that each direction sends in all, if the test ends by amount.
     pub fn amount_bytes(&self) -> Option<u64> {
         match self.end {
             End::Seconds(_) => None,

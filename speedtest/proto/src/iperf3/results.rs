@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The results that both sides exchange at the end: the JSON of EXCHANGE_RESULTS.
+//! Results that both sides exchange at the end: the JSON of EXCHANGE_RESULTS.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::ProtocolError;
 
-/// One side's results.
+/// Results of one side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Results {
-    /// Percent of one core, over the test.
+    /// CPU use in percent of one core, over the test.
     pub cpu_util_total: f64,
     pub cpu_util_user: f64,
     pub cpu_util_system: f64,
-    /// 1: the retransmits below are counted; 0: not; -1: this side did not send.
+    /// 1: the retransmits below are counted; 0: they are not; -1: this side did not send.
     #[serde(default, deserialize_with = "signed")]
     pub sender_has_retransmits: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -29,7 +29,7 @@ pub struct Results {
 pub struct StreamResult {
     pub id: u32,
     pub bytes: u64,
-    /// -1 where it is not counted.
+    /// Retransmitted segments; -1: not counted.
     #[serde(default, deserialize_with = "signed")]
     pub retransmits: i64,
     #[serde(default)]
@@ -48,12 +48,12 @@ pub struct StreamResult {
     pub end_time: f64,
 }
 
-/// iperf3 writes -1 as 18446744073709551615 in some versions.
+/// Read a number; some versions of iperf3 write -1 as 18446744073709551615.
 fn signed<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
     Ok(serde_json::Number::deserialize(from)?.as_i64().unwrap_or(-1))
 }
 
-/// iperf3's stream numbers, in order of connection: 1, 3, 4, 5, ...
+/// Return iperf3's stream numbers, in order of connection: 1, 3, 4, 5, ...
 pub fn stream_ids() -> impl Iterator<Item = u32> {
     std::iter::once(1).chain(3..)
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The server's end of a control connection.
+//! Server side of a control connection.
 
 use super::frame::{encode, Frame};
 use super::{Cookie, ErrorCode, Params, ProtocolError, Results, State, COOKIE_BYTES};
 
-/// iperf3 itself takes parameters of at most 8 KiB.
+/// Most bytes of parameters; iperf3's own limit.
 const MAX_PARAMS_BYTES: u32 = 8 << 10;
-/// Room for 128 streams in both directions, and for keys of newer clients.
+/// Most bytes of results: 128 streams in both directions, and keys of newer clients.
 const MAX_RESULTS_BYTES: u32 = 64 << 10;
 
-/// What the peer did. After `Cookie`, `Params` and `Results` it is this side's turn.
+/// Message from the peer. After `Cookie`, `Params` and `Results` this side must decide.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// The cookie of the test that the connection belongs to.
+    /// Cookie of the test that the connection belongs to.
     Cookie(Cookie),
     Params(Box<Params>),
     TestEnd,
@@ -26,7 +26,7 @@ pub enum Event {
 #[derive(Debug)]
 enum Phase {
     Cookie(Vec<u8>),
-    /// Waiting for a decision of this side; nothing is read meanwhile.
+    /// This side must decide; nothing is read meanwhile.
     OurTurn,
     Params(Frame),
     /// Only a state byte may come: TEST_END, IPERF_DONE or CLIENT_TERMINATE.
@@ -36,7 +36,7 @@ enum Phase {
     Over,
 }
 
-/// Bytes in, [`Event`]s out; the calls named after what the server decides fill `output`.
+/// Takes bytes, returns [`Event`]s. The methods named after the server's decisions fill `output`.
 #[derive(Debug)]
 pub struct Server {
     phase: Phase,
@@ -54,7 +54,8 @@ impl Server {
         Server::default()
     }
 
-    /// How many bytes may be read now. 0: it is this side's turn, or the conversation is over.
+    /// Return how many bytes may be read now. 0: this side must decide, or the conversation is
+    /// over.
     pub fn wants(&self) -> usize {
         match &self.phase {
             Phase::Cookie(got) => COOKIE_BYTES - got.len(),
@@ -64,7 +65,7 @@ impl Server {
         }
     }
 
-    /// Takes what was read: at most `wants()` bytes. After an error nothing more is wanted.
+    /// Take at most `wants()` bytes. After an error no more are wanted.
     pub fn receive(&mut self, bytes: &[u8]) -> Result<Option<Event>, ProtocolError> {
         debug_assert!(bytes.len() <= self.wants(), "more was read than the machine wants");
         let taken = self.take(bytes);
@@ -126,44 +127,44 @@ impl Server {
         Ok(event)
     }
 
-    /// After `Cookie`: this is a new test, and it may begin.
+    /// Admit a new test, after `Cookie`.
     pub fn admit(&mut self) {
         self.say(State::ParamExchange);
         self.phase = Phase::Params(Frame::new(MAX_PARAMS_BYTES));
     }
 
-    /// After `Params`: the client may connect its streams.
+    /// Let the client connect its streams, after `Params`.
     pub fn create_streams(&mut self) {
         self.say(State::CreateStreams);
         self.phase = Phase::Running;
     }
 
-    /// All streams are here.
+    /// Start the test: all streams are connected.
     pub fn start(&mut self) {
         self.say(State::TestStart);
         self.say(State::TestRunning);
     }
 
-    /// After `TestEnd`: this side is ready for the client's results.
+    /// Ask for the client's results, after `TestEnd`.
     pub fn exchange_results(&mut self) {
         self.say(State::ExchangeResults);
         self.phase = Phase::Results(Frame::new(MAX_RESULTS_BYTES));
     }
 
-    /// After `Results`: here are ours.
+    /// Send the server's results, after `Results`.
     pub fn send_results(&mut self, results: &Results) {
         self.output.extend_from_slice(&encode(&results.to_json()));
         self.say(State::DisplayResults);
         self.phase = Phase::Display;
     }
 
-    /// The server is busy: the client gets ACCESS_DENIED.
+    /// Refuse the test because the server is busy: the client gets ACCESS_DENIED.
     pub fn refuse(&mut self) {
         self.say(State::AccessDenied);
         self.phase = Phase::Over;
     }
 
-    /// The test cannot go on; the client prints iperf3's text for `code`.
+    /// End the test with an error; the client prints iperf3's text for `code`.
     pub fn fail(&mut self, code: ErrorCode) {
         self.say(State::ServerError);
         self.output.extend_from_slice(&code.to_wire());
@@ -171,13 +172,13 @@ impl Server {
         self.phase = Phase::Over;
     }
 
-    /// The server is stopping.
+    /// End the test because the server is stopping.
     pub fn terminate(&mut self) {
         self.say(State::ServerTerminate);
         self.phase = Phase::Over;
     }
 
-    /// Bytes to send now; say with [`Server::sent`] how many went out.
+    /// Return the bytes to send now; pass the number sent to [`Server::sent`].
     pub fn output(&self) -> &[u8] {
         &self.output
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! iperf3's datagrams: connect message and reply, the header of test data, and what a receiver counts.
+//! iperf3's datagrams: connect message and reply, header of test data, receiver's counters.
 
 /// UDP_CONNECT_MSG, with which a client opens a UDP stream: in either byte order, of current and of
 /// older versions.
@@ -14,11 +14,11 @@ pub fn is_connect(datagram: &[u8]) -> bool {
     CONNECT_MESSAGES.iter().any(|message| message == datagram)
 }
 
-/// What every datagram of a test begins with.
+/// Header of every datagram of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     pub sent_us: u64,
-    /// From 1 on.
+    /// Counter, from 1 on.
     pub number: u64,
 }
 
@@ -44,14 +44,14 @@ impl Header {
     }
 }
 
-/// What a receiver has counted, as iperf3 does: a late datagram is taken off the losses again.
+/// Receiver's counters, as in iperf3: a late datagram is subtracted from the losses.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Arrivals {
     /// Highest number received.
     pub packets: u64,
     pub lost: u64,
     pub out_of_order: u64,
-    /// RFC 1889: the mean deviation of the transit time, smoothed by 1/16.
+    /// Jitter by RFC 1889: mean deviation of the transit time, smoothed by 1/16.
     pub jitter_s: f64,
     transit_us: Option<f64>,
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The JSON texts of a test. Times in microseconds, amounts in bytes, gains in 256ths.
+//! JSON texts of a test. Times in microseconds, amounts in bytes, gains in 256ths.
 
 use serde::{Deserialize, Serialize};
 
 use crate::verdict::OtherLoad;
 
-/// One measurement, by either side.
+/// One measurement, by client or server.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Measurement {
@@ -23,12 +23,12 @@ pub struct Measurement {
     pub test: Option<String>,
     #[serde(rename = "TCPInfo", skip_serializing_if = "Option::is_none")]
     pub tcp_info: Option<TcpInfo>,
-    /// What else the server did: not in the specification, in the server's last one only.
+    /// Other load of the server; an extension, in the server's last measurement only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_load: Option<OtherLoad>,
 }
 
-/// What this side's program has moved.
+/// Bytes that this side's program has moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct AppInfo {
@@ -99,11 +99,11 @@ pub struct BbrInfo {
 
 impl Measurement {
     pub fn to_text(&self) -> String {
-        // Numbers and strings only: nothing here can fail to become JSON.
+        // Numbers and strings only: the conversion cannot fail.
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// A peer's measurement. None: the text is something else, which the specification allows.
+    /// Read a peer's measurement. None: the text is something else, which the specification allows.
     pub fn of_text(text: &str) -> Option<Measurement> {
         serde_json::from_str(text).ok()
     }

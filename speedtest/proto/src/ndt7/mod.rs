@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! ndt7, version 7 of M-Lab's Network Diagnostic Tool: one WebSocket, one direction, ten seconds.
+//! ndt7, version 7 of M-Lab's Network Diagnostic Tool: one WebSocket, one direction, 10 s.
 //!
 //! # Layout
-//! - [`request`]: the query in the URL of a test.
-//! - [`measurement`]: the JSON texts that both sides send during a test.
-//! - [`pace`]: how large messages are and when the next measurement is due.
+//! - [`request`]: query in the URL of a test.
+//! - [`measurement`]: JSON texts that both sides send during a test.
+//! - [`pace`]: size of messages and time of the next measurement.
 //! - [`token`]: M-Lab's access tokens.
 
 pub mod measurement;
@@ -14,11 +14,11 @@ pub mod token;
 
 use std::time::Duration;
 
-/// The WebSocket subprotocol that client and server have to agree on.
+/// WebSocket subprotocol that client and server must agree on.
 pub const PROTOCOL: &str = "net.measurementlab.ndt.v7";
-/// A sender stops after this time.
+/// Time after which a sender stops.
 pub const TEST_TIME: Duration = Duration::from_secs(10);
-/// A receiver gives up after this time.
+/// Time after which a receiver gives up.
 pub const MOST_TIME: Duration = Duration::from_secs(15);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

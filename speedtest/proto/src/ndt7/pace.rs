@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How large is the next message, and when is the next measurement due?
+//! Size of the next message and time of the next measurement.
 
 use std::time::Duration;
 
-/// First message; it doubles while it is at most a sixteenth of what was sent.
+/// Size of the first message, in bytes; it doubles while it is at most 1/16 of the bytes sent.
 const FIRST_BYTES: u64 = 1 << 13;
-/// M-Lab's Go client closes on messages beyond this.
+/// Largest message, in bytes: M-Lab's Go client closes on a larger one.
 const MOST_BYTES: u64 = 1 << 20;
 const FRACTION: u64 = 16;
 
@@ -13,7 +13,7 @@ const MEAN_S: f64 = 0.25;
 const LEAST_S: f64 = 0.025;
 const MOST_S: f64 = 0.625;
 
-/// The sizes of a test's messages.
+/// Message sizes of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
     bytes: u64,
@@ -26,7 +26,7 @@ impl Default for Sizes {
 }
 
 impl Sizes {
-    /// The size of the next message after `sent` bytes.
+    /// Return the size of the next message after `sent` bytes.
     pub fn next(&mut self, sent: u64) -> u64 {
         if self.bytes < MOST_BYTES && self.bytes <= sent / FRACTION {
             self.bytes *= 2;
@@ -35,8 +35,8 @@ impl Sizes {
     }
 }
 
-/// Time to the next measurement: exponential, so that it is not in step with anything periodic.
-/// `random` is uniform in 0 to 1.
+/// Return the time to the next measurement: exponentially distributed, so that it does not
+/// synchronize with anything periodic. `random` is uniform in 0 to 1.
 pub fn measurement_gap(random: f64) -> Duration {
     let seconds = -MEAN_S * (1.0 - random.clamp(0.0, 1.0 - 1e-9)).ln();
     Duration::from_secs_f64(seconds.clamp(LEAST_S, MOST_S))

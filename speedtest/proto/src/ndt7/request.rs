@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The query of a test's URL.
+//! Query of a test's URL.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ const MAX_QUERY_BYTES: usize = 4096;
 /// Pairs of metadata that are kept, and the longest name or value.
 const MAX_PAIRS: usize = 32;
 const MAX_VALUE_BYTES: usize = 256;
-/// The only value that M-Lab's servers take, in megabytes.
+/// Only value that M-Lab's servers take, in megabytes.
 const EARLY_EXIT_MB: &str = "250";
 
-/// One request for a subtest.
+/// Request for one subtest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TestQuery {
-    /// A download ends after so many bytes.
+    /// Bytes after which a download ends.
     pub early_exit_bytes: Option<u64>,
     pub access_token: Option<String>,
-    /// The client's metadata.
+    /// Metadata of the client.
     pub metadata: BTreeMap<String, String>,
 }
 
@@ -47,7 +47,7 @@ impl TestQuery {
                     found.early_exit_bytes = Some(250_000_000);
                 }
                 "early_exit" => return Err(QueryError::EarlyExit(value)),
-                // The specification keeps these names for the server.
+                // The specification reserves these names for the server.
                 name if name.starts_with("server_") => {}
                 _ => found.keep(name, value),
             }
@@ -58,7 +58,7 @@ impl TestQuery {
     fn keep(&mut self, name: String, value: String) {
         let short = name.len() <= MAX_VALUE_BYTES && value.len() <= MAX_VALUE_BYTES;
         if short && self.metadata.len() < MAX_PAIRS {
-            // Of a duplicate name the first value counts.
+            // The first value of a duplicate name counts.
             self.metadata.entry(name).or_insert(value);
         }
     }

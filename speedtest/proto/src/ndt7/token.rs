@@ -79,7 +79,7 @@ enum Audience {
     Many(Vec<String>),
 }
 
-/// Base64 for URLs without padding (RFC 7515, section 2).
+/// Decode base64 for URLs without padding (RFC 7515, section 2).
 fn decoded(text: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(text).ok()
 }
@@ -107,7 +107,8 @@ impl Key {
         Ok(Key { id: jwk.kid, public })
     }
 
-    /// The algorithm of a token must be that of its key, whatever its header has.
+    /// Return whether the signature is valid. The token's algorithm must be that of the key,
+    /// whatever its header says.
     fn verifies(&self, algorithm: &str, message: &[u8], signature: &[u8]) -> bool {
         let verified = match (&self.public, algorithm) {
             (Public::Ed25519(key), "EdDSA") => {
@@ -129,14 +130,14 @@ impl Key {
     }
 }
 
-/// The claims that a token must have.
+/// Claims that a token must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expected {
     pub issuer: String,
     pub audience: String,
 }
 
-/// Is this token valid at this moment, in seconds since 1970?
+/// Check that this token is valid at this moment, in seconds since 1970.
 pub fn verify(keys: &[Key], expected: &Expected, token: &str, now: f64) -> Result<(), TokenError> {
     let malformed = || TokenError::Malformed;
     let (message, signature) = token.rsplit_once('.').ok_or_else(malformed)?;

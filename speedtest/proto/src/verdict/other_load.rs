@@ -1,51 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What else the server did while a test ran, and whether that is what limited the test.
+//! Other load of the server during a test, and whether it limited the test.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Evidence, CORE_FULL};
 
-/// Below this share of the CPU or of the link, others cannot have cost a test much.
+/// Share of CPU or link below which others cannot have cost a test much.
 const OTHERS_SHARE: f64 = 0.2;
-/// A link this full, of what the configuration says that it carries, is the limit.
+/// Share of the configured link capacity from which the link is the limit.
 const LINK_FULL: f64 = 0.85;
 
-/// The other tests and clients of the same server during one test.
+/// Other tests and clients of the same server during one test.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OtherLoad {
     /// Tests that ran at some time during this one.
     pub tests: u64,
-    /// Clients that were connected at some time; one that left and came back counts again.
+    /// Clients connected at some time; one that left and came back counts again.
     pub clients: u64,
-    /// Shares of the time that the test's busiest loop spent on this test, and on everything else.
+    /// Shares of time that the test's busiest loop spent on this test, and on everything else.
     pub own_loop_share: f64,
     pub loop_share: f64,
-    /// Share of the time of all loops that they spent on everything else.
+    /// Share of time that all loops spent on everything else.
     pub process_share: f64,
-    /// Test data of the others, and their share of all test data.
+    /// Test data of the others, in bytes, and its share of all test data.
     pub bytes: u64,
     pub bytes_share: f64,
-    /// Between the moment when the kernel said that a socket is ready and the call of its handler, in
-    /// that loop: the mean, and the longest, as the next power of two.
+    /// Delay between the kernel's report of a ready socket and the call of its handler, in that
+    /// loop: the mean, and the longest as the next power of two.
     pub delay_mean_us: f64,
     pub delay_max_us: f64,
     pub refused: RefusedLoad,
 }
 
-/// What the server refused meanwhile.
+/// Bodies that the server refused meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RefusedLoad {
     pub connections: u64,
     pub tests: u64,
-    /// Bodies over HTTP that were refused at their beginning, and bytes of them that came anyway.
+    /// Bodies over HTTP that were refused at their start, and their bytes that came anyway.
     pub bodies: u64,
     pub bytes: u64,
 }
 
 impl OtherLoad {
-    /// Was the loop busy all the time, and with others for a good part of it?
+    /// Describe a loop that was always busy, a good part of the time with others.
     pub(super) fn filled_loop(&self, evidence: &Evidence) -> Option<String> {
         let full =
             evidence.server_load.full() || self.own_loop_share + self.loop_share >= CORE_FULL;
@@ -61,7 +61,7 @@ impl OtherLoad {
         })
     }
 
-    /// Was the link full, and with others for a good part?
+    /// Describe a link that was full, a good part of it with others.
     pub(super) fn filled_link(&self, evidence: &Evidence) -> Option<String> {
         let link_bps = evidence.link_bps?;
         let share = self.bytes_share.min(0.999);
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use crate::series::Summary;
 
-    /// A gigabit a second through a loop that others fill, and nothing else that limits.
+    /// Return evidence of 1 Gbit/s through a loop that others fill, without another limit.
     fn disturbed(server_sends: bool) -> Evidence {
         let stream = Summary {
             wall_us: 10e6,

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What limited a direction in which the server receives: causes are ruled out one after the other.
+//! Limit of a direction in which the server receives: causes are ruled out one after another.
 
 use super::{
     client_core, congestion, loss, mean_of, server_core, total, verdict, words::size, Evidence,
     Limiter, Verdict,
 };
 
-/// A window of fixed size counts as full when this part of it arrives in each round trip of the
-/// handshake; those under load take a few times longer.
+/// Share of a fixed window that must arrive in each round trip of the handshake for it to count as
+/// full. Round trips under load take a few times longer.
 const WINDOW_FILLED: f64 = 0.15;
-/// The kernel makes room for twice of what arrives, as long as it may: only beyond that is it full.
+/// The same for a window that grows: the kernel makes space for twice what arrives.
 const GROWN_WINDOW_FILLED: f64 = 0.6;
-/// A window is also full when this part of it waits each time the server comes to read.
+/// Share of the window that must wait at each read for it to count as full.
 const WINDOW_WAITING: f64 = 0.5;
-/// A loop that finds less than this each time it comes to read is fast enough, however busy it is.
+/// Bytes waiting at each read below which a loop is fast enough, however busy it is.
 const KEPT_UP: f64 = 32.0 * 1024.0;
-/// One that finds this part of the window is late: what arrives waits for it and not for the path.
+/// Share of the window waiting from which the loop is late: data waits for it, not for the path.
 const LATE: f64 = 0.1;
 
 pub(super) fn judge(evidence: &Evidence) -> Verdict {
@@ -45,7 +45,7 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
     answer
 }
 
-/// Others filled the loop. None: it came in time for this test all the same.
+/// Report a loop that others filled. None: it was in time for this test all the same.
 fn taken_by_others(evidence: &Evidence, full: String) -> Option<Verdict> {
     let found = mean_of(evidence, |stream| stream.mean_move_bytes);
     let window = mean_of(evidence, |stream| stream.max_rcv_wnd_bytes);
@@ -76,7 +76,7 @@ fn filled_window(evidence: &Evidence) -> Option<String> {
             size(window)
         )
     } else {
-        // The round trips of the test were shorter than that of the handshake.
+        // The test's round trips were shorter than the handshake's.
         format!(
             "at this rate a window of {} is full after {:.0} us; the handshake took {rtt_us:.0} us",
             size(window),
@@ -85,8 +85,8 @@ fn filled_window(evidence: &Evidence) -> Option<String> {
     })
 }
 
-/// How full the window was, in words; none where that is not known. While a long read goes on, more
-/// than a window may arrive: then only that it was full is known.
+/// Describe the fill of the window; None if it is not known. During a long read more than a window
+/// may arrive: then it is only known to be full.
 fn waiting_in_window(evidence: &Evidence) -> Option<String> {
     let waiting = total(evidence, |stream| stream.mean_move_bytes);
     let window = total(evidence, |stream| stream.max_rcv_wnd_bytes);

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What limited a direction in which the server sends: its kernel accounts for the sender's time.
+//! Limit of a direction in which the server sends: its kernel accounts for the sender's time.
 
 use super::words::{percent, size};
 use super::{
     client_core, congestion, mean_of, server_core, total, verdict, Evidence, Limiter, Verdict,
 };
 
-/// A program that waits for its core this long shares it with others.
+/// Share of time waiting for a core from which the program shares it with others.
 const CORE_SHARED: f64 = 0.1;
-/// A full window is offered half of the time at least; a slow reader's is mostly closed.
+/// Least share of the time that a full window is offered; a slow reader's is mostly closed.
 const WINDOW_OPEN_SHARE: f64 = 0.6;
-/// A kernel that tunes its window soon offers more than this, 64 KiB or megabytes: less was set.
+/// Window in bytes below which it was set: a kernel that tunes it soon offers 64 KiB to megabytes.
 const SMALL_WINDOW: f64 = 48.0 * 1024.0;
-/// A small window is half closed by the one segment that a reader is about to take.
+/// The same share for a small window, half closed by the one segment that a reader is about to
+/// take.
 const SMALL_WINDOW_OPEN_SHARE: f64 = 0.3;
-/// A loop that left data in the socket at this part of the moments came in time,
+/// Share of moments with data left in the socket from which a loop was in time,
 const KEPT_UP: f64 = 0.5;
-/// unless nothing was in flight for this part of the time.
+/// unless nothing was in flight for this share of the time.
 const RAN_DRY: f64 = 0.1;
 
 pub(super) fn judge(evidence: &Evidence) -> Verdict {
@@ -45,7 +46,8 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
     answer
 }
 
-/// Part of the time with data in flight. The kernel counts it in ticks of its own, and may be one ahead.
+/// Return the share of time with data in flight. The kernel counts in its own ticks, and may be one
+/// ahead.
 fn busy_share(evidence: &Evidence, wall: f64) -> f64 {
     (total(evidence, |stream| stream.busy_us) / wall).min(1.0)
 }
@@ -72,7 +74,7 @@ fn closed_or_small_window(evidence: &Evidence) -> Verdict {
     verdict(Limiter::ReceiveWindow, offered)
 }
 
-/// Nothing was full for most of the time. ran_dry: nothing was in flight either.
+/// Decide if nothing was full for most of the time. `ran_dry`: nothing was in flight either.
 fn path_or_cpu(evidence: &Evidence, ran_dry: bool) -> Verdict {
     if let Some(full) = evidence.other_load.filled_loop(evidence) {
         return path_or_shared(evidence, full);
@@ -102,9 +104,9 @@ fn path_or_cpu(evidence: &Evidence, ran_dry: bool) -> Verdict {
     )
 }
 
-/// Others filled the loop. What is in flight then counts as waiting for the path even where the loop was
-/// too late to write more, and a stalled host sends again what was not lost. So the path has to show by
-/// loss or a queue while data waits here.
+/// Decide if others filled the loop. Data in flight counts as waiting for the path even where the
+/// loop was too late to write more, and a stalled host retransmits what was not lost. So loss or a
+/// queue must show the path as the limit while data waits here.
 fn path_or_shared(evidence: &Evidence, full: String) -> Verdict {
     let wall = total(evidence, |stream| stream.wall_us).max(1.0);
     let kept_up = mean_of(evidence, |stream| stream.unsent_share) >= KEPT_UP
@@ -115,8 +117,8 @@ fn path_or_shared(evidence: &Evidence, full: String) -> Verdict {
     }
 }
 
-/// A window of a few segments keeps the core busy that has to wake for each of them: then the core
-/// runs full, but does not wait for others.
+/// Tell a full core from a small window. A window of a few segments keeps the core busy that wakes
+/// for each of them: the core runs full, but does not wait for others.
 fn full_core_or_small_window(evidence: &Evidence) -> Verdict {
     let small = SMALL_WINDOW * evidence.streams.len() as f64;
     let most = total(evidence, |stream| stream.max_snd_wnd_bytes);
@@ -129,7 +131,7 @@ fn full_core_or_small_window(evidence: &Evidence) -> Verdict {
     answer
 }
 
-/// A send buffer or client's window that lets less be in flight than TCP itself would.
+/// Report a send buffer or peer's window that allows less in flight than TCP itself would.
 fn narrower_than_congestion_window(evidence: &Evidence) -> Option<Verdict> {
     let congestion = total(evidence, |stream| stream.mean_cwnd_bytes);
     let window = total(evidence, |stream| stream.mean_snd_wnd_bytes);

@@ -111,7 +111,7 @@ fn a_receiver_rules_out_one_cause_after_the_other() {
 
 #[test]
 fn a_queue_that_runs_dry_between_wake_ups_is_blamed_on_what_is_narrowest() {
-    // Observed on a veth pair: round trips of 30 us, half of the time nothing in flight.
+    // Observed on a veth pair: round trips of 30 µs, half of the time nothing in flight.
     let dry = Summary { busy_us: 4.5e6, mean_cwnd_bytes: 60e3, ..stream() };
     let small_buffer = Summary { last_sndbuf_bytes: 32_768.0, ..dry };
     assert_eq!(limiter(&evidence(true, small_buffer)), Limiter::SendBuffer);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Figures of the evidence in words.
+//! Text of amounts and shares in the evidence.
 
-/// An amount of bytes with a unit in which it is easy to read, such as `27.0 KiB`.
+/// Format an amount of bytes with a readable unit, such as `27.0 KiB`.
 pub(super) fn size(bytes: f64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if bytes < 1024.0 {
@@ -15,7 +15,7 @@ pub(super) fn size(bytes: f64) -> String {
     format!("{value:.1} {}", UNITS[unit])
 }
 
-/// Shares of a whole in percent, never more than all of it.
+/// Convert a share to percent, at most 100.
 pub(super) fn percent(share: f64) -> f64 {
     (share * 100.0).clamp(0.0, 100.0)
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One end of an open connection: answers pings, closes after violations, sends texts between frames.
+//! One side of an open connection: answers pings, closes after violations, sends texts between
+//! frames.
 
 use super::header::{apply_mask, Header, Opcode};
 use super::reader::{Event, Reader, Want};
 use super::{close_code, Role};
 
-/// What the owner must know.
+/// Event for the owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
     Text(String),
     /// The peer ends the connection; the answer is in the output.
     Closed(Option<u16>),
-    /// The peer broke the rules; the output has the status code, and nothing more is read.
+    /// The peer broke the protocol; the output has the status code, and nothing more is read.
     Broken(super::Violation),
 }
 
@@ -21,7 +22,7 @@ pub struct Endpoint {
     role: Role,
     reader: Reader,
     output: Vec<u8>,
-    /// The latest ping that is not answered; a flood of them gets one answer (5.5.3).
+    /// Latest ping without an answer; a flood of pings gets one answer (5.5.3).
     ping: Option<Vec<u8>>,
     close_said: bool,
     /// The peer has sent its Close.
@@ -30,7 +31,8 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// `seed` makes the masks of a client; they only have to differ from run to run here.
+    /// Make an endpoint. `seed` makes a client's masks, which only have to differ from run to run
+    /// here.
     pub fn new(role: Role, seed: u32) -> Endpoint {
         let peer = if role == Role::Client { Role::Server } else { Role::Client };
         Endpoint {
@@ -48,17 +50,17 @@ impl Endpoint {
         self.role
     }
 
-    /// Binary payload received so far.
+    /// Return the bytes of binary payload received so far.
     pub fn binary_bytes(&self) -> u64 {
         self.reader.binary_bytes()
     }
 
-    /// None once the peer has closed or broken the rules.
+    /// Return what to read next; None once the peer has closed or broken the protocol.
     pub fn want(&self) -> Option<Want> {
         (!self.deaf).then(|| self.reader.want())
     }
 
-    /// Frames of the peer so far.
+    /// Return the peer's frames so far.
     pub fn frames(&self) -> u64 {
         self.reader.frames()
     }
@@ -67,7 +69,7 @@ impl Endpoint {
         self.reader.dropped(bytes);
     }
 
-    /// Takes bytes up to the next notice; returns how many.
+    /// Take bytes up to the next notice; return how many.
     pub fn receive(&mut self, bytes: &[u8]) -> (usize, Option<Notice>) {
         let mut used = 0;
         while used < bytes.len() && !self.deaf {
@@ -95,7 +97,7 @@ impl Endpoint {
         (used, None)
     }
 
-    /// Another mask for a frame of a client.
+    /// Return another mask for a client's frame.
     pub fn next_mask(&mut self) -> [u8; 4] {
         // xorshift32: nothing secret passes here; proxies must only be unable to predict the bytes.
         self.mask ^= self.mask << 13;
@@ -115,14 +117,14 @@ impl Endpoint {
         }
     }
 
-    /// Sends a text, unless the connection is closing.
+    /// Send a text, unless the connection is closing.
     pub fn say(&mut self, text: &str) {
         if !self.close_said {
             self.frame(Opcode::Text, text.as_bytes());
         }
     }
 
-    /// Sends this side's Close, once.
+    /// Send this side's Close, once.
     pub fn close(&mut self, code: u16) {
         if !self.close_said {
             self.close_said = true;
@@ -131,7 +133,7 @@ impl Endpoint {
         }
     }
 
-    /// Whole frames to be sent; call between two frames of data.
+    /// Return whole frames to send; call it between two frames of data.
     pub fn output(&mut self) -> &[u8] {
         if let Some(payload) = self.ping.take_if(|_| self.output.is_empty()) {
             self.frame(Opcode::Pong, &payload);
@@ -139,12 +141,12 @@ impl Endpoint {
         &self.output
     }
 
-    /// This much of the output is sent.
+    /// Remove sent bytes from the output.
     pub fn sent(&mut self, count: usize) {
         self.output.drain(..count);
     }
 
-    /// Is a frame of the output begun and not finished, or is anything waiting?
+    /// Return whether an output frame is incomplete or anything waits.
     pub fn has_output(&self) -> bool {
         !self.output.is_empty() || self.ping.is_some()
     }
@@ -153,7 +155,7 @@ impl Endpoint {
         self.close_said
     }
 
-    /// Both sides have sent a Close, or the peer broke the rules.
+    /// Return whether both sides have sent a Close, or the peer broke the protocol.
     pub fn over(&self) -> bool {
         self.close_said && self.deaf && self.output.is_empty()
     }

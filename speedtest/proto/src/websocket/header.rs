@@ -54,7 +54,8 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads what a peer of `role` sent. None: more bytes are needed; otherwise how many were used.
+    /// Read a header of a peer of `role` and return it with its length. None: more bytes are
+    /// needed.
     pub fn read(bytes: &[u8], role: Role) -> Result<Option<(Header, usize)>, Violation> {
         let [first, second, rest @ ..] = bytes else { return Ok(None) };
         if first & 0x70 != 0 {
@@ -97,7 +98,7 @@ impl Header {
         Ok(Some((Header { fin, opcode, payload_bytes, mask }, used)))
     }
 
-    /// Appends the header as it goes over the wire.
+    /// Append the header in its wire format.
     pub fn write(&self, output: &mut Vec<u8>) {
         let masked = if self.mask.is_some() { 0x80 } else { 0 };
         output.push(u8::from(self.fin) << 7 | self.opcode.bits());
@@ -116,7 +117,7 @@ impl Header {
     }
 }
 
-/// Masks or unmasks the bytes of a payload that begin `at` its start.
+/// Mask or unmask payload bytes that begin `at` this offset.
 pub fn apply_mask(bytes: &mut [u8], mask: [u8; 4], at: u64) {
     for (index, byte) in bytes.iter_mut().enumerate() {
         *byte ^= mask[(at as usize + index) % 4];

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! WebSocket (RFC 6455) as a speed test needs it.
+//! WebSocket (RFC 6455), as far as a speed test needs it.
 //!
 //! # Layout
 //! - [`offer`]: a request for an upgrade, and the key that answers it.
 //! - [`header`]: frame headers, written and read.
-//! - [`reader`]: frames that arrive. Binary payload is only counted: its owner drops it in the kernel,
-//!   so it is never unmasked and never copied.
-//! - [`writer`]: ready-made frames of test data that leave; the payload is the owner's hot buffer.
-//! - [`endpoint`]: one end of an open connection: answers pings, closes, sends texts.
+//! - [`reader`]: received frames. Binary payload is only counted: its owner drops it in the kernel,
+//!   so it is never unmasked or copied.
+//! - [`writer`]: headers of test data to send; the payload is the owner's hot buffer.
+//! - [`endpoint`]: one side of an open connection: answers pings, closes, sends texts.
 
 pub mod endpoint;
 pub mod header;
@@ -15,14 +15,14 @@ pub mod offer;
 pub mod reader;
 pub mod writer;
 
-/// Which end of a connection this is. A client masks what it sends, a server does not (5.1).
+/// Side of a connection. A client masks what it sends, a server does not (5.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Client,
     Server,
 }
 
-/// Status codes of a Close frame (7.4.1) that are used here.
+/// Status codes of a Close frame that are used here (7.4.1).
 pub mod close_code {
     pub const NORMAL: u16 = 1000;
     pub const GOING_AWAY: u16 = 1001;
@@ -33,7 +33,7 @@ pub mod close_code {
     pub const TOO_BIG: u16 = 1009;
 }
 
-/// What a peer did against RFC 6455 or beyond this side's limits.
+/// Violation of RFC 6455 or of this side's limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
     #[error("a reserved bit is set and no extension was agreed on")]
@@ -57,7 +57,7 @@ pub enum Violation {
 }
 
 impl Violation {
-    /// The status code for the peer.
+    /// Return the status code for the peer.
     pub fn close_code(self) -> u16 {
         match self {
             Violation::Utf8 => close_code::BAD_PAYLOAD,

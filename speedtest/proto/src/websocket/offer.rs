@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Is a request an upgrade to WebSocket, and what is the answer's key? (RFC 6455, section 4.2)
+//! Requests for an upgrade to WebSocket, and the key of the answer (RFC 6455, section 4.2).
 
 use aws_lc_rs::digest::{digest, SHA1_FOR_LEGACY_USE_ONLY};
 
 use base64::engine::general_purpose::STANDARD;
 use base64::Engine;
 
-/// Appended to the client's key before hashing (1.3).
+/// Suffix of the client's key before hashing (1.3).
 const MAGIC: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/// The fields about an upgrade in the head of a request.
+/// Fields about an upgrade in the head of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Offer {
     upgrade: bool,
@@ -19,7 +19,7 @@ pub struct Offer {
     protocols: Vec<String>,
 }
 
-/// Why an offer cannot be taken.
+/// Reason to reject an offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum OfferError {
     #[error("not a WebSocket upgrade: Upgrade, Connection or a key of 16 bytes is missing")]
@@ -31,7 +31,7 @@ pub enum OfferError {
 }
 
 impl Offer {
-    /// Takes note of one header field.
+    /// Take one header field.
     pub fn header(&mut self, name: &str, value: &str) {
         let has = |token: &str| value.split(',').any(|one| one.trim().eq_ignore_ascii_case(token));
         if name.eq_ignore_ascii_case("upgrade") {
@@ -47,7 +47,7 @@ impl Offer {
         }
     }
 
-    /// The value of Sec-WebSocket-Accept for a client that offers `protocol`.
+    /// Return Sec-WebSocket-Accept for a client that offers `protocol`.
     pub fn accept(&self, protocol: &str) -> Result<String, OfferError> {
         let key = self.key.as_deref().filter(|key| STANDARD.decode(key).is_ok_and(is_a_key));
         let key = key.filter(|_| self.upgrade && self.connection);
@@ -66,7 +66,7 @@ fn is_a_key(nonce: Vec<u8>) -> bool {
     nonce.len() == 16
 }
 
-/// What a server answers to this key, in base64 as the key.
+/// Return a server's answer to this key, in base64 as the key.
 pub fn accept_key(key: &str) -> String {
     let salted = [key.as_bytes(), MAGIC].concat();
     STANDARD.encode(digest(&SHA1_FOR_LEGACY_USE_ONLY, &salted))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Frames that arrive. Texts and control frames are read, binary payload is only counted.
+//! Received frames. Texts and control frames are read, binary payload is only counted.
 
 use super::header::{apply_mask, Header, Opcode, MAX_HEADER_BYTES};
 use super::{Role, Violation};
@@ -8,16 +8,16 @@ use super::{Role, Violation};
 pub const MAX_TEXT_BYTES: u64 = 16 << 10;
 /// Longest message of any kind; ndt7 allows 2^24.
 pub const MAX_MESSAGE_BYTES: u64 = 1 << 24;
-/// Read at once while frames are small. After a large one just a header is.
+/// Bytes to read at once while frames are small. After a large frame only a header is read.
 const READ_BYTES: usize = 4096;
 const LARGE_FRAME_BYTES: u64 = 4096;
 
-/// What the owner of the socket shall do next.
+/// Next action for the owner of the socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Want {
-    /// Read up to this much and give it to [`Reader::receive`].
+    /// Read up to this many bytes and pass them to [`Reader::receive`].
     Bytes(usize),
-    /// Up to this much is binary payload: drop it, then say how much with [`Reader::dropped`].
+    /// Drop up to this much binary payload, then report the number to [`Reader::dropped`].
     Drop(u64),
 }
 
@@ -37,11 +37,11 @@ enum State {
         header: Header,
         kept: Vec<u8>,
     },
-    /// Binary payload still to come.
+    /// Remaining binary payload.
     Dropping(u64),
 }
 
-/// The message that the current frame belongs to.
+/// Message that the current frame belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Message {
     Text,
@@ -53,7 +53,7 @@ enum Message {
 pub struct Reader {
     peer: Role,
     state: State,
-    /// A message whose last fragment is still to come.
+    /// Message whose last fragment is still to come.
     open: Option<Message>,
     message_bytes: u64,
     text: Vec<u8>,
@@ -76,12 +76,12 @@ impl Reader {
         }
     }
 
-    /// Binary payload so far.
+    /// Return the bytes of binary payload so far.
     pub fn binary_bytes(&self) -> u64 {
         self.binary_bytes
     }
 
-    /// Frames begun so far.
+    /// Return the frames begun so far.
     pub fn frames(&self) -> u64 {
         self.frames
     }
@@ -96,7 +96,7 @@ impl Reader {
         }
     }
 
-    /// This much binary payload was dropped; never more than [`Want::Drop`] had.
+    /// Count dropped binary payload; at most as much as [`Want::Drop`] had.
     pub fn dropped(&mut self, bytes: u64) {
         let State::Dropping(left) = &mut self.state else { return };
         let bytes = bytes.min(*left);
@@ -107,7 +107,7 @@ impl Reader {
         }
     }
 
-    /// Takes bytes up to the next event and returns how many; call again with the rest.
+    /// Take bytes up to the next event and return how many; call it again with the rest.
     pub fn receive(&mut self, bytes: &[u8]) -> Result<(usize, Option<Event>), Violation> {
         let mut used = 0;
         while used < bytes.len() {
@@ -147,7 +147,7 @@ impl Reader {
         Ok((used, None))
     }
 
-    /// A header is complete. The event of a frame without payload.
+    /// Begin a frame whose header is complete. Return the event of a frame without payload.
     fn begin(&mut self, header: Header) -> Result<Option<Event>, Violation> {
         self.frames += 1;
         let message = self.message(&header)?;
@@ -165,7 +165,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// Which message does this frame belong to? None: it is a control frame.
+    /// Return the message that this frame belongs to. None: it is a control frame.
     fn message(&mut self, header: &Header) -> Result<Option<Message>, Violation> {
         let message = match (header.opcode, self.open) {
             (Opcode::Text, None) => Message::Text,
@@ -189,7 +189,7 @@ impl Reader {
         Ok(Some(message))
     }
 
-    /// The payload of a text or control frame is here.
+    /// Handle the complete payload of a text or control frame.
     fn complete(&mut self) -> Result<Option<Event>, Violation> {
         let state = std::mem::replace(&mut self.state, State::Header(Vec::new()));
         let State::Keeping { header, mut kept } = state else { return Ok(None) };
