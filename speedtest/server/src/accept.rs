@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a listener hands to a protocol, and the order that ends all listeners.
+//! Hand-over of connections from a listener to a protocol, and the order that ends all listeners.
 
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,23 +8,23 @@ use speedtest_net::reactor::{Address, Handler, Lanes};
 
 use crate::clients::Connection;
 
-/// A connection that has just been accepted.
+/// Connection that has just been accepted.
 pub struct AcceptedConnection {
     pub socket: TcpStream,
     pub peer: SocketAddr,
     pub connection: Connection,
-    /// Counts up in the order of the listening socket's queue.
+    /// Counter in the order of the listening socket's queue.
     pub arrival: u64,
 }
 
-/// Makes the first handler of an accepted connection; none closes it.
+/// Makes the first handler of an accepted connection; None closes it.
 pub type Accept = Arc<dyn Fn(AcceptedConnection) -> Option<Box<dyn Handler>> + Send + Sync>;
 
-/// To a listener: close.
+/// Order to a listener to close.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StopListening;
 
-/// Where the handlers of all listening sockets are.
+/// Addresses of the handlers of all listening sockets.
 #[derive(Debug, Default)]
 pub struct Listening {
     addresses: Mutex<Vec<Address>>,
@@ -35,7 +35,7 @@ impl Listening {
         self.addresses.lock().unwrap_or_else(PoisonError::into_inner).push(address);
     }
 
-    /// No further connections.
+    /// Accept no further connections.
     pub fn stop(&self, lanes: &Lanes) {
         let all =
             std::mem::take(&mut *self.addresses.lock().unwrap_or_else(PoisonError::into_inner));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What each client has moved: the rate of its HTTP bodies, its bytes in a window of time, what it has
-//! reported.
+//! Usage by client: the rate of its HTTP bodies, its bytes in a window of time, its reports.
 //!
-//! An account outlives connections, tests and pauses: it is forgotten when its window is over and nobody
-//! uses it.
+//! An account outlives connections, tests and pauses. It is removed when its window is over and
+//! nobody uses it.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,17 +12,17 @@ use std::time::{Duration, Instant};
 use crate::clients::ClientKey;
 use crate::config::Limits;
 
-/// A loop that is late with a body may make up for this much.
+/// Delay of a body that its loop may make up for.
 const CATCH_UP: Duration = Duration::from_millis(80);
-/// A client that has bodies waiting for more than this gets no further one.
+/// Wait for the rate beyond which a client gets no further body.
 const MOST_WAIT: Duration = Duration::from_secs(2);
-/// What small bodies may move in a window without the right to run a test.
+/// Bytes of small bodies in a window that need no right to run a test.
 const SMALL_BYTES: u64 = 16 << 20;
-/// Accounts that are kept at a time, about 400 bytes each; one more closes another.
+/// Most accounts kept, about 400 bytes each; one more closes another.
 const MOST_ACCOUNTS: usize = 65_536;
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// The accounts of all clients.
+/// Accounts of all clients.
 pub struct Accounts {
     limits: Limits,
     by_client: Mutex<HashMap<ClientKey, Arc<Account>>>,
@@ -32,24 +31,24 @@ pub struct Accounts {
     most: usize,
 }
 
-/// The account of one client.
+/// Account of one client.
 pub struct Account {
     limits: Limits,
     state: Mutex<State>,
 }
 
 struct State {
-    /// When the next byte over HTTP may move at the rate that is allowed.
+    /// Time at which the next byte over HTTP may move at the allowed rate.
     due: Instant,
     window_began: Instant,
-    /// In this window: all, and those of small bodies.
+    /// Bytes in this window: all, and those of small bodies.
     bytes: u64,
     small_bytes: u64,
     used: Instant,
     reports: Reports,
 }
 
-/// A minute's allowance of reported results, refilled evenly.
+/// Allowance of reported results per minute, refilled evenly.
 struct Reports {
     left: f64,
     at: Instant,
@@ -83,7 +82,7 @@ impl Accounts {
         self.by_client.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The account of this client, opened if it has none.
+    /// Return the account of this client; open one if there is none.
     pub fn of(&self, client: ClientKey, now: Instant) -> Arc<Account> {
         let mut by_client = self.locked();
         if !by_client.contains_key(&client) && by_client.len() >= self.most {
@@ -97,7 +96,7 @@ impl Accounts {
         account
     }
 
-    /// Forgets the accounts whose window is over and that nobody uses.
+    /// Remove the accounts whose window is over and that nobody uses.
     pub fn sweep(&self, now: Instant) {
         let window = self.limits.window();
         self.locked().retain(|_, account| {
@@ -106,18 +105,18 @@ impl Accounts {
         });
     }
 
-    /// Counts what a client's test has moved.
+    /// Count bytes that a client's test has moved.
     pub fn moved(&self, account: &Account, bytes: u64, now: Instant) {
         self.all_bytes.fetch_add(bytes, Ordering::Relaxed);
         account.count(bytes, now);
     }
 
-    /// Bytes of tests of all clients since the server started.
+    /// Return the bytes of all clients' tests since the server started.
     pub fn all_bytes(&self) -> u64 {
         self.all_bytes.load(Ordering::Relaxed)
     }
 
-    /// May this client report one more result now?
+    /// Return whether this client may report one more result now.
     pub fn may_report(&self, client: ClientKey, now: Instant) -> bool {
         let account = self.of(client, now);
         if !account.state().reports.take(self.limits.results_per_client, now) {
@@ -160,7 +159,7 @@ impl Account {
         state.used = now;
     }
 
-    /// How long until this client may move anything again, if it has moved all that it may.
+    /// Return how long this client must wait if it has used all its bytes.
     pub fn spent_for(&self, now: Instant) -> Option<Duration> {
         let state = self.in_window(now);
         let most = self.limits.client_bytes;
@@ -168,13 +167,14 @@ impl Account {
         (most > 0 && state.bytes >= most).then(|| over.saturating_duration_since(now))
     }
 
-    /// Has this client moved more than it may?
+    /// Return whether this client has moved more than it may.
     pub fn is_over(&self, now: Instant) -> bool {
         let most = self.limits.client_bytes;
         most > 0 && self.in_window(now).bytes > most
     }
 
-    /// Takes the bytes of a small body from the allowance that needs no test. False: they are used up.
+    /// Take bytes of a small body from the allowance that needs no test. Return false if it is used
+    /// up.
     pub fn take_small(&self, bytes: u64, now: Instant) -> bool {
         let mut state = self.in_window(now);
         let fits = state.small_bytes + bytes <= SMALL_BYTES;
@@ -184,8 +184,8 @@ impl Account {
         fits
     }
 
-    /// Takes this many bytes from the rate that is allowed, and says when they may move; none: later
-    /// than anyone should wait.
+    /// Reserve bytes at the allowed rate; return when they may move. None: the wait would be too
+    /// long.
     pub fn reserve(&self, bytes: u64, now: Instant) -> Option<Instant> {
         let mut state = self.state();
         let earliest = now.checked_sub(CATCH_UP).unwrap_or(now);
@@ -197,7 +197,7 @@ impl Account {
         Some(from)
     }
 
-    /// Takes bytes that have moved from the rate that is allowed.
+    /// Charge bytes that have moved to the allowed rate.
     pub fn paced(&self, bytes: u64, now: Instant) {
         let mut state = self.state();
         let earliest = now.checked_sub(CATCH_UP).unwrap_or(now);
@@ -211,7 +211,7 @@ impl Account {
         }
     }
 
-    /// The time to wait for before more may move; none: now.
+    /// Return when more may move; None: now.
     pub fn wait_until(&self, now: Instant) -> Option<Instant> {
         if self.limits.rate_bps == 0 {
             return None;
@@ -220,7 +220,7 @@ impl Account {
         (due > now).then_some(due)
     }
 
-    /// Bytes to move at once, so that the allowed rate does not come in long bursts.
+    /// Return the bytes to move at once, so that the allowed rate comes without long bursts.
     pub fn most_at_once(&self) -> u64 {
         match self.limits.rate_bps {
             0 => u64::MAX,

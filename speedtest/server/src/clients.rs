@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which connections does each client have, and which of them may be closed for a new one?
+//! Connections by client, and the choice of those to close for a new one.
 //!
-//! A connection is pending until it has said what it wants, and idle between two requests. Where a client
-//! has too many, the one that has been pending (or else idle) for longest is closed, so that connections
+//! A connection is pending until it has sent a request, and idle between two requests. If a client
+//! has too many, the one that has been pending (or else idle) for longest is closed. So connections
 //! that only wait keep nobody out, even behind the same address.
 
 use std::collections::{BTreeMap, HashMap};
@@ -13,7 +13,7 @@ use speedtest_net::reactor::{Address, Lanes};
 
 use crate::config::Prefixes;
 
-/// What counts as one client: an address, or the network that its host chooses addresses from.
+/// Identity of a client: its address, or the network from which its host chooses addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClientKey(IpAddr);
 
@@ -32,11 +32,11 @@ impl ClientKey {
     }
 }
 
-/// To the handler of a connection that is pending or idle: close, another one needs its place.
+/// Order to a pending or idle connection's handler: close, another connection needs its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Displaced;
 
-/// How many connections there may be; 0 is no limit.
+/// Limits of connections; 0 is no limit.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     pub all: usize,
@@ -56,13 +56,13 @@ pub struct Clients {
 struct Counts {
     total: usize,
     by_client: HashMap<ClientKey, One>,
-    /// Grows, so the lowest number has waited for longest.
+    /// Next sequence number: the lowest one has waited for longest.
     next: u64,
     /// Clients that came since the start; one that comes back counts again.
     arrived: u64,
 }
 
-/// The connections of one client. Those without an address have not come into their loops.
+/// Connections of one client. Those without an address are not in their loops yet.
 #[derive(Debug, Default)]
 struct One {
     connections: usize,
@@ -97,8 +97,8 @@ impl Clients {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts one more pending connection unless there is no room. `bounded`: it is of one client, not
-    /// of a proxy in front of many.
+    /// Count one more pending connection, unless there is no room. `bounded`: it is of one client,
+    /// not of a proxy for many.
     pub fn connect(self: &Arc<Clients>, client: ClientKey, bounded: bool) -> Option<Connection> {
         let mut counts = self.counts();
         let displaced = match counts.room(&self.bounds, client, bounded) {
@@ -129,7 +129,7 @@ impl Clients {
         }
     }
 
-    /// How many there may be at once, of all clients.
+    /// Return the most connections at once, of all clients.
     pub fn most(&self) -> usize {
         self.bounds.all
     }
@@ -138,26 +138,27 @@ impl Clients {
         self.counts().total
     }
 
-    /// Clients that are connected, and that came since the start.
+    /// Return the connected clients, and those that came since the start.
     pub fn present_and_arrived(&self) -> [u64; 2] {
         let counts = self.counts();
         [counts.by_client.len() as u64, counts.arrived]
     }
 }
 
-/// Is there room for one more connection?
+/// Room for one more connection.
 enum Room {
     Free,
-    /// As one leaves soon; it is told at this address, or once it has one.
+    /// Room once another one leaves; it is notified at this address, or once it has one.
     Instead(Option<Address>),
-    /// Not now. When this one has left there is.
+    /// No room until this one has left.
     Later(Option<Address>),
 }
 
 impl Counts {
     fn room(&mut self, bounds: &Bounds, client: ClientKey, bounded: bool) -> Room {
         if bounds.all > 0 && self.total >= bounds.all {
-            // A descriptor is free only once another one has left; one client's do not replace its own.
+            // A descriptor is free only once another connection has left; a client's own do not
+            // replace each other.
             let own = self.by_client.get(&client).map_or(0, |one| one.connections);
             let most = self.by_client.values_mut().max_by_key(|one| one.connections);
             let other = most.filter(|one| one.connections > own).and_then(One::oldest);
@@ -192,19 +193,19 @@ impl One {
     }
 }
 
-/// Forgets the one that has waited for longest. One that is on the way to its loop has no address yet; it
-/// is told when it comes there.
+/// Remove the one that has waited for longest. One on the way to its loop has no address yet; it is
+/// notified when it arrives there.
 fn take_oldest(waiting: &mut BTreeMap<u64, Option<Address>>) -> Option<Option<Address>> {
     waiting.pop_first().map(|(_, address)| address)
 }
 
 impl Connection {
-    /// The client that it counts for.
+    /// Return the client that it counts for.
     pub fn client(&self) -> ClientKey {
         self.client
     }
 
-    /// It has come into its loop, and can be told to close.
+    /// Record that it is in its loop and can be told to close.
     pub fn entered(&mut self, at: Address) {
         let State::Pending(number) = self.state else { return };
         let mut counts = self.clients.counts();
@@ -216,7 +217,7 @@ impl Connection {
         }
     }
 
-    /// It has said what it wants, and is not closed for another one.
+    /// Mark it as busy: it has sent a request, and is not closed for another one.
     pub fn busy(&mut self) {
         if self.state != State::Busy {
             let mut counts = self.clients.counts();
@@ -227,7 +228,7 @@ impl Connection {
         }
     }
 
-    /// It has got what it wanted, and may want more.
+    /// Mark it as idle: its request is answered, and it may send another.
     pub fn idle(&mut self, at: Address) {
         if self.state == State::Busy {
             let mut counts = self.clients.counts();
@@ -240,7 +241,7 @@ impl Connection {
         }
     }
 
-    /// Does a [`Displaced`] that comes now still mean it?
+    /// Return whether to ignore a [`Displaced`] that comes now.
     pub fn is_busy(&self) -> bool {
         self.state == State::Busy
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the server has counted since it started.
+//! Counters of the server since it started.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ pub struct Counters {
     pub connections_accepted: AtomicU64,
     pub connections_refused: AtomicU64,
     pub handshakes_failed: AtomicU64,
-    /// Connections ended because of frames that move nothing.
+    /// Connections ended because of overhead frames.
     pub http2_floods: AtomicU64,
     /// Bodies over HTTP that were refused, and that a limit ended.
     pub bodies_refused: AtomicU64,
@@ -17,17 +17,17 @@ pub struct Counters {
     pub tests_finished: AtomicU64,
     pub tests_failed: AtomicU64,
     pub tests_refused: AtomicU64,
-    /// Test data, counted as it moves; streams share the counters.
+    /// Test data in bytes, counted as it moves; streams share the counters.
     pub bytes_received: Arc<AtomicU64>,
     pub bytes_sent: Arc<AtomicU64>,
-    /// Of bodies that were refused and came anyway.
+    /// Bytes of bodies that were refused and came anyway.
     pub bytes_refused: AtomicU64,
     pub results_kept: AtomicU64,
     pub results_unwritten: AtomicU64,
-    /// What the file of results and the spool take right now.
+    /// Current size of the results file and the spool, in bytes.
     pub results_bytes: AtomicU64,
     pub results_spool_bytes: AtomicU64,
-    /// Waiting in the spool right now.
+    /// Results in the spool now.
     pub results_spooled: AtomicU64,
 }
 

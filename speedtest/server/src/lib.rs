@@ -3,18 +3,20 @@
 //!
 //! # Layout
 //! Each layer uses only those above it (`tests/layers.rs`).
-//! - [`config`]: what an operator can set, from TOML and flags, checked before anything starts;
+//! - [`config`]: the operator's settings, from TOML and flags, checked before anything starts;
 //!   `log`: structured lines on stderr; `counters`; `clients` counts connections; `transfers` keeps
-//!   figures for verdicts that are fetched later.
-//! - `admission` decides which test may run, `accounts` keeps what each client has moved; `other_load`: what
-//!   else the server did while a test ran; `results` stores what was measured: JSON lines, SQLite,
-//!   PostgreSQL; `accept`: what a listener hands to a protocol; `tls`: certificate and handshake.
-//! - The protocols: `iperf3`, the control connection of a test, its streams, its results; `ndt7`, M-Lab's
-//!   test over WebSocket; `http`, LibreSpeed's endpoints, the page, health, metrics, and the way to ndt7.
-//! - `listener`: accepts connections and distributes them over the loops; `proxied`: those of proxies
-//!   that name their client first.
-//! - [`serve`]: starts the loops, gives each protocol what it uses, waits for signals, drains;
-//!   `privileges` gives up root, `notify` tells systemd.
+//!   data for verdicts that are fetched later.
+//! - `admission` decides which test may run, `accounts` counts each client's bytes; `other_load`:
+//!   other load of the server during a test; `results` stores results: JSON lines, SQLite,
+//!   PostgreSQL; `accept`: hand-over from a listener to a protocol; `tls`: certificate and
+//!   handshake.
+//! - The protocols: `iperf3`, the control connection of a test, its streams, its results; `ndt7`,
+//!   M-Lab's test over WebSocket; `http`, LibreSpeed's endpoints, the page, health, metrics, and
+//!   the upgrade to ndt7.
+//! - `listener`: accepts connections and distributes them over the loops; `proxied`: connections of
+//!   proxies that name their client first.
+//! - [`serve`]: starts the loops, gives each protocol its state, waits for signals, drains;
+//!   `privileges` drops root, `notify` notifies systemd.
 
 mod accept;
 mod accounts;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Accepts connections and distributes them over the loops in turn.
 //!
-//! One socket listens for each address, not one for each loop: iperf3 distinguishes the streams of a
-//! bidirectional test by the order in which they connect, and that order exists only within one queue.
+//! One socket listens for each address, not one per loop. iperf3 distinguishes the streams of a
+//! bidirectional test by the order in which they connect, and that order exists only within one
+//! queue.
 
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -23,7 +24,7 @@ use crate::log::Logger;
 /// Pause after the process ran out of descriptors or memory.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What all listeners share.
+/// State that all listeners share.
 pub struct Context {
     pub proxies: Proxies,
     pub log: Logger,
@@ -36,7 +37,7 @@ pub struct Listener {
     socket: TcpListener,
     shared: Arc<Context>,
     accept: Accept,
-    /// What a connection for which there is no room is told in its protocol.
+    /// Answer, in its protocol, to a connection for which there is no room.
     busy: &'static [u8],
     arrivals: u64,
 }
@@ -51,7 +52,7 @@ impl Listener {
         Listener { socket, shared, accept, busy, arrivals: 0 }
     }
 
-    /// All that have arrived, as far as this turn goes.
+    /// Accept all connections that have arrived, as far as this turn allows.
     fn accept_arrived(&mut self, cx: &mut Cx<'_>) -> io::Result<()> {
         while cx.turn.take(Work::Accepted) {
             match self.socket.accept() {
@@ -67,13 +68,14 @@ impl Listener {
     }
 
     fn admit(&mut self, cx: &Cx<'_>, socket: TcpStream, peer: SocketAddr) {
-        // Behind a proxy are many clients.
+        // A proxy has many clients.
         let bounded = !self.shared.proxies.are_trusted(peer.ip());
         let clients = &self.shared.clients;
         let counted = clients.connect(clients.key(peer.ip()), bounded);
         let Some(connection) = counted else {
             Counters::add(&self.shared.counters.connections_refused, 1);
-            // Its buffer is empty, so this does not wait; who is gone needs no answer.
+            // The send buffer is empty, so this does not wait; a client that has gone needs no
+            // answer.
             let _ = (&socket).write(self.busy);
             return;
         };
@@ -122,7 +124,7 @@ impl Handler for Listener {
             return Next::Stay;
         }
         // Streams of a test that may finish are connected already, for their client; closing resets
-        // those that nobody has accepted.
+        // connections that nobody has accepted.
         let _ = self.accept_arrived(cx);
         Next::Close
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Structured lines on stderr: one event, its fields, nothing else.
 //!
-//! Event loops only put a line into a bounded [`queue`]; one thread writes. So a pipe that nobody reads
-//! costs lines, which are counted, and never time. Lines of one kind are [`limit`]ed to so many a second.
+//! Event loops only put a line into a bounded [`queue`]; one thread writes. So a pipe that nobody
+//! reads costs lines, which are counted, and never time. Lines of one type have a [`limit`] per
+//! second.
 
 mod limit;
 mod queue;
@@ -15,9 +16,10 @@ use serde_json::{json, Map, Value};
 use crate::config::LogFormat;
 use queue::Queue;
 
-/// A longer line is replaced by its kind and its length: records belong into a store.
+/// Longest line in bytes. A longer one is replaced by its type and its length: records belong into
+/// a store.
 const MOST_LINE_BYTES: usize = 16 << 10;
-/// How long lines that wait are written when the server stops.
+/// Time to write pending lines when the server stops.
 const LAST_LINES: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Clone)]
@@ -35,19 +37,19 @@ enum Level {
 /// Lines that were not written, since the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Unwritten {
-    /// Beyond the limit of their kind.
+    /// Lines beyond the limit of their type.
     pub suppressed: u64,
-    /// The queue was full.
+    /// Lines for which the queue was full.
     pub dropped: u64,
 }
 
 impl Logger {
-    /// Lines wait until [`Logger::start`].
+    /// Make a logger; lines wait until [`Logger::start`].
     pub fn new(format: LogFormat) -> Logger {
         Logger { format, queue: Arc::default() }
     }
 
-    /// Starts to write; call after privileges are dropped, which does not reach running threads.
+    /// Start to write; call it after privileges are dropped, since running threads would keep them.
     pub fn start(&self) -> std::io::Result<()> {
         let log = self.clone();
         self.queue.start(move |what| log.summary(what))
@@ -65,7 +67,7 @@ impl Logger {
         self.queue.unwritten()
     }
 
-    /// Writes what waits, for two seconds at most.
+    /// Write pending lines, for at most 2 s.
     pub fn stop(&self) {
         self.queue.stop(LAST_LINES);
     }
@@ -76,7 +78,7 @@ impl Logger {
         }
     }
 
-    /// The line that tells of lines that are missing.
+    /// Return the line that reports missing lines.
     fn summary(&self, what: queue::Missing) -> String {
         let (event, fields) = match what {
             queue::Missing::Suppressed(kind, lines) => {
@@ -88,7 +90,7 @@ impl Logger {
     }
 }
 
-/// Seconds since 1970.
+/// Return seconds since 1970.
 pub fn unix_s() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
 }

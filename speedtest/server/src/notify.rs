@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tells systemd (Type=notify) that the server is ready, or stopping.
+//! Notifies systemd (Type=notify) that the server is ready or stopping.
 
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-/// Sends a state such as `READY=1`; does nothing when not started by systemd.
+/// Send a state such as `READY=1`; do nothing when not started by systemd.
 pub fn notify(state: &str) -> std::io::Result<()> {
     let Some(path) = std::env::var_os("NOTIFY_SOCKET") else { return Ok(()) };
     let path = path.into_encoded_bytes();

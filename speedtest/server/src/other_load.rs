@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What else did the server do while a test ran? Counters at its end less those at its beginning.
+//! Other load of the server during a test: counters at its end minus those at its start.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::admission::Admission;
 use crate::clients::Clients;
 use crate::counters::Counters;
 
-/// Where the counters are.
+/// References to the counters.
 pub struct OtherLoadMeter {
     pub lanes: Lanes,
     pub clients: Arc<Clients>,
     pub counters: Arc<Counters>,
     pub admission: Arc<Admission>,
-    /// What the host's link carries, if the operator says.
+    /// Capacity of the host's link, if the operator gives it.
     pub link_bps: Option<u64>,
 }
 
@@ -28,16 +28,16 @@ pub struct OtherLoadMeter {
 struct Reading {
     at: Instant,
     loops: Vec<LoopReading>,
-    /// Of the test itself.
+    /// Loop time of the test itself.
     own: Vec<Duration>,
-    /// Tests and clients that are there now, and that have come since the server started.
+    /// Tests and clients that are present, and that came since the server started.
     tests: [u64; 2],
     clients: [u64; 2],
     bytes: u64,
     refused: RefusedLoad,
 }
 
-/// The load beside one test since its beginning.
+/// Load next to one test since its start.
 pub struct SinceBegin {
     meter: Arc<OtherLoadMeter>,
     loop_time: Arc<LoopTime>,
@@ -45,12 +45,12 @@ pub struct SinceBegin {
 }
 
 impl OtherLoadMeter {
-    /// Of one test: its handlers are to be charged to it.
+    /// Return the loop time that a test's handlers are to be charged to.
     pub fn loop_time(&self) -> Arc<LoopTime> {
         Arc::new(LoopTime::new(self.lanes.count()))
     }
 
-    /// A test begins, whose ticket is taken and whose handlers are charged to `loop_time`.
+    /// Begin a test that has its ticket and whose handlers are charged to `loop_time`.
     pub fn begin(self: &Arc<OtherLoadMeter>, loop_time: Arc<LoopTime>) -> SinceBegin {
         let began = self.read(&loop_time);
         SinceBegin { meter: Arc::clone(self), loop_time, began }
@@ -81,13 +81,13 @@ impl SinceBegin {
         &self.loop_time
     }
 
-    /// What others did up to now; this test has moved `own_bytes`.
+    /// Return the others' load up to now; this test has moved `own_bytes`.
     pub fn read(&self, own_bytes: u64) -> OtherLoad {
         difference(&self.began, &self.meter.read(&self.loop_time), own_bytes)
     }
 }
 
-/// Those who were there at the beginning, without the test itself, and those who came.
+/// Count those present at the start, without the test itself, and those who came.
 fn others([present, come]: [u64; 2], [_, come_by_now]: [u64; 2]) -> u64 {
     present.saturating_sub(1) + come_by_now.saturating_sub(come)
 }
@@ -96,7 +96,7 @@ fn difference(began: &Reading, now: &Reading, own_bytes: u64) -> OtherLoad {
     let wall = now.at.saturating_duration_since(began.at);
     let wall_s = wall.as_secs_f64().max(1e-6);
     let share = |time: Duration| (time.as_secs_f64() / wall_s).min(1.0);
-    // A turn counts when it ends: one that was under way at the beginning brings its whole time along.
+    // A turn counts when it ends: one that ran at the start adds its whole time.
     let loops = || {
         let own = now.own.iter().zip(&began.own).map(|(now, began)| now.saturating_sub(*began));
         let all = now.loops.iter().zip(&began.loops);

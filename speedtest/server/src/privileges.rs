@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Gives up root once the sockets are bound.
+//! Drops root privileges once the sockets are bound.
 
 use std::io;
 use std::path::Path;
@@ -8,15 +8,15 @@ use speedtest_net::{rights, sys};
 
 use crate::config::ConfigError;
 
-/// The user that the server runs as.
+/// User that the server runs as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Account {
     pub uid: u32,
     pub gid: u32,
 }
 
-/// Finds `NAME` in /etc/passwd, or takes `UID:GID`. Read by hand: a static binary has no NSS, so names
-/// that only LDAP knows have to be given as numbers.
+/// Find `NAME` in /etc/passwd, or take `UID:GID`. A static binary has no NSS, so names that only
+/// LDAP knows must be given as numbers.
 pub fn find(user: &str) -> Result<Account, ConfigError> {
     let passwd = std::fs::read_to_string(Path::new("/etc/passwd")).unwrap_or_default();
     find_in(user, &passwd).map_err(|fault| ConfigError { place: "server.user".into(), fault })
@@ -44,7 +44,8 @@ fn account(uid: &str, gid: &str) -> Option<Account> {
     Some(Account { uid: uid.parse().ok()?, gid: gid.parse().ok()? })
 }
 
-/// Becomes this user for good. Fails, and the server must not start, unless every right is gone.
+/// Become this user permanently. It fails, and the server must not start, unless every privilege is
+/// gone.
 pub fn become_user(account: Account) -> io::Result<()> {
     if sys::user_id() == account.uid && sys::user_id() != 0 {
         return Ok(());

@@ -19,17 +19,17 @@ use crate::log::Logger;
 
 const READ_BYTES: usize = 256;
 
-/// What all such addresses share.
+/// State that all such addresses share.
 pub struct Context {
     pub proxies: Proxies,
     pub clients: Arc<Clients>,
     pub counters: Arc<Counters>,
     pub log: Logger,
-    /// For the whole head.
+    /// Time limit for the whole head.
     pub most: Duration,
 }
 
-/// Reads the head first, then hands the connection on as the client's.
+/// Read the head first, then hand the connection on as the client's.
 pub fn accept(context: Arc<Context>, then: Accept) -> Accept {
     Arc::new(move |accepted| {
         let context = Arc::clone(&context);

@@ -21,13 +21,13 @@ use crate::clients::{self, Displaced};
 use crate::config::ConfigError;
 use crate::counters::Counters;
 
-/// In the order of preference.
+/// Protocols in the order of preference.
 const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// Changed, size, inode and time of a file; none while it is not there.
+/// Change time in parts, size, inode of a file; None while it does not exist.
 type Stamp = Option<(u64, u64, i64, i64)>;
 
-/// A certificate with its key, as the files have them.
+/// Certificate and key, as in the files.
 #[derive(Debug)]
 pub struct Identity {
     cert: PathBuf,
@@ -37,20 +37,20 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Loads both files.
+    /// Load both files.
     pub fn load(cert: &Path, key: &Path) -> Result<Identity, ConfigError> {
         let seen = Mutex::new([stamp(cert), stamp(key)]);
         let current = RwLock::new(Arc::new(read(cert, key)?));
         Ok(Identity { cert: cert.into(), key: key.into(), current, seen })
     }
 
-    /// The configuration of handshakes that begin now.
+    /// Return the configuration of handshakes that begin now.
     pub fn current(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Loads both files again if one of them has changed, or `always`. None: nothing to do. A pair
-    /// that cannot be used leaves the old one in place.
+    /// Load both files again if one has changed, or `always`. None: nothing to do. An unusable pair
+    /// leaves the old one in place.
     pub fn reload(&self, always: bool) -> Option<Result<(), ConfigError>> {
         let now = [stamp(&self.cert), stamp(&self.key)];
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -95,7 +95,7 @@ fn read(cert: &Path, key: &Path) -> Result<ServerConfig, ConfigError> {
 pub type Then =
     Arc<dyn Fn(Wire, SocketAddr, clients::Connection) -> Box<dyn Handler> + Send + Sync>;
 
-/// A connection whose handshake is not complete; it gets `most` for all of it.
+/// Connection whose handshake is not complete; `most` is the limit for all of it.
 pub struct Handshake {
     tls: Option<Box<Tls>>,
     fd: RawFd,

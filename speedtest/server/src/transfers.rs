@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The finished transfers of each page's test, summed up in a few figures, and what limited them.
+//! Finished transfers of each page's test, summarized, and their verdicts.
 //!
-//! A page moves many bodies, one after the other on several connections. They count as if as many
-//! streams had run all the time as ran on average, each with the mean of all transfers.
+//! A page moves many bodies, one after another on several connections. They count as the average
+//! number of concurrent streams, each with the mean of all transfers.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,7 +20,7 @@ use crate::clients::ClientKey;
 
 pub const MAX_ID_BYTES: usize = 32;
 const MOST_TESTS: usize = 4096;
-/// For one client: those of 64 subscribers behind one address, four each.
+/// Most tests of one client: 64 subscribers behind one address, four each.
 const MOST_OF_CLIENT: usize = 256;
 
 /// One download or upload.
@@ -34,12 +34,12 @@ pub struct Transfer {
     pub load: Load,
     /// It ended before its body did.
     pub aborted: bool,
-    /// Since the first transfer of this direction began.
+    /// Other load since the first transfer of this direction began.
     pub other_load: OtherLoad,
     pub link_bps: Option<u64>,
 }
 
-/// The load beside all transfers of one direction of a test, whose handlers share one LoopTime.
+/// Load next to all transfers of one direction of a test, whose handlers share one LoopTime.
 pub struct Beside {
     since: SinceBegin,
     own_bytes: AtomicU64,
@@ -50,7 +50,7 @@ impl Beside {
         self.since.loop_time()
     }
 
-    /// One of the transfers has moved so much.
+    /// Count bytes moved by one of the transfers.
     pub fn moved(&self, bytes: u64) {
         self.own_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
@@ -67,7 +67,7 @@ struct Way {
     bytes: u64,
     began: Instant,
     ended: Instant,
-    /// The sum over all transfers, so more than the elapsed time where some ran at the same time.
+    /// Sum over all transfers, so more than the elapsed time if some ran at the same time.
     seconds: f64,
     summary: Summary,
     load: Load,
@@ -143,8 +143,8 @@ impl Transfer {
     }
 }
 
-/// Transfers by client and the id that its page chose. A client's oldest test is forgotten for its next
-/// one; where all clients together have too many, the oldest one of the client with the most.
+/// Transfers by client and the page's ID. A client's oldest test is removed for its next one. If
+/// all clients together have too many, the client with the most loses its oldest.
 #[derive(Default)]
 pub struct Transfers {
     kept: Mutex<Kept>,
@@ -170,7 +170,7 @@ struct Test {
 }
 
 impl Kept {
-    /// The test of this client and id, with room made for it.
+    /// Return the test of this client and ID; make room for a new one.
     fn test(&mut self, client: ClientKey, id: &str) -> &mut Test {
         let of_client = self.by_client.get(&client);
         if of_client.is_none_or(|one| !one.by_id.contains_key(id)) {
@@ -205,7 +205,7 @@ impl Transfers {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A transfer of this test begins; with the first one begins what is beside all of them.
+    /// Begin a transfer of this test; the first one begins the load next to all of them.
     pub fn begin(
         &self,
         client: ClientKey,
@@ -231,8 +231,8 @@ impl Transfers {
         }
     }
 
-    /// What limited the download and the upload of this client's test, which was allowed this rate? None:
-    /// the test is not known.
+    /// Return the verdicts of download and upload of this client's test, which was allowed this
+    /// rate. None: the test is not known.
     pub fn verdicts(&self, client: ClientKey, id: &str, policy_bps: Option<f64>) -> Option<Value> {
         let kept = self.kept();
         let ways = &kept.by_client.get(&client)?.by_id.get(id)?.ways;

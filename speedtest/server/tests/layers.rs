@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The server's modules form layers: none uses, directly or through others, one that uses it.
+//! Layers of the server's modules: none uses, directly or through others, one that uses it.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The module names after `crate::`, also in braces.
+/// Return the module names after `crate::`, also in braces.
 fn named(text: &str) -> BTreeSet<String> {
     let word = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
     let used = text.match_indices("crate::").flat_map(|(at, found)| {
@@ -49,7 +49,7 @@ fn uses() -> Uses {
     uses
 }
 
-/// Takes away what uses nothing that is left, until nothing can be taken: the rest is in circles.
+/// Remove modules that use nothing that is left, until none can be removed: the rest is in cycles.
 fn in_circles(mut uses: Uses) -> Uses {
     loop {
         let free: BTreeSet<String> = uses

@@ -8,7 +8,7 @@ use crate::turn::{Turn, Work};
 use crate::wire::{unless_blocked, Wire};
 
 const HOT_BYTES: usize = speedtest_proto::iperf3::MAX_BLOCK_BYTES as usize;
-/// Size of the hot buffer, in bytes: it stays in a core's cache.
+/// Part of the hot buffer that is sent repeatedly, in bytes: it stays in a core's cache.
 const CHUNK: usize = 128 << 10;
 /// Chunks in one call, 1 MiB: fewer calls, and with BIG TCP fewer and larger segments.
 const MOST_CHUNKS: usize = 8;

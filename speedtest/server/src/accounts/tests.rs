@@ -34,7 +34,7 @@ fn small_bodies_keep_the_rate_however_many_there_are_at_once() {
     let (mut moved, mut at) = (0u64, now);
     let allowed = 100_000_000.0 / 8.0 * 10.0;
     while at < end && (moved as f64) < 2.0 * allowed {
-        // Each of many connections asks for its next body as soon as it may.
+        // Each of many connections requests its next body as soon as it may.
         match account.reserve(body, at) {
             Some(start) if start < end => moved += body,
             Some(_) => {}

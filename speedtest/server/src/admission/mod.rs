@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which client may test now, which waits, which is refused? Tests on a full server disturb each other.
+//! Admission of tests: some run, some wait, others are refused. Tests on a full server slow each
+//! other.
 //!
-//! Whoever tests holds a [`Ticket`], whoever waits a [`Place`]; dropping them gives back what they stand
-//! for. `queue` decides the order.
+//! A client that tests holds a [`Ticket`], one that waits a [`Place`]; dropping either frees it.
+//! `queue` decides the order.
 
 mod queue;
 
@@ -16,10 +17,10 @@ use crate::clients::ClientKey;
 pub use queue::Capacity;
 use queue::{Answer, Queue};
 
-/// What a client that waits or tests is told.
+/// Message to a client that waits or tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
-    /// Its test may begin: its place is worth a ticket.
+    /// Its test may begin: it can claim a ticket for its place.
     Admitted,
     /// The queue is full, and its place went to a client that has fewer.
     Displaced,
@@ -29,18 +30,18 @@ pub enum Call {
     Terminate,
 }
 
-/// The answer to a request for a test.
+/// Answer to a request for a test.
 pub enum Decision {
     Admitted(Ticket),
-    /// Waits behind about this many others.
+    /// Waits after about this many others.
     Queued(Place, usize),
     Refused,
 }
 
-/// Gives out the right to run tests.
+/// Grants the right to run tests.
 pub struct Admission {
     queue: Mutex<Queue>,
-    /// The holders of tickets that are in a loop.
+    /// Ticket holders that are in a loop.
     holders: Mutex<HashSet<Address>>,
     closed: AtomicBool,
     started: AtomicU64,
@@ -66,7 +67,7 @@ impl Admission {
         self.holders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Requests the right to run a test for the handler at `who`.
+    /// Request the right to run a test for the handler at `who`.
     pub fn request(self: &Arc<Admission>, client: ClientKey, who: Address) -> Decision {
         if self.is_closed() {
             return Decision::Refused;
@@ -85,7 +86,7 @@ impl Admission {
         }
     }
 
-    /// The right to run a test on several connections, at once or not at all.
+    /// Request the right to run a test on several connections, at once or not at all.
     pub fn enter_if_free(self: &Arc<Admission>, client: ClientKey) -> Option<Ticket> {
         let free = !self.is_closed() && self.queue().enter_if_free(client);
         free.then(|| self.ticket(client, None))
@@ -104,12 +105,12 @@ impl Admission {
         }
     }
 
-    /// The server takes no more tests.
+    /// Return whether the server takes no more tests.
     pub fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Relaxed)
     }
 
-    /// Takes no more tests and sends the waiting ones away; what runs goes on.
+    /// Take no more tests and send waiting ones away; running tests continue.
     pub fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
         let waiting = self.queue().clear();
@@ -118,28 +119,28 @@ impl Admission {
         }
     }
 
-    /// The holders of all running tests that are in a loop.
+    /// Return the holders of all running tests that are in a loop.
     pub fn testing(&self) -> Vec<Address> {
         self.holders().iter().copied().collect()
     }
 
-    /// Tests that have begun since the server started.
+    /// Return the tests begun since the server started.
     pub fn started(&self) -> u64 {
         self.started.load(Ordering::Relaxed)
     }
 
-    /// Tests that run, and that wait.
+    /// Return the numbers of running and of waiting tests.
     pub fn counts(&self) -> (usize, usize) {
         let queue = self.queue();
         (queue.running(), queue.waiting())
     }
 }
 
-/// The right to run one test; dropping it lets the next one in.
+/// Right to run one test; dropping it lets the next one in.
 pub struct Ticket {
     admission: Arc<Admission>,
     client: ClientKey,
-    /// None: what holds it is in no loop.
+    /// None: the holder is in no loop.
     holder: Option<Address>,
 }
 
@@ -152,7 +153,7 @@ impl Drop for Ticket {
     }
 }
 
-/// A place in the queue; dropping it leaves the queue.
+/// Place in the queue; dropping it leaves the queue.
 pub struct Place {
     admission: Arc<Admission>,
     client: ClientKey,
@@ -161,13 +162,13 @@ pub struct Place {
 }
 
 impl Place {
-    /// The ticket, once [`Call::Admitted`] has come; none if this place was not admitted.
+    /// Return the ticket after [`Call::Admitted`]; None if this place was not admitted.
     pub fn claim(mut self) -> Option<Ticket> {
         self.left = self.admission.queue().claim(self.who);
         self.left.then(|| self.admission.ticket(self.client, Some(self.who)))
     }
 
-    /// Has its turn come, though perhaps the news of it has not?
+    /// Return whether it is admitted, even if the message is still on its way.
     pub fn is_admitted(&self) -> bool {
         self.admission.queue().is_admitted(self.who)
     }
@@ -176,7 +177,7 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         if !self.left && self.admission.queue().leave(self.client, self.who) {
-            // Admitted meanwhile: what was meant for this one is the next one's.
+            // Admitted meanwhile: pass the right to the next one.
             self.admission.release(self.client);
         }
     }

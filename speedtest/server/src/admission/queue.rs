@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Counts running tests and shares places in the queue fairly between clients.
 //!
-//! Each client's tests wait in order of arrival. A free slot goes to the client with the fewest running
-//! tests, among equals in turn, so whoever has many places waits for the others once a round and not the
-//! others for all of its places. Of a full queue the last place of the client with the most goes to a
-//! client that has fewer.
+//! Each client's tests wait in order of arrival. A free slot goes to the client with the fewest
+//! running tests, and among equals in turn. So a client with many places waits for the others once
+//! a round; they do not wait for all its places. In a full queue the client with the most places
+//! loses its last one to a client that has fewer.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -12,7 +12,7 @@ use speedtest_net::reactor::Address;
 
 use crate::clients::ClientKey;
 
-/// 0 is no limit, except for the queue.
+/// Limits; 0 is no limit, except for the queue.
 #[derive(Debug, Clone, Copy)]
 pub struct Capacity {
     pub tests: usize,
@@ -25,9 +25,9 @@ pub struct Capacity {
 pub enum Answer {
     Admitted,
     Queued {
-        /// Waits behind about this many others.
+        /// Number of tests ahead, approximately.
         ahead: usize,
-        /// Lost its place to this one.
+        /// Test that lost its place to this one.
         displaced: Option<Address>,
     },
     Refused,
@@ -38,11 +38,11 @@ pub struct Queue {
     capacity: Capacity,
     running: usize,
     by_client: HashMap<ClientKey, usize>,
-    /// Clients that wait, whose turn is next first.
+    /// Clients that wait, in the order of their turns.
     turns: VecDeque<ClientKey>,
     places: HashMap<ClientKey, VecDeque<Address>>,
     waiting: usize,
-    /// Admitted from the queue, but not yet come for their tickets.
+    /// Admitted from the queue, ticket not claimed yet.
     called: HashSet<Address>,
 }
 
@@ -70,7 +70,7 @@ impl Queue {
         *self.by_client.entry(client).or_default() += 1;
     }
 
-    /// Begins a test at once or not at all.
+    /// Begin a test at once or not at all.
     pub fn enter_if_free(&mut self, client: ClientKey) -> bool {
         let free = self.fits(client);
         if free {
@@ -106,8 +106,8 @@ impl Queue {
         Answer::Queued { ahead, displaced }
     }
 
-    /// Takes the last place of the client with the most, if a client with this many would not get as
-    /// many by it.
+    /// Take the last place of the client with the most, unless a client with `own` places would
+    /// then have as many.
     fn displace(&mut self, own: usize) -> Option<Address> {
         let (client, most) =
             self.turns.iter().map(|key| (*key, self.places_of(*key))).max_by_key(|(_, n)| *n)?;
@@ -119,7 +119,7 @@ impl Queue {
         Some(last)
     }
 
-    /// A test has ended; returns those that may begin now.
+    /// End a test; return those that may begin now.
     pub fn release(&mut self, client: ClientKey) -> Vec<Address> {
         self.running = self.running.saturating_sub(1);
         if let Some(count) = self.by_client.get_mut(&client) {
@@ -152,7 +152,7 @@ impl Queue {
         Some(who)
     }
 
-    /// One that was admitted comes for its ticket.
+    /// Claim the ticket of an admitted test.
     pub fn claim(&mut self, who: Address) -> bool {
         self.called.remove(&who)
     }
@@ -161,7 +161,7 @@ impl Queue {
         self.called.contains(&who)
     }
 
-    /// A client gives up waiting. True: it was admitted already, so its right is to be released.
+    /// Leave the queue. Return true if the test was admitted already: its right must be released.
     pub fn leave(&mut self, client: ClientKey, who: Address) -> bool {
         if let Some(places) = self.places.get_mut(&client) {
             let before = places.len();
@@ -175,7 +175,7 @@ impl Queue {
         self.called.remove(&who)
     }
 
-    /// All that wait, to be refused because the server stops.
+    /// Remove and return all that wait, to be refused because the server stops.
     pub fn clear(&mut self) -> Vec<Address> {
         self.turns.clear();
         self.waiting = 0;

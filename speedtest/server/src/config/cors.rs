@@ -34,7 +34,7 @@ impl Cors {
     }
 }
 
-/// Is this what a browser writes into `Origin`?
+/// Return whether a browser could send this as `Origin`.
 fn is_origin(text: &str) -> bool {
     let Ok(uri) = text.parse::<http::Uri>() else { return false };
     let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return false };

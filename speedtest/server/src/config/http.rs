@@ -36,7 +36,7 @@ pub struct Tls {
 }
 
 impl Tls {
-    /// HTTPS needs both files.
+    /// Check that HTTPS has both files.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         required("tls.cert", &self.cert)?;
         required("tls.key", &self.key)

@@ -43,7 +43,7 @@ pub struct AuthFiles {
     pub padding: Padding,
 }
 
-/// Unless something else is said.
+/// Return the default.
 pub fn default_skew_s() -> u32 {
     10
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What this kernel offers.
+//! Congestion controls and rights that this kernel offers.
 
 use super::ConfigError;
 
-/// What this kernel offers.
+/// Congestion controls and rights that this kernel offers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Kernel {
     pub congestion: Vec<String>,
 }
 
 impl Kernel {
-    /// Reads the loaded congestion controls, or those of them that need no privileges.
+    /// Read the loaded congestion controls, or only those that need no privileges.
     pub fn of_this_host(privileged: bool) -> Kernel {
         let which = if privileged { "available" } else { "allowed" };
         let path = format!("/proc/sys/net/ipv4/tcp_{which}_congestion_control");

@@ -84,7 +84,7 @@ impl Default for Limits {
     }
 }
 
-/// The bytes that a rate must allow in a second: one packet, or nothing ever moves.
+/// Least rate in bit/s: one packet per second. Below it nothing would ever move.
 const LEAST_RATE_BPS: u64 = 8 * 1500;
 
 impl Limits {
@@ -96,7 +96,7 @@ impl Limits {
         Duration::from_secs(self.step_s)
     }
 
-    /// For a connection that has not said what it wants.
+    /// Return the limit for a connection that has not sent a request.
     pub fn pending(&self) -> Duration {
         Duration::from_secs(self.pending_s.min(self.step_s))
     }
@@ -109,7 +109,7 @@ impl Limits {
         Duration::from_secs(self.window_s)
     }
 
-    /// The setting that allows a client only one connection.
+    /// Return the setting that allows a client only one connection.
     pub(super) fn single_connection(&self) -> Option<&'static str> {
         match (self.connections, self.connections_per_client) {
             (1, _) => Some("limits.connections"),
@@ -131,7 +131,7 @@ impl Limits {
         self.check_amounts()
     }
 
-    /// A part that is larger than its whole is a mistake of one of both.
+    /// Check that no part exceeds its whole; one of both is a mistake.
     fn check_parts(&self) -> Result<(), ConfigError> {
         let parts = [
             (
@@ -156,7 +156,7 @@ impl Limits {
                 self.results as usize,
             ),
         ];
-        // A default that a smaller whole makes idle is no contradiction of the operator's.
+        // A default that a smaller whole makes ineffective is not the operator's mistake.
         let written = Limits::default();
         let untouched = [
             self.connections_per_client == written.connections_per_client,
@@ -178,7 +178,7 @@ impl Limits {
         Ok(())
     }
 
-    /// An amount with which no test could succeed.
+    /// Check for amounts with which no test could succeed.
     fn check_amounts(&self) -> Result<(), ConfigError> {
         let fault = |place: &str, fault: String| {
             Err(ConfigError { place: format!("limits.{place}"), fault })

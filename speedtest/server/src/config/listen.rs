@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Addresses to listen on: how they are written, and the check that each is given once.
+//! Addresses to listen on: their format, and the check that each is given once.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::ConfigError;
 
-/// Reads an address, or says how one is written.
+/// Read an address, or explain the format.
 pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| {
         "a socket address is ADDR:PORT, e.g. 127.0.0.1:5201 or [::]:5201; no names".to_owned()
@@ -19,7 +19,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAd
     listen_address(&String::deserialize(from)?).map_err(serde::de::Error::custom)
 }
 
-/// Does every listener have an address of its own? For port 0 the kernel chooses one.
+/// Check that every listener has an address of its own. For port 0 the kernel chooses one.
 pub(super) fn check(addresses: &[(&'static str, SocketAddr)]) -> Result<(), ConfigError> {
     let mut taken = HashMap::new();
     for (protocol, address) in addresses.iter().copied() {

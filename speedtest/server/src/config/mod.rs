@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What an operator can set. All defaults are here; an error says where, what, and what is allowed.
+//! Settings of the operator. All defaults are here; an error gives the place, the problem and the
+//! allowed values.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -97,7 +98,7 @@ pub struct Log {
     pub format: LogFormat,
 }
 
-/// A fault in what the operator wrote: where, what, and what is allowed.
+/// Error in the operator's settings: place, problem and allowed values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {fault}")]
 pub struct ConfigError {
@@ -114,7 +115,7 @@ impl Config {
             .map_err(|error| ConfigError { place, fault: in_words(&error.to_string()) })
     }
 
-    /// Fills in what depends on the whole: without any listener, loopback is served.
+    /// Fill in defaults that depend on the whole: without any listener, serve on loopback.
     pub fn with_default_listeners(mut self) -> Config {
         if self.addresses().is_empty() {
             self.iperf3.push(Iperf3::at(SocketAddr::from(([127, 0, 0, 1], 5201))));
@@ -123,7 +124,7 @@ impl Config {
         self
     }
 
-    /// Every address to listen on, with the name of its section.
+    /// Return every address to listen on, with the name of its section.
     fn addresses(&self) -> Vec<(&'static str, SocketAddr)> {
         let iperf3 = self.iperf3.iter().map(|it| ("iperf3", it.listen));
         let http = self.http.iter().map(|it| ("http", it.listen));
@@ -132,7 +133,7 @@ impl Config {
         iperf3.chain(http).chain(https).chain(metrics).collect()
     }
 
-    /// Settings without effect, as what they are about is not configured.
+    /// Return settings without effect, because their subject is not configured.
     pub fn without_effect(&self) -> Vec<ConfigError> {
         let tls = self.tls.cert.is_some() || self.tls.key.is_some();
         let forgets = self.results.keep_addresses_days.is_some();
@@ -154,7 +155,7 @@ impl Config {
             .collect()
     }
 
-    /// Without a trusted proxy nobody could connect there.
+    /// Check that PROXY protocol has a trusted proxy; otherwise nobody could connect.
     fn check_proxied(&self) -> Result<(), ConfigError> {
         let iperf3 = self.iperf3.iter().any(|it| it.proxy_protocol).then_some("iperf3");
         let of = |all: &[Http], name| all.iter().any(|it| it.proxy_protocol).then_some(name);
@@ -170,7 +171,7 @@ impl Config {
         }
     }
 
-    /// Is every value in its range, and known to this kernel?
+    /// Check that every value is in its range and known to this kernel.
     pub fn check(&self, kernel: &Kernel) -> Result<(), ConfigError> {
         range::check("server.loops", self.server.loops as u64, &range::LOOPS)?;
         range::check("server.drain_s", self.server.drain_s, &range::DRAIN_S)?;
@@ -196,7 +197,7 @@ impl Config {
     }
 }
 
-/// A fault in the file without the names of Rust's types.
+/// Convert an error in the file to text without the names of Rust's types.
 fn in_words(fault: &str) -> String {
     let number = "expected a whole number without suffix, 0 or more";
     let types = ["expected usize", "expected u64", "expected u32"];

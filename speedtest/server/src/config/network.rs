@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A range of addresses: `10.0.0.0/8`, `2001:db8::/32`, or one address.
+//! Range of addresses: `10.0.0.0/8`, `2001:db8::/32`, or one address.
 
 use std::net::IpAddr;
 
@@ -13,7 +13,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// Is this address in the range? An IPv4 address counts as one however it is written.
+    /// Return whether this address is in the range. An IPv4 address counts as one in either
+    /// notation.
     pub fn contains(&self, address: IpAddr) -> bool {
         let prefix = u32::from(self.prefix);
         match (self.address, address.to_canonical()) {

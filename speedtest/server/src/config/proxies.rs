@@ -19,7 +19,7 @@ pub struct Proxies {
 }
 
 impl Proxies {
-    /// The client behind a connection, which may be a proxy's.
+    /// Return the client of a connection that may be a proxy's.
     pub fn client(&self, fields: &Fields, peer: IpAddr) -> IpAddr {
         fields.client(peer, self.field.into(), |address| self.are_trusted(address))
     }

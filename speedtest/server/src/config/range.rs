@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which numbers are allowed, in the file and as flags.
+//! Allowed numbers, in the file and as flags.
 
 use std::ops::RangeInclusive;
 
@@ -20,7 +20,7 @@ pub const KEEP_ADDRESSES_DAYS: Range = 0..=36_500;
 pub const TIME_SKEW_S: Range = 1..=86_400;
 pub const ANY: Range = 0..=u64::MAX;
 
-/// Reads a number of this range from a flag, or says what is allowed.
+/// Read a number of this range from a flag, or explain the range.
 pub fn whole<T: TryFrom<u64>>(
     range: Range,
 ) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {

@@ -34,8 +34,8 @@ fn fault(place: &str, fault: impl Into<String>) -> Result<(), ConfigError> {
 }
 
 impl ResultsTo {
-    /// The store of a flag, instead of the one in the file. Errors do not repeat its text: there may
-    /// be a password in it.
+    /// Take the store of a flag instead of the one in the file. Errors do not repeat its text: it
+    /// may hold a password.
     pub fn in_store(self, to: &str) -> Result<ResultsTo, ConfigError> {
         let rest = ResultsTo { jsonl: None, sqlite: None, postgresql: None, ..self };
         let scheme = to.split_once(':').map(|(scheme, path)| (scheme.to_ascii_lowercase(), path));
@@ -66,7 +66,7 @@ impl ResultsTo {
         }
     }
 
-    /// Is there a store?
+    /// Return whether there is a store.
     pub fn wanted(&self) -> bool {
         self.jsonl.is_some() || self.sqlite.is_some() || self.postgresql.is_some()
     }
@@ -104,7 +104,7 @@ impl ResultsTo {
     }
 }
 
-/// Reads a database's address. A fault repeats nothing of it, as a password may be in any part.
+/// Read a database's address. An error repeats nothing of it, as any part may hold a password.
 pub fn read_url(url: &str) -> Result<Config, String> {
     let cause = match Config::from_str(url) {
         Ok(config) if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One HTTP/1.1 connection: heads through the parser, bodies past it.
+//! One HTTP/1.1 connection: heads go through the parser, bodies past it.
 
 mod bodies;
 mod requests;
@@ -24,18 +24,18 @@ use crate::clients::{self, Displaced};
 use crate::ndt7::{PendingConnection, Waiting};
 
 const READ_BYTES: usize = 4096;
-/// How often data below the threshold is polled for, of which the kernel does not wake the loop.
+/// Interval to poll for data below the threshold, for which the kernel does not wake the loop.
 const LOOK: Duration = Duration::from_millis(100);
 
 enum Body {
     None,
-    /// Answer bytes still to be sent after the output.
+    /// Answer bytes still to send after the output.
     Sending(u64),
-    /// Request bytes still to come, which are dropped; the answer follows.
+    /// Request bytes still to drop; the answer follows.
     Dropping(u64),
-    /// The same, after the answer.
+    /// Request bytes still to drop, after the answer.
     Refused(u64),
-    /// Request bytes still to come, which are a result.
+    /// Request bytes still to come, which are a result to keep.
     Keeping(u64, Vec<u8>),
 }
 
@@ -52,13 +52,13 @@ pub struct Connection {
     flow: Option<Flow>,
     delivery: Delivery,
     client: IpAddr,
-    /// A requested ndt7 test, which takes this connection over.
+    /// Requested ndt7 test, which takes this connection over.
     leaving: Option<(Subtest, Request)>,
     deadline: Instant,
-    /// Bytes of bodies that were dropped, and how fast they come.
+    /// Dropped bytes of bodies, and their rate.
     dropped: u64,
     rate: Threshold,
-    /// The kernel wakes the loop for this many bytes.
+    /// Threshold for which the kernel wakes the loop, in bytes.
     threshold: i32,
     armed: Option<Instant>,
     counted: clients::Connection,
@@ -96,7 +96,7 @@ impl Connection {
         }
     }
 
-    /// A peer gets this long for its next byte.
+    /// Restart the time limit for the peer's next byte.
     fn progress(&mut self, cx: &Cx<'_>) {
         let limits = &self.shared.limits;
         let silent = self.flow.is_some().then(|| limits.idle());
@@ -138,7 +138,7 @@ impl Connection {
         }
     }
 
-    /// False when the socket takes no more for now.
+    /// Send output. Return false when the socket takes no more for now.
     fn write_output(&mut self, cx: &mut Cx<'_>) -> io::Result<bool> {
         while !self.output.is_empty() {
             match unless_blocked(self.wire.send(&self.output, &mut cx.turn))? {
@@ -155,7 +155,7 @@ impl Connection {
         Ok(true)
     }
 
-    /// False when the body has to wait for its socket or for its rate.
+    /// Move the body. Return false when it must wait for its socket or its rate.
     fn move_body(&mut self, cx: &mut Cx<'_>) -> io::Result<bool> {
         if self.flow.as_ref().is_some_and(|flow| flow.wait_until(cx.now).is_some()) {
             cx.wait_for(self.wire.interest(Interest::NOTHING));
@@ -171,7 +171,7 @@ impl Connection {
         }
     }
 
-    /// False when there is no whole head yet, or this turn answers no more.
+    /// Read a head. Return false when none is complete, or this turn answers no more.
     fn read_head(&mut self, cx: &mut Cx<'_>) -> io::Result<bool> {
         loop {
             if cx.turn.may(Work::Requests, 1) == 0 {
@@ -193,14 +193,14 @@ impl Connection {
             let most = self.heads.wants().min(READ_BYTES);
             match unless_blocked(self.wire.receive(&mut buffer[..most], &mut cx.turn))? {
                 Some(0) => return Err(ErrorKind::UnexpectedEof.into()),
-                // A head may come in pieces, but within the time of one step.
+                // A head may come in pieces, but within the time limit of one step.
                 Some(count) => self.heads.receive(&buffer[..count]),
                 None => return Ok(false),
             }
         }
     }
 
-    /// Counts what has moved; an error when the client may not move more.
+    /// Count moved bytes; an error means that the client may not move more.
     fn moved(&mut self, cx: &Cx<'_>, bytes: u64) -> io::Result<()> {
         if bytes == 0 {
             return Ok(());
@@ -215,7 +215,7 @@ impl Connection {
         }
     }
 
-    /// One timer at a time: the deadline, or what comes before it.
+    /// Set one timer: for the deadline, or for an earlier event.
     fn arm(&mut self, cx: &mut Cx<'_>) {
         let fd = self.fd();
         let look = self.delivery.settle(fd, self.wire.has_output(), cx.now);
@@ -248,12 +248,12 @@ impl Handler for Connection {
     }
 
     fn enter(&mut self, cx: &mut Cx<'_>) -> Next {
-        // Answers are written whole; waiting for more would only cost latency.
+        // Answers are written whole; delaying them would only cost latency.
         let _ = self.wire.socket().set_nodelay(true);
         self.counted.entered(cx.address());
         self.deadline = cx.now + self.shared.limits.pending();
         self.arm(cx);
-        // The first request may have come together with the end of a TLS handshake.
+        // The first request may have come with the end of a TLS handshake.
         self.attend(cx)
     }
 

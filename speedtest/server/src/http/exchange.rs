@@ -20,14 +20,14 @@ use super::routes::{self, Route, Service, MAX_RESULT_BYTES};
 use super::sessions::Refusal;
 use super::Context;
 
-/// Handed to the library at once.
+/// Bytes handed to the library at once.
 const PIECE_BYTES: usize = 256 << 10;
-/// One exchange's part of a turn.
+/// Share of one exchange in a turn, in bytes.
 const MOST_AT_ONCE: u64 = 1 << 20;
 
 static PIECES: LazyLock<Bytes> = LazyLock::new(|| Bytes::from_static(&HOT));
 
-/// The outcome of one step of an exchange.
+/// Outcome of one step of an exchange.
 pub enum Step {
     Moved,
     Waits,
@@ -50,7 +50,7 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// Answers at once where that is possible; the exchange is then complete.
+    /// Begin an exchange. Answer at once where possible; the exchange is then complete.
     pub fn begin(
         shared: &Arc<Context>,
         peer: IpAddr,
@@ -118,7 +118,7 @@ impl Exchange {
         Some(Exchange { shared, client, work, flow, respond, allow_origin })
     }
 
-    /// Moves what can be moved now.
+    /// Move all bytes that can move now.
     pub fn step(&mut self, cx: &Cx<'_>, context: &mut task::Context<'_>) -> Step {
         if self.wait_until(cx.now).is_some() {
             return Step::Waits;
@@ -205,7 +205,7 @@ impl Exchange {
         }
     }
 
-    /// The whole body is here.
+    /// Handle a complete body.
     fn received(&mut self) {
         match &self.work {
             Work::Keeping(_, kept) => {
@@ -226,7 +226,7 @@ impl Exchange {
         !matches!(self.work, Work::Sending(..))
     }
 
-    /// The time to wait for before more may move; none: now.
+    /// Return when more may move; None: now.
     pub fn wait_until(&self, now: Instant) -> Option<Instant> {
         self.flow.as_ref().and_then(|flow| flow.wait_until(now))
     }
@@ -242,7 +242,7 @@ impl Exchange {
     }
 }
 
-/// The request as HTTP/1.1 would have it; none: its method is not served.
+/// Convert the request to HTTP/1.1's; None: its method is not served.
 fn understood(head: &http::request::Parts) -> Option<Request> {
     let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
     let mut request = Request::new(Method::of(head.method.as_str())?, target);
@@ -257,7 +257,7 @@ fn understood(head: &http::request::Parts) -> Option<Request> {
     Some(request)
 }
 
-/// The length that the body shall have, if the client says.
+/// Return the announced length of the body, if there is one.
 fn declared(head: &http::request::Parts) -> Option<u64> {
     head.headers.get(http::header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
@@ -274,7 +274,7 @@ fn response(answer: Answer<'_>) -> Response<()> {
     response
 }
 
-/// Answers with a short text. The stream may be gone already; then there is nothing to do.
+/// Answer with a short text, unless the stream is gone already.
 fn answer(respond: &mut SendResponse<Bytes>, head: Answer<'_>, text: &str) {
     if let Ok(mut stream) = respond.send_response(response(head), text.is_empty()) {
         if !text.is_empty() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One body: its right to move, what has moved of it, and TCP_INFO meanwhile.
+//! One body: its right to move, its moved bytes, and its TCP_INFO.
 
 use std::os::fd::RawFd;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use crate::clients::ClientKey;
 use crate::counters::Counters;
 use crate::transfers::{Beside, Transfer};
 
-/// Bodies up to this long need no place of a test, as long as the client's allowance for them lasts:
-/// latency probes.
+/// Longest body that needs no place of a test while the client's allowance lasts, in bytes: latency
+/// probes.
 const SMALL_BYTES: u64 = 64 << 10;
 const DELIVERY_LOOK: Duration = Duration::from_millis(50);
 const SAMPLE_EVERY: Duration = Duration::from_millis(200);
@@ -34,17 +34,17 @@ pub struct Flow {
     watch: Option<Watch>,
 }
 
-/// What a body moves by.
+/// Right by which a body moves.
 enum Right {
-    /// A place of its client's test.
+    /// Place in its client's test.
     Test(Pass),
-    /// Its rate is reserved: it moves at this time.
+    /// Reserved rate: it moves at this time.
     Small(Instant),
-    /// It has none to move.
+    /// No bytes to move.
     Empty,
 }
 
-/// TCP_INFO of a body whose request had an id.
+/// TCP_INFO of a body whose request had an ID.
 struct Watch {
     id: String,
     started: Instant,
@@ -52,13 +52,13 @@ struct Watch {
     series: Series,
     next_sample: Instant,
     load_from: ThreadTime,
-    /// How long the body shall be, if that is known.
+    /// Length of the body, if known.
     whole: Option<u64>,
     beside: Arc<Beside>,
 }
 
 impl Watch {
-    /// What has moved, and until when.
+    /// Sample TCP_INFO; return the time of the next sample.
     fn look(&mut self, fd: RawFd) -> Instant {
         let now = Instant::now();
         if let Some(sample) = look(fd, now - self.started, self.bytes) {
@@ -69,7 +69,7 @@ impl Watch {
 }
 
 impl Flow {
-    /// A body of this client's begins, or may not. None bytes: its length is not known.
+    /// Begin a body of this client, or refuse it. `bytes` None: its length is not known.
     pub fn begin(
         shared: &Arc<Context>,
         client: ClientKey,
@@ -102,7 +102,7 @@ impl Flow {
         Ok(Flow { shared: Arc::clone(shared), client, account, sent, right: right?, watch })
     }
 
-    /// Counts what has moved. False: the client may not move more.
+    /// Count moved bytes. Return false if the client may not move more.
     #[must_use]
     pub fn moved(&mut self, bytes: u64, now: Instant) -> bool {
         if let Some(watch) = &mut self.watch {
@@ -128,7 +128,7 @@ impl Flow {
         !spent
     }
 
-    /// The time to wait for before more may move; none: now.
+    /// Return when more may move; None: now.
     pub fn wait_until(&self, now: Instant) -> Option<Instant> {
         match &self.right {
             Right::Test(_) => self.account.wait_until(now),
@@ -137,7 +137,7 @@ impl Flow {
         }
     }
 
-    /// Bytes to move at once.
+    /// Return the bytes to move at once.
     pub fn most_at_once(&self) -> u64 {
         match &self.right {
             Right::Test(_) => self.account.most_at_once(),
@@ -145,7 +145,7 @@ impl Flow {
         }
     }
 
-    /// Samples TCP_INFO if it is time, and returns when it will be again.
+    /// Sample TCP_INFO if it is time; return the time of the next sample.
     pub fn sample(&mut self, fd: RawFd, now: Instant) -> Option<Instant> {
         let watch = self.watch.as_mut()?;
         if now >= watch.next_sample {
@@ -155,7 +155,7 @@ impl Flow {
         Some(watch.next_sample)
     }
 
-    /// The body has ended, whole or not. Its right to move lasts until it is delivered.
+    /// End the body, complete or not. Its right to move lasts until it is delivered.
     pub fn finish(self, fd: RawFd, cx: &Cx<'_>, delivery: &mut Delivery) {
         if let Right::Test(pass) = self.right {
             delivery.passes.push(pass);
@@ -177,14 +177,14 @@ impl Flow {
     }
 }
 
-/// Bodies that are written but perhaps not delivered: a server that stops waits for them.
+/// Bodies that are written but perhaps not delivered: a stopping server waits for them.
 #[derive(Default)]
 pub struct Delivery {
     passes: Vec<Pass>,
 }
 
 impl Delivery {
-    /// Ends the bodies that have arrived, and returns when to check again if some have not.
+    /// End the delivered bodies; return when to check the others again.
     pub fn settle(&mut self, fd: RawFd, has_output: bool, now: Instant) -> Option<Instant> {
         if !self.passes.is_empty() && !has_output && is_delivered(fd) {
             self.passes.clear();
@@ -194,7 +194,7 @@ impl Delivery {
 }
 
 impl Context {
-    /// Lets one more body of this client move, by itself or as part of its test.
+    /// Let one more body of this client move, alone or as part of its test.
     fn right(
         &self,
         client: ClientKey,

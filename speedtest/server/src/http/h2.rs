@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One HTTP/2 connection. The h2 library keeps frames, streams and windows; this handler polls it on
-//! every event until nothing moves or the turn is over, and moves the bodies of its exchanges.
+//! One HTTP/2 connection. The h2 library keeps frames, streams and windows. This handler polls it
+//! on every event until nothing moves or the turn is over, and moves the bodies of its exchanges.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -26,15 +26,16 @@ use super::Context;
 use crate::clients::{self, Displaced};
 use crate::counters::Counters;
 
-/// Bodies are dropped or counted as they arrive, so a large window costs no memory. These let one
-/// stream carry 10 Gbit/s over 50 ms, and a connection four of them.
+/// Receive window of a stream. Bodies are dropped or counted as they arrive, so a large window
+/// costs no memory. These windows let one stream carry 10 Gbit/s over 50 ms, and a connection four
+/// of them.
 const STREAM_WINDOW: u32 = 64 << 20;
 const CONNECTION_WINDOW: u32 = 256 << 20;
 const MOST_STREAMS: u32 = 128;
 /// Bytes of one stream that wait in the library for the socket; they are part of the hot buffer.
 const SEND_BUFFER: usize = 256 << 10;
 
-/// Set when the library has more to do.
+/// Flag that is set when the library has more to do.
 #[derive(Default)]
 struct Woken(AtomicBool);
 
@@ -62,14 +63,14 @@ pub struct Connection {
     armed: Option<Instant>,
     /// The server stops: no new requests.
     leaving: bool,
-    /// The peer floods, and is told so.
+    /// The peer floods and has been notified.
     calmed: bool,
     /// Everything is sent; the peer may still be reading.
     lingering: bool,
     counted: clients::Connection,
 }
 
-/// Why a connection ends; the peer has been informed.
+/// The connection ends; the peer has been informed.
 struct Over;
 
 impl Connection {
@@ -106,15 +107,16 @@ impl Connection {
         }
     }
 
-    /// A peer gets this long for its next request or byte of a body; other frames do not count.
+    /// Restart the time limit for the peer's next request or byte of a body; other frames do not
+    /// count.
     fn progress(&mut self, cx: &Cx<'_>) {
         let limits = &self.shared.limits;
         let silent = (!self.exchanges.is_empty()).then(|| limits.idle());
         self.deadline = cx.now + silent.map_or(limits.step(), |idle| idle.min(limits.step()));
     }
 
-    /// Does what can be done now. Everything that moves is read or written by the library, so the
-    /// budget of its connection ends this loop, too.
+    /// Do all work that is possible now. The library reads and writes everything that moves, so the
+    /// budget of its connection also ends this loop.
     fn turn(&mut self, cx: &mut Cx<'_>) -> Result<(), Over> {
         if self.reading_waits(cx) {
             self.link.pause_reading();
@@ -131,7 +133,7 @@ impl Connection {
             if progressed {
                 self.progress(cx);
             }
-            // What the library read is consumed, so it may read on.
+            // The library's input is consumed, so it may read on.
             let read_on = !self.reading_waits(cx) && self.link.may_read();
             if !progressed && !read_on && !self.woken.0.load(Ordering::Relaxed) {
                 break;
@@ -147,7 +149,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Lets the library read and write, and takes new requests. True: there were some.
+    /// Let the library read and write, and take new requests. Return true if there were some.
     fn accept(&mut self, cx: &mut Cx<'_>) -> bool {
         let mut context = task::Context::from_waker(&self.waker);
         if let Machine::Opening(opening) = self.machine.as_mut() {
@@ -189,7 +191,7 @@ impl Connection {
         for (request, respond) in new {
             self.begin(cx, request, respond);
         }
-        // The library has already queued why it ends the connection.
+        // The library has already queued the reason why it ends the connection.
         self.lingering |= ended;
         some
     }
@@ -206,7 +208,7 @@ impl Connection {
         self.exchanges.extend(began);
     }
 
-    /// Moves the bodies of all exchanges. False: nothing has moved and none has ended.
+    /// Move the bodies of all exchanges. Return false if nothing moved and none ended.
     fn move_bodies(&mut self, cx: &mut Cx<'_>) -> bool {
         let mut context = task::Context::from_waker(&self.waker);
         let mut moved = false;
@@ -227,16 +229,17 @@ impl Connection {
         moved
     }
 
-    /// An upload has reached its rate: nothing is read until it may go on, so nothing piles up.
+    /// Return whether an upload has reached its rate. Nothing is read until it may continue, so no
+    /// data accumulates.
     fn reading_waits(&self, cx: &Cx<'_>) -> bool {
         self.exchanges.iter().any(|one| one.receives() && one.wait_until(cx.now).is_some())
     }
 
-    /// One timer at a time: the deadline, or what comes before it.
+    /// Set one timer: for the deadline, or for an earlier event.
     fn arm(&mut self, cx: &mut Cx<'_>) {
         let fd = self.link.fd();
         let has_output = self.link.has_output();
-        // A peer that reads slowly has its bytes only once it has closed.
+        // Only a peer's close shows that a slow reader has its bytes.
         let look = self.delivery.settle(fd, has_output || self.leaving, cx.now);
         let mut at = look.map_or(self.deadline, |look| look.min(self.deadline));
         for exchange in &mut self.exchanges {
@@ -250,8 +253,8 @@ impl Connection {
         }
     }
 
-    /// Waits for the peer to close first: whatever it sends to a socket that is gone would make its
-    /// kernel throw away what it has not read yet.
+    /// Wait for the peer to close first. If it sent to a closed socket, its kernel would discard
+    /// what it has not read yet.
     fn linger(&mut self, cx: &mut Cx<'_>) -> Result<(), Over> {
         self.link.flush().map_err(|_| Over)?;
         if self.exchanges.is_empty() {
@@ -292,7 +295,7 @@ impl Handler for Connection {
     }
 
     fn enter(&mut self, cx: &mut Cx<'_>) -> Next {
-        // Frames leave in large pieces already; waiting for more would only cost latency.
+        // Frames leave in large pieces already; delaying them would only cost latency.
         let _ = self.link.with_wire(|wire| wire.socket().set_nodelay(true));
         self.counted.entered(cx.address());
         self.deadline = cx.now + self.shared.limits.pending();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The server's counters in Prometheus' text format.
+//! Counters of the server in Prometheus' text format.
 
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
@@ -68,7 +68,7 @@ pub fn page(shared: &Context) -> String {
     page
 }
 
-/// How long the turns of each event loop are, and how long ready sockets wait for theirs.
+/// Write the turn times of each event loop, and the delays of ready sockets.
 fn loops(page: &mut String, shared: &Context) {
     let readings: Vec<LoopReading> = shared.lanes.meters().map(LoopMeter::read).collect();
     let mut each = |name: &str, help: &str, kind: &str, value: &dyn Fn(&LoopReading) -> f64| {

@@ -2,9 +2,10 @@
 //! HTTP/1.1, clear and TLS, and HTTP/2: LibreSpeed's endpoints, responsiveness, the project's own
 //! page, health and metrics.
 //!
-//! [`page`] is the project's own page. [`connection`] owns a socket and moves bodies: downloads from the hot buffer, uploads dropped in the
-//! kernel where the connection is clear. [`h2`] and [`exchange`] do the same for HTTP/2. [`routes`]
-//! decides what a request gets, [`sessions`] whether its client may test now; [`flow`] is one body.
+//! [`page`] is the project's own page. [`connection`] owns a socket and moves bodies: downloads
+//! from the hot buffer, uploads dropped in the kernel for clear text. [`h2`] and [`exchange`] do
+//! the same for HTTP/2. [`routes`] decides the answer to a request, [`sessions`] whether its client
+//! may test now; [`flow`] is one body.
 
 mod connection;
 mod exchange;
@@ -36,9 +37,9 @@ use crate::transfers::Transfers;
 use connection::Connection;
 pub use sessions::Sessions;
 
-/// What the connections of all HTTP addresses share.
+/// State that the connections of all HTTP addresses share.
 pub struct Context {
-    /// What pages call this server; none: the host's name.
+    /// Server name on pages; None: the host's name.
     pub server_name: Option<String>,
     pub limits: Limits,
     pub cors: Cors,
@@ -52,18 +53,18 @@ pub struct Context {
     pub keeper: Arc<Keeper>,
     pub other_load: Arc<OtherLoadMeter>,
     pub log: Logger,
-    /// Whose turns are told in the metrics.
+    /// Loops whose turns the metrics report.
     pub lanes: Lanes,
-    /// For the WebSockets that ask for its tests.
+    /// State for WebSockets that request ndt7 tests.
     pub ndt7: Arc<ndt7::Context>,
 }
 
-/// The answer to a connection for which there is no room.
+/// Answer to a connection for which there is no room.
 pub const BUSY: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 6\r\nContent-Length: 0\r\n\
     Connection: close\r\n\r\n";
 
-/// Makes the handlers of connections to one clear-text address.
+/// Make the handlers of connections to one clear-text address.
 pub fn accept(shared: Arc<Context>, service: Service) -> Accept {
     Arc::new(move |accepted| {
         let wire = Wire::Clear(accepted.socket);
@@ -77,7 +78,7 @@ pub fn accept(shared: Arc<Context>, service: Service) -> Accept {
     })
 }
 
-/// Makes the handlers of connections to one TLS address.
+/// Make the handlers of connections to one TLS address.
 pub fn accept_tls(shared: Arc<Context>, identity: Arc<Identity>) -> Accept {
     let for_requests = Arc::clone(&shared);
     let then: Then = Arc::new(move |wire, peer, counted| {

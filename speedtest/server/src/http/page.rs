@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The project's own page: its files, all of them served from here, and what it says of this server.
+//! The project's own page: its files, all served from here, and its data about this server.
 
 use std::net::IpAddr;
 
@@ -13,7 +13,7 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 macro_rules! files {
     ($($path:literal: $content_type:ident $file:literal,)*) => {
-        /// The type and the content of a file of the page.
+        /// Return type and content of a file of the page.
         pub fn file(path: &str) -> Option<(&'static str, &'static str)> {
             Some(match path {
                 $($path => ($content_type, include_str!(concat!("../../page/", $file))),)*
@@ -40,7 +40,7 @@ files! {
     "/worker.js": SCRIPT "worker.js",
 }
 
-/// What the page tells of this server and of how its client reaches it.
+/// Return the page's data about this server and its client's address.
 pub fn about(name: Option<&str>, client: IpAddr) -> Value {
     let name = name.map(str::to_owned).or_else(sys::host_name);
     let family = if client.to_canonical().is_ipv4() { "IPv4" } else { "IPv6" };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What does a request get?
+//! Route of a request.
 
 use std::net::IpAddr;
 
@@ -14,17 +14,17 @@ use super::{metrics, page};
 use crate::config::Cors;
 use crate::transfers;
 
-/// Longest body that is read and not dropped: a result.
+/// Longest body that is read and not dropped, in bytes: a result.
 pub const MAX_RESULT_BYTES: u64 = 16 << 10;
 
-/// What an HTTP address offers.
+/// Service of an HTTP address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Service {
     Tests,
     Metrics,
 }
 
-/// What is done with a request once its head is known.
+/// Action for a request once its head is known.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Route {
     Text {
@@ -32,13 +32,13 @@ pub enum Route {
         content_type: &'static str,
         body: String,
     },
-    /// This many bytes of test data.
+    /// Send this many bytes of test data.
     Garbage(u64),
-    /// The body is dropped and counted, then an empty answer.
+    /// Drop and count the body, then send an empty answer.
     Discard,
-    /// The body is a result to be kept.
+    /// Keep the body as a result.
     Result,
-    /// The connection becomes a WebSocket.
+    /// Turn the connection into a WebSocket.
     Ndt7(Subtest),
 }
 
@@ -119,7 +119,7 @@ fn responsiveness(request: &Request, scheme: &str) -> Option<Route> {
     })
 }
 
-/// The origin, if a page of it may read the answer to this request.
+/// Return the origin if a page of it may read the answer to this request.
 pub fn allow_origin(cors: &Cors, request: &Request) -> Option<String> {
     let origins = &cors.origins;
     if origins.iter().any(|origin| origin == "*") {
@@ -129,7 +129,7 @@ pub fn allow_origin(cors: &Cors, request: &Request) -> Option<String> {
     request.fields.origin.clone().filter(|origin| origins.contains(origin))
 }
 
-/// May this request's id be kept? Ids are chosen by clients.
+/// Return the request's ID if it may be kept. Clients choose IDs.
 pub fn test_id(request: &Request) -> Option<String> {
     let id = request.query("id")?;
     let short = (1..=transfers::MAX_ID_BYTES).contains(&id.len());

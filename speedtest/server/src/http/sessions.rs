@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What one client moves over HTTP without a longer pause counts as one test, with a test's limits.
+//! Tests over HTTP: the bodies of one client without a longer pause, with a test's limits.
 //!
-//! A test over HTTP is many requests on several connections, and nothing says which is the last one.
-//! So the first body takes the right to run a test, and a pause of [`PAUSE`] gives it back.
+//! A test over HTTP is many requests on several connections, and nothing marks the last one. So the
+//! first body takes the right to run a test, and a pause of [`PAUSE`] releases it.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,26 +12,26 @@ use std::time::{Duration, Instant};
 use crate::clients::ClientKey;
 use crate::config::Limits;
 
-/// A client that moves nothing for so long has ended its test.
+/// Pause after which a client's test has ended.
 const PAUSE: Duration = Duration::from_secs(5);
-/// And a test that has not ended begins its next body within this.
+/// Time within which a running test begins its next body.
 const BREATH: Duration = Duration::from_secs(1);
-/// When a client may try again after a refusal: the other test has then ended, or still runs.
+/// Seconds after which a client may retry: the other test has then ended, or still runs.
 const RETRY_AFTER_S: u64 = 6;
 
-/// Something that is kept as long as the test, such as its ticket.
+/// Object that is kept as long as the test, such as its ticket.
 pub type Place = Box<dyn Send>;
 
-/// Why no body may move now.
+/// Reason why no body may move now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// As many tests run as may run.
+    /// The most tests are running.
     Full,
     /// This client has used its bytes or its time, and has not paused since.
     Spent,
-    /// This client has used its bytes for so long.
+    /// This client has used its bytes for this long.
     Until(Duration),
-    /// This client has too much waiting for its rate already, or reports too much.
+    /// This client has too much waiting for its rate, or reports too much.
     TooFast,
 }
 
@@ -43,7 +43,7 @@ impl Refusal {
         }
     }
 
-    /// Seconds after which the client may try again.
+    /// Return the seconds after which the client may retry.
     pub fn retry_after_s(self) -> u64 {
         match self {
             Refusal::Until(left) => left.as_secs() + 1,
@@ -52,7 +52,7 @@ impl Refusal {
     }
 }
 
-/// The tests over HTTP that run, by client.
+/// Running tests over HTTP, by client.
 #[derive(Default)]
 pub struct Sessions {
     by_client: Mutex<HashMap<ClientKey, Session>>,
@@ -65,14 +65,14 @@ struct Session {
     _place: Place,
 }
 
-/// What all bodies of one test have moved, on whatever connection.
+/// Bytes of all bodies of one test, on any connection.
 struct Spending {
     started: Instant,
     bytes: AtomicU64,
     limits: Limits,
 }
 
-/// The right of one body to move, as part of its client's test.
+/// Right of one body to move, as part of its client's test.
 pub struct Pass {
     sessions: Arc<Sessions>,
     client: ClientKey,
@@ -84,7 +84,7 @@ impl Sessions {
         self.by_client.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets one more body move. `admit` gives a new test its place, if there is one.
+    /// Let one more body move. `admit` gives a new test its place, if there is one.
     pub fn enter(
         self: &Arc<Sessions>,
         client: ClientKey,
@@ -115,7 +115,7 @@ impl Sessions {
         Ok(Pass { sessions: Arc::clone(self), client, spending })
     }
 
-    /// Ends the tests whose clients pause.
+    /// End the tests whose clients pause.
     pub fn sweep(&self, now: Instant) {
         let mut by_client = self.locked();
         let rests = |session: &Session| {
@@ -130,12 +130,13 @@ impl Sessions {
         drop(ended);
     }
 
-    /// Does this client's test still run? A page asks for its next body soon after the last.
+    /// Return whether this client's test still runs. A page requests its next body soon after the
+    /// last.
     pub fn runs(&self, client: ClientKey, now: Instant) -> bool {
         self.locked().get(&client).is_some_and(|session| session.runs(now))
     }
 
-    /// Does any client's test still run?
+    /// Return whether any client's test still runs.
     pub fn any_runs(&self, now: Instant) -> bool {
         self.locked().values().any(|session| session.runs(now))
     }
@@ -157,12 +158,12 @@ impl Spending {
 }
 
 impl Pass {
-    /// Counts what has moved.
+    /// Count moved bytes.
     pub fn moved(&self, bytes: u64) {
         self.spending.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// This test has used all that it may have.
+    /// Return whether this test has used its limits.
     pub fn is_spent(&self, now: Instant) -> bool {
         self.spending.is_spent(now)
     }
@@ -195,7 +196,7 @@ mod tests {
     fn the_bodies_of_a_client_share_one_place_until_it_rests() {
         let (sessions, now, limits) = (Arc::default(), Instant::now(), Limits::default());
         let first = Sessions::enter(&sessions, client(1), now, &limits, place);
-        // No further place is asked for.
+        // No further place is requested.
         let second = Sessions::enter(&sessions, client(1), now, &limits, || None);
         assert!(first.is_ok() && second.is_ok());
         let other = Sessions::enter(&sessions, client(2), now, &limits, || None);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! May this client test? iperf3's authentication: user, password and time, encrypted with the server's
-//! public RSA key, in base64.
+//! iperf3's authentication: user, password and time, encrypted with the server's public RSA key, in
+//! base64.
 //!
-//! Whatever is wrong, the client learns only that it was refused; the log says why. Each token is
+//! On any error the client learns only that it was refused; the log has the reason. Each token is
 //! valid for one test.
 
 use std::collections::HashMap;
@@ -23,17 +23,17 @@ use crate::config::{AuthFiles, ConfigError, Padding};
 
 type Hash = [u8; SHA256_OUTPUT_LEN];
 
-/// The users of one address.
+/// Users of one address.
 pub struct Auth {
     oaep: Option<OaepPrivateDecryptingKey>,
     pkcs1: Option<Pkcs1PrivateDecryptingKey>,
     users: HashMap<String, Hash>,
     skew_s: i64,
-    /// Tokens that were used, and until when they would be accepted again.
+    /// Used tokens, and the time until which they would be accepted again.
     used: Mutex<HashMap<Hash, i64>>,
 }
 
-/// Why not. For the log only.
+/// Reason of a refusal, for the log only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Denied {
     #[error("it sent no token")]
@@ -49,7 +49,7 @@ pub enum Denied {
 }
 
 impl Auth {
-    /// Reads key and users; call while they may still be read.
+    /// Read key and users; call it while they may still be read.
     pub fn load(place: &str, files: &AuthFiles) -> Result<Auth, ConfigError> {
         let fault = |key: &str, path: &Path, why: &str| ConfigError {
             place: format!("{place}.{key}"),
@@ -81,7 +81,7 @@ impl Auth {
         })
     }
 
-    /// The name of the user; `now` is in seconds since 1970.
+    /// Return the name of the user; `now` is in seconds since 1970.
     pub fn user(&self, token: Option<&str>, now: i64) -> Result<String, Denied> {
         let token = token.ok_or(Denied::NoToken)?;
         let plain = self.decrypt(token).ok_or(Denied::Undecipherable)?;
@@ -114,7 +114,7 @@ impl Auth {
         })
     }
 
-    /// Only tokens of users are kept, and only as long as they are valid.
+    /// Record a token as used. Only users' tokens are kept, and only as long as they are valid.
     fn use_once(&self, token: Hash, now: i64, time: i64) -> Result<(), Denied> {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.retain(|_, until| *until >= now);
@@ -131,7 +131,7 @@ fn sha256(bytes: &[u8]) -> Hash {
     hash
 }
 
-/// The content of a token: three lines, in this order.
+/// Split the content of a token: three lines, in this order.
 fn credentials(plain: &str) -> Option<(&str, &str, i64)> {
     let mut lines = plain.split('\n');
     let mut value = |key: &str| Some(lines.next()?.strip_prefix(key)?.trim_start());
@@ -139,7 +139,7 @@ fn credentials(plain: &str) -> Option<(&str, &str, i64)> {
     Some((user, password, time.trim_end_matches('\0').trim_end().parse().ok()?))
 }
 
-/// Lines of `user,SHA256`; the hash is that of `{user}password`, as iperf3 wants it.
+/// Read lines of `user,SHA256`; the hash is that of `{user}password`, as in iperf3.
 fn users(text: &str) -> Result<HashMap<String, Hash>, String> {
     let lines = text.lines().map(str::trim).enumerate();
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
@@ -171,7 +171,7 @@ fn unhex(text: &str) -> Option<Hash> {
     Some(hash)
 }
 
-/// A key in PEM without a password, of either kind that OpenSSL writes.
+/// Read a PEM key without a password, of either type that OpenSSL writes.
 fn private_key(path: &Path) -> Result<PrivateDecryptingKey, String> {
     let pem = std::fs::read(path).map_err(|error| error.to_string())?;
     let wrong = "no RSA key in PEM without a password";
@@ -183,7 +183,7 @@ fn private_key(path: &Path) -> Result<PrivateDecryptingKey, String> {
     PrivateDecryptingKey::from_pkcs8(&pkcs8).map_err(|error| format!("{wrong}: {error}"))
 }
 
-/// RFC 5958: version 0, the algorithm rsaEncryption, the key as RFC 8017 has it.
+/// Wrap a key by RFC 5958: version 0, algorithm rsaEncryption, the key by RFC 8017.
 fn pkcs8_of(pkcs1: &[u8]) -> Vec<u8> {
     const VERSION: [u8; 3] = [2, 1, 0];
     const RSA: [u8; 15] = [0x30, 13, 6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1, 5, 0];
@@ -191,7 +191,7 @@ fn pkcs8_of(pkcs1: &[u8]) -> Vec<u8> {
     der(0x30, &[&VERSION[..], &RSA[..], &key[..]].concat())
 }
 
-/// Tag, length, value.
+/// Encode tag, length, value.
 fn der(tag: u8, value: &[u8]) -> Vec<u8> {
     let length = value.len().to_be_bytes();
     let length = &length[length.iter().take_while(|byte| **byte == 0).count()..];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One control connection, from its cookie to its last byte. [`stages`] are those of its test.
+//! One control connection, from its cookie to its last byte; [`stages`] has the stages of its test.
 
 mod stages;
 
@@ -28,7 +28,7 @@ use crate::clients::{ClientKey, Connection, Displaced};
 use crate::config::Iperf3;
 use crate::counters::Counters;
 
-/// More than any step needs at once; results are the longest.
+/// Bytes to read at once: more than any step needs; results are the longest.
 const READ_BYTES: usize = 4096;
 
 pub struct Control {
@@ -43,13 +43,13 @@ pub struct Control {
     auth: Option<Arc<Auth>>,
     machine: Server,
     cookie: Option<Cookie>,
-    /// Where this connection waits in the queue.
+    /// Place of this connection in the queue.
     queued: Option<Place>,
     // Order matters: a test ends before its ticket lets the next one in.
     running: Option<Running>,
     ticket: Option<Ticket>,
-    /// Of a test that waits for its ticket, or with it until another UDP test of the same address has
-    /// opened its streams.
+    /// Parameters of a test that waits for its ticket, or with it until another UDP test of the
+    /// same address has opened its streams.
     params: Option<Box<Params>>,
     deadline: Instant,
     next_look: Instant,
@@ -97,7 +97,7 @@ impl Control {
         self.allow(cx, self.shared.limits.step());
     }
 
-    /// Reads what the state machine wants, acts on it, then writes its output.
+    /// Read what the state machine wants, act on it, then write its output.
     fn read(&mut self, cx: &mut Cx<'_>) -> Next {
         let mut buffer = [0; READ_BYTES];
         while self.machine.wants() > 0 && !self.over {
@@ -126,7 +126,7 @@ impl Control {
         self.flush(cx)
     }
 
-    /// What arrived goes to the state machine, and counts in this turn.
+    /// Pass received bytes to the state machine, and count them in this turn.
     fn count_and_take(
         &mut self,
         cx: &mut Cx<'_>,
@@ -155,7 +155,7 @@ impl Control {
         None
     }
 
-    /// A known cookie: one more stream of its test. A new one: a client that shall say what it wants.
+    /// Handle a cookie. A known one adds a stream to its test; a new one begins a client's request.
     fn join_or_ask(&mut self, cx: &mut Cx<'_>, cookie: Cookie) -> Option<Next> {
         if let Some(test) = self.shared.tests.find(&cookie) {
             let (socket, mut connection) = (self.socket.take()?, self.connection.take()?);
@@ -180,7 +180,7 @@ impl Control {
         None
     }
 
-    /// The parameters are known and their sender may test: only now there is a place for it.
+    /// Request a place for the test: its parameters are known and its client may test.
     fn request(&mut self, cx: &mut Cx<'_>, params: Box<Params>) {
         if let Some((why, code)) = objection(&self.shared, &self.account, &params, cx.now) {
             return self.fail(&why, code);
@@ -246,12 +246,12 @@ impl Control {
             .warn("test failed", json!({"client": self.peer.to_string(), "because": why}));
         self.machine.fail(code);
         self.over = true;
-        // Its end is certain, however slowly the client reads why.
+        // The end is certain, however slowly the client reads the reason.
         self.running = None;
         self.ticket = None;
     }
 
-    /// The connection is over; what its streams have counted may still have to be collected.
+    /// End the connection; its streams' counters may still have to be collected.
     fn left(&mut self, cx: &mut Cx<'_>, how: &str) -> Next {
         if let Some(socket) = self.socket.take() {
             cx.give_away(&socket);
@@ -259,7 +259,7 @@ impl Control {
         self.abort(cx, how)
     }
 
-    /// An error once a stream has it.
+    /// Return the socket; it is an error once a stream has it.
     fn socket(&self) -> io::Result<&TcpStream> {
         self.socket.as_ref().ok_or_else(|| ErrorKind::NotConnected.into())
     }
@@ -291,7 +291,7 @@ impl Handler for Control {
 
     fn enter(&mut self, cx: &mut Cx<'_>) -> Next {
         if let Some(stream) = &self.socket {
-            // A peer that is gone already shows at the first read.
+            // A peer that has gone already shows at the first read.
             let _ = stream.set_nodelay(true);
             let _ = socket::keep_alive(stream);
         }
@@ -333,7 +333,7 @@ impl Handler for Control {
                 self.queued = None;
                 self.refuse("its turn did not come in time");
             }
-            // Otherwise its turn has just come, and the note about it is on its way.
+            // Otherwise it has just been admitted, and the message is on its way.
             return self.flush(cx);
         }
         if self.over || self.cookie.is_none() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The UDP socket beside each iperf3 address: every connect message gets a connected socket of its own.
+//! UDP socket of each iperf3 address: every connect message gets a connected socket of its own.
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
@@ -33,7 +33,8 @@ impl DatagramListener {
         Ok(DatagramListener { socket, address, shared, listening, arrivals: 0 })
     }
 
-    /// A connect message belongs to the only test that this client's address is opening streams for.
+    /// Handle a connect message. It belongs to the only test that is opening streams for this
+    /// client's address.
     fn connect(&mut self, cx: &Cx<'_>, peer: SocketAddr) -> io::Result<()> {
         let Some(test) = self.shared.tests.opening_datagrams(peer.ip()) else { return Ok(()) };
         let socket = socket::bind_udp(self.address)?;
@@ -71,7 +72,7 @@ impl Handler for DatagramListener {
                 }
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                // The error of a reply that a peer refused; this socket goes on.
+                // A peer rejected a reply; this socket continues.
                 Err(_) => {}
             }
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! iperf3's protocol on top of the loops.
 //!
-//! Every connection begins in [`control::Control`] with a cookie. A new cookie opens a test; a known one
-//! makes the connection a stream of its test, which moves to the stream's loop.
+//! Every connection begins in [`control::Control`] with a cookie. A new cookie opens a test. A
+//! known one makes the connection a stream of its test, which moves to the stream's loop.
 
 mod auth;
 mod control;
@@ -31,10 +31,10 @@ use crate::other_load::OtherLoadMeter;
 use crate::results::Keeper;
 use control::Control;
 
-/// What the tests of all iperf3 addresses share.
+/// State that the tests of all iperf3 addresses share.
 pub struct Context {
     pub limits: Limits,
-    /// Between two samples of TCP_INFO.
+    /// Interval between two samples of TCP_INFO.
     pub sample_every: Duration,
     pub kernel: Kernel,
     pub log: Logger,
@@ -47,10 +47,10 @@ pub struct Context {
     pub tests: Registry,
 }
 
-/// The state ACCESS_DENIED: a client says that the server is busy.
+/// The state ACCESS_DENIED: a client reports that the server is busy.
 pub const BUSY: &[u8] = b"\xff";
 
-/// Makes the handlers of connections to one iperf3 address.
+/// Make the handlers of connections to one iperf3 address.
 pub fn accept(shared: Arc<Context>, listen: Arc<Iperf3>, auth: Option<Auth>) -> Accept {
     let auth = auth.map(Arc::new);
     Arc::new(move |accepted| {

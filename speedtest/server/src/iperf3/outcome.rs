@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The end of a test: results for the client, a record for the operator, the verdict.
+//! End of a test: results for the client, a record for the operator, the verdict.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -15,16 +15,16 @@ use speedtest_proto::verdict::{judge, Evidence, Load, OtherLoad, Verdict};
 use super::test::Test;
 use crate::results::seconds;
 
-/// Everything that is known at the end.
+/// All data at the end of a test.
 #[derive(Clone, Copy)]
 pub struct Side<'a> {
     pub test: &'a Test,
     pub load: ProcessLoad,
     pub other_load: OtherLoad,
     pub link_bps: Option<u64>,
-    /// None: the client has left without.
+    /// None: the client has left without results.
     pub client: Option<&'a Results>,
-    /// How long the client took to answer right after the test.
+    /// Time that the client took to answer right after the test.
     pub loaded_rtt: Option<Duration>,
 }
 
@@ -36,16 +36,16 @@ pub struct Record {
     more_streams: usize,
 }
 
-/// Streams whose TCP_INFO series goes into a record, about 25 KB each; the client is sent all of them.
+/// Streams whose TCP_INFO series goes into a record, about 25 KB each; the client gets all of them.
 const KEPT_SERIES: usize = 16;
 
-/// Does this test end by amount, so that both sides can count the same bytes?
+/// Return whether this test ends by amount, so that both sides can count the same bytes.
 pub fn counts_exactly(params: &Params) -> bool {
     let tcp = params.transport == Transport::Tcp;
     tcp && params.amount_bytes().is_some() && params.omit_s == 0
 }
 
-/// What the client reports to have sent, for each stream that this side receives.
+/// Return the bytes that the client reports to have sent, for each stream that this side receives.
 pub fn client_bytes<'a>(
     params: &'a Params,
     client: &'a Results,
@@ -100,7 +100,7 @@ impl Record {
         fields
     }
 
-    /// The same with the streams' TCP_INFO, to be kept.
+    /// Return the fields with the streams' TCP_INFO, to be kept.
     pub fn kept_fields(&self, peer: SocketAddr) -> Value {
         let mut fields = self.log_fields(peer);
         fields["series"] = self.series.clone();
@@ -150,7 +150,8 @@ fn stream_result(stream: &Ended) -> StreamResult {
     }
 }
 
-/// One direction of the test: rate, verdict, RFC 6349. None without data in that direction.
+/// Describe one direction of the test: rate, verdict, RFC 6349. None without data in that
+/// direction.
 fn direction(side: Side<'_>, ended: &[Ended], sent: bool) -> Option<Value> {
     let streams: Vec<&Ended> = ended.iter().filter(|stream| stream.sent == sent).collect();
     let first = streams.first()?;
@@ -180,7 +181,7 @@ fn direction(side: Side<'_>, ended: &[Ended], sent: bool) -> Option<Value> {
     }))
 }
 
-/// One direction of a UDP test: there is no window and no retransmission to judge by.
+/// Describe one direction of a UDP test: it has no window or retransmission to judge by.
 fn datagram_direction(streams: &[&Ended], sent: bool, bytes: u64, duration_s: f64) -> Value {
     let counted = || streams.iter().filter_map(|stream| stream.report.datagrams);
     let jitter_s = counted().map(|stream| stream.all.jitter_s).sum::<f64>() / streams.len() as f64;

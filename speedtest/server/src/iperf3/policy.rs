@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which tests does this server run, and which of iperf3's errors does a client get?
+//! Tests that this server accepts, and the iperf3 error of a rejection.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use crate::accounts::Account;
 use crate::config::Limits;
 use crate::log::unix_s;
 
-/// Why this server will not run such a test.
+/// Return why this server rejects such a test.
 pub fn objection(
     shared: &Context,
     account: &Account,
@@ -38,19 +38,19 @@ pub fn objection(
     Some((format!("{requested} bytes requested, {} allowed", limits.bytes), ErrorCode::TotalRate))
 }
 
-/// Why a test that has moved so many bytes may not go on.
+/// Return why a test that has moved `bytes` may not continue.
 pub fn beyond_limit(limits: &Limits, bytes: u64) -> Option<String> {
     let most = limits.bytes;
     (most > 0 && bytes > most).then(|| format!("{bytes} bytes moved, {most} allowed"))
 }
 
-/// Why this client may not move more for now.
+/// Return why this client may not move more for now.
 pub fn spent(account: &Account, now: Instant) -> Option<String> {
     let left = account.spent_for(now)?;
     Some(format!("limits.client_bytes are used up; again in {} s", left.as_secs() + 1))
 }
 
-/// Is this client a user, where only users may test?
+/// Authenticate the client, if only users may test.
 pub fn authenticate(
     shared: &Context,
     auth: Option<&Auth>,
@@ -63,7 +63,7 @@ pub fn authenticate(
     Ok(())
 }
 
-/// The error code for a client's own mistake.
+/// Return the error code for a client's own mistake.
 pub fn error_code(error: &ProtocolError) -> ErrorCode {
     use ProtocolError as E;
     match error {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a control connection keeps of its test between CREATE_STREAMS and the end.
+//! State of a control connection's test between CREATE_STREAMS and the end.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,13 +15,13 @@ use super::Context;
 use crate::accounts::Account;
 use crate::other_load::SinceBegin;
 
-/// A test that has begun; dropping it ends its streams.
+/// Test that has begun; dropping it ends its streams.
 pub struct Running {
     pub shared: Arc<Context>,
     account: Arc<Account>,
     pub cookie: Cookie,
     pub test: Arc<Test>,
-    /// Bytes of all streams that are charged already, and when there were new ones.
+    /// Bytes of all streams that are charged already, and the time of the last new ones.
     counted: u64,
     pub last_progress: Instant,
     pub joined: usize,
@@ -29,16 +29,16 @@ pub struct Running {
     pub started: bool,
     pub meter: ProcessMeter,
     pub load: Option<ProcessLoad>,
-    /// Since the streams began.
+    /// Load next to this test since the streams began.
     pub beside: Option<SinceBegin>,
     pub other_load: OtherLoad,
     pub client: Option<Box<Results>>,
-    /// When EXCHANGE_RESULTS was sent; the answer's delay shows a queue that the test has filled.
+    /// Time of EXCHANGE_RESULTS; the delay of the answer shows a queue that the test has filled.
     pub exchange_sent: Option<Instant>,
     pub loaded_rtt: Option<Duration>,
     /// The results of both sides are kept.
     pub concluded: bool,
-    /// How the client has left before that.
+    /// How the client left before that.
     pub aborted: Option<String>,
 }
 
@@ -73,7 +73,7 @@ impl Running {
 }
 
 impl Running {
-    /// The streams begin now.
+    /// Start the streams.
     pub fn start(&mut self, now: Instant) {
         self.started = true;
         self.last_progress = now;
@@ -81,7 +81,7 @@ impl Running {
         self.beside = Some(self.shared.other_load.begin(Arc::clone(&self.test.loop_time)));
     }
 
-    /// The client has ended the test, or has left: what it has cost, and what others did meanwhile.
+    /// Record the CPU cost and the other load: the client has ended the test or has left.
     pub fn stop(&mut self) {
         if self.load.is_some() {
             return;
@@ -96,7 +96,7 @@ impl Running {
         self.reported >= self.test.streams.len()
     }
 
-    /// What is known now; without its results the client has left.
+    /// Return the data known now; without results the client has left.
     pub fn side<'a>(&'a self, client: Option<&'a Results>) -> Side<'a> {
         Side {
             test: &self.test,
@@ -108,7 +108,7 @@ impl Running {
         }
     }
 
-    /// Charges the client with what has moved since the last call.
+    /// Charge the client with bytes moved since the last call.
     pub fn charge(&mut self, now: Instant) {
         let bytes = self.test.bytes();
         if bytes > self.counted {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Running tests, found by their cookie.
+//! Running tests by cookie.
 
 use std::collections::hash_map::{Entry, HashMap};
 use std::net::{IpAddr, TcpStream, UdpSocket};
@@ -18,35 +18,35 @@ use speedtest_proto::iperf3::{Cookie, Params, Transport};
 use super::Context;
 use crate::config::Iperf3;
 
-/// However slow a client wants to be.
+/// Longest pause of a slow client, in seconds.
 const MOST_PAUSE_S: f64 = 60.0;
 
-/// A test from CREATE_STREAMS to its end.
+/// Test from CREATE_STREAMS to its end.
 pub struct Test {
     pub number: usize,
     pub params: Params,
     pub control: Address,
     pub client: IpAddr,
     pub streams: Vec<Arc<Stream>>,
-    /// What the server allows the whole test, in bits per second.
+    /// Server's limit of the whole test, in bit/s.
     pub limit_bps: Option<u64>,
-    /// Whose turns those of its streams are.
+    /// Loop time that its streams are charged to.
     pub loop_time: Arc<LoopTime>,
-    /// Where its bytes are counted, received and sent.
+    /// Counters of its bytes, received and sent.
     moved: [Arc<AtomicU64>; 2],
     options: Options,
     spec: Spec,
-    /// Connections that wait for the others; none once the test is complete.
+    /// Connections that wait for the others; None once the test is complete.
     joining: Mutex<Option<Vec<Joining>>>,
 }
 
-/// What carries a stream.
+/// Carrier of a stream.
 pub enum Link {
     Tcp(TcpStream),
     Udp(UdpSocket),
 }
 
-/// A connection that knows the cookie of a test.
+/// Connection that knows the cookie of a test.
 pub struct Joining {
     pub link: Link,
     /// Lives as long as the stream.
@@ -77,7 +77,7 @@ impl Test {
                 .or_else(|| listen.congestion.clone())
                 .filter(|_| tcp),
             window_bytes: params.window_bytes,
-            // The client has announced its MSS when it connected; nothing is left to be set here.
+            // The client announced its MSS when it connected; nothing is left to set here.
             mss: None,
             no_delay: params.no_delay && tcp,
             tos: params.tos,
@@ -118,8 +118,8 @@ impl Test {
         }
     }
 
-    /// One more connection with this test's cookie. Once all are here they become streams in their
-    /// order of arrival; what comes later is closed.
+    /// Add a connection with this test's cookie. Once all are here they become streams in their
+    /// order of arrival; later ones are closed.
     pub fn join(&self, lanes: &Lanes, newcomer: Joining) {
         let mut joining = self.joining.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(here) = joining.as_mut() else { return };
@@ -166,7 +166,7 @@ impl Test {
         })
     }
 
-    /// Does this test still wait for its streams to connect?
+    /// Return whether this test still waits for its streams to connect.
     fn opening(&self) -> bool {
         self.joining.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
@@ -183,7 +183,7 @@ impl Test {
         }
     }
 
-    /// How long the client itself may pause between two blocks, at the rate it has asked for.
+    /// Return how long the client itself may pause between two blocks at its requested rate.
     pub fn pause(&self) -> Duration {
         let burst = u64::from(self.params.block_bytes) * u64::from(self.params.burst_blocks.max(1));
         let seconds =
@@ -191,7 +191,7 @@ impl Test {
         Duration::from_secs_f64(seconds.min(MOST_PAUSE_S))
     }
 
-    /// Bytes of all streams so far.
+    /// Return the bytes of all streams so far.
     pub fn bytes(&self) -> u64 {
         self.streams.iter().map(|stream| stream.bytes()).sum()
     }
@@ -213,7 +213,7 @@ impl Registry {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// False when another test has the same cookie.
+    /// Add a test. Return false if another one has the same cookie.
     pub fn insert(&self, cookie: Cookie, test: Arc<Test>) -> bool {
         match self.tests().entry(cookie) {
             Entry::Occupied(_) => false,
@@ -232,8 +232,8 @@ impl Registry {
         self.tests().remove(cookie);
     }
 
-    /// The UDP test of this client that is opening its streams. Datagrams carry no cookie, so there
-    /// is at most one for each address; another has to wait.
+    /// Return the UDP test of this client that is opening its streams. Datagrams carry no cookie,
+    /// so each address has at most one; another must wait.
     pub fn opening_datagrams(&self, client: IpAddr) -> Option<Arc<Test>> {
         let client = client.to_canonical();
         let udp = |test: &&Arc<Test>| {

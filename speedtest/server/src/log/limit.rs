@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How many lines of each kind may be written?
+//! Limit of log lines by type.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// Lines of one kind in each period.
+/// Most lines of one type in each period.
 pub const MOST: u32 = 100;
 pub const PERIOD: Duration = Duration::from_secs(1);
 
-/// Counts lines by kind. Kinds are words of this program, so there are few.
+/// Counts lines by type. Types are words of this program, so there are few.
 #[derive(Debug, Default)]
 pub struct Limit {
     kinds: HashMap<&'static str, Count>,
@@ -22,7 +22,7 @@ struct Count {
 }
 
 impl Limit {
-    /// May one more line of this kind be written?
+    /// Return whether one more line of this type may be written.
     pub fn admits(&mut self, kind: &'static str, now: Instant) -> bool {
         let fresh = || Count { since: now, written: 0, suppressed: 0 };
         let count = self.kinds.entry(kind).or_insert_with(fresh);
@@ -38,7 +38,8 @@ impl Limit {
         admitted
     }
 
-    /// Kinds whose period is over, or with `all` any, and how many of their lines were suppressed.
+    /// Return types whose period is over, or all with `all`, and the number of their suppressed
+    /// lines.
     pub fn take_suppressed(&mut self, now: Instant, all: bool) -> Vec<(&'static str, u64)> {
         let over = |count: &Count| all || now.saturating_duration_since(count.since) >= PERIOD;
         let missing = self.kinds.iter_mut().filter(|(_, count)| count.suppressed > 0);

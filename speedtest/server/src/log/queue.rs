@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use super::limit::{Limit, PERIOD};
 use super::Unwritten;
 
-/// Lines that may wait; with the longest ones 16 MiB.
+/// Most lines that may wait; 16 MiB of the longest ones.
 const MOST: usize = 1024;
 
-/// Lines that were not written, to be told in a line.
+/// Lines that were not written, to report in a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
     Suppressed(&'static str, u64),
@@ -24,9 +24,9 @@ pub enum Missing {
 #[derive(Debug, Default)]
 pub struct Queue {
     state: Mutex<State>,
-    /// There is something to write, or the end.
+    /// Signals a line to write, or the end.
     more: Condvar,
-    /// Everything is written, and the thread is over.
+    /// Signals that everything is written and the thread has ended.
     end: Condvar,
 }
 
@@ -35,7 +35,7 @@ struct State {
     lines: VecDeque<String>,
     limit: Limit,
     unwritten: Unwritten,
-    /// Dropped lines that no line has told of.
+    /// Dropped lines that are not reported yet.
     untold: u64,
     started: bool,
     stops: bool,
@@ -51,7 +51,7 @@ impl Queue {
         self.state().unwritten
     }
 
-    /// May one more line of this kind be written?
+    /// Return whether one more line of this type may be written.
     pub fn admits(&self, kind: &'static str, now: Instant) -> bool {
         let mut state = self.state();
         let admitted = state.limit.admits(kind, now);
@@ -59,7 +59,7 @@ impl Queue {
         admitted
     }
 
-    /// Never blocks: a line for which there is no room is counted.
+    /// Queue a line without blocking; count it as dropped if there is no room.
     pub fn put(&self, line: String) {
         let mut state = self.state();
         if state.lines.len() < MOST {
@@ -71,12 +71,12 @@ impl Queue {
         }
     }
 
-    /// Starts the thread that writes to stderr. `told` makes a line of what is missing.
+    /// Start the thread that writes to stderr. `told` makes a line about missing ones.
     pub fn start(
         self: &Arc<Queue>,
         told: impl Fn(Missing) -> String + Send + 'static,
     ) -> io::Result<()> {
-        // A handle of its own: whoever else writes to stderr must not wait for this thread.
+        // A handle of its own: other writers to stderr must not wait for this thread.
         let mut to = File::from(io::stderr().as_fd().try_clone_to_owned()?);
         self.state().started = true;
         let queue = Arc::clone(self);
@@ -84,7 +84,7 @@ impl Queue {
         std::thread::Builder::new().name("log".into()).spawn(write).map(drop)
     }
 
-    /// Until [`Queue::stop`]; with stderr closed there is nowhere to report it.
+    /// Write until [`Queue::stop`]. With stderr closed there is nowhere to report an error.
     fn run(&self, to: &mut impl Write, told: &impl Fn(Missing) -> String) {
         loop {
             let Some(text) = self.next(told) else { return };
@@ -92,7 +92,7 @@ impl Queue {
         }
     }
 
-    /// Everything that waits; none when that was the last.
+    /// Return everything that waits; None after the last.
     fn next(&self, told: &impl Fn(Missing) -> String) -> Option<String> {
         let mut state = self.state();
         loop {
@@ -110,7 +110,7 @@ impl Queue {
         }
     }
 
-    /// Waits until everything is written, for so long at most.
+    /// Wait until everything is written, for at most `most`.
     pub fn stop(&self, most: Duration) {
         let mut state = self.state();
         state.stops = true;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which clients may run ndt7 tests?
+//! Access to ndt7 tests by token.
 
 use speedtest_proto::ndt7::token::{verify, Expected, Key};
 
 use crate::config::{ConfigError, Ndt7};
 use crate::log::unix_s;
 
-/// The keys that the operator trusts, and the claims that tokens must have.
+/// Keys that the operator trusts, and the claims that tokens must have.
 #[derive(Debug, Default)]
 pub struct Gate {
     keys: Vec<Key>,
@@ -44,7 +44,7 @@ impl Gate {
         Ok(Gate { keys, expected, required: config.token_required })
     }
 
-    /// May a client with this token test? Otherwise: the error for it.
+    /// Check a client's token; return the error for the client.
     pub fn pass(&self, token: Option<&str>) -> Result<(), String> {
         // Without a key no token can be checked, and none is required.
         let Some(expected) = self.expected.as_ref().filter(|_| !self.keys.is_empty()) else {

@@ -2,8 +2,8 @@
 //! ndt7 on top of the loops.
 //!
 //! A request for a subtest leaves its HTTP connection to [`waiting`], which waits for admission and
-//! answers; after the upgrade [`test`] moves the data. [`gate`] checks access tokens, [`outcome`] makes
-//! record and verdict.
+//! answers. After the upgrade [`test`] moves the data. [`gate`] checks access tokens, [`outcome`]
+//! makes record and verdict.
 
 mod gate;
 mod outcome;
@@ -25,14 +25,14 @@ use crate::transfers::Transfers;
 pub use gate::Gate;
 pub use waiting::{PendingConnection, Waiting};
 
-/// What all tests share.
+/// State that all tests share.
 pub struct Context {
     pub limits: Limits,
-    /// Between two samples of TCP_INFO.
+    /// Interval between two samples of TCP_INFO.
     pub sample_every: Duration,
-    /// For tests that do not ask for one.
+    /// Congestion control of tests that do not set one.
     pub congestion: Option<String>,
-    /// Which clients may test.
+    /// Check of access tokens.
     pub gate: Gate,
     pub kernel: Kernel,
     pub log: Logger,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The end of a subtest: a record for the operator, the verdict for the page or client.
+//! End of a subtest: a record for the operator, the verdict for the page or client.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -18,14 +18,14 @@ use crate::counters::Counters;
 use crate::results::seconds;
 use crate::transfers::Transfer;
 
-/// How a test has ended.
+/// How a test ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum How {
-    /// Its time or amount was up, or the client sent a Close.
+    /// Its time or amount is over, or the client sent a Close.
     Complete,
-    /// The client has ended its upload by closing the connection.
+    /// The client ended its upload by closing the connection.
     Left,
-    /// Why there is no complete result.
+    /// Reason why there is no complete result.
     Broken(String),
 }
 
@@ -39,7 +39,7 @@ impl How {
     }
 }
 
-/// Everything that is known at the end.
+/// All data at the end of a test.
 pub struct Ended<'a> {
     pub subtest: Subtest,
     pub peer: SocketAddr,
@@ -58,7 +58,7 @@ pub struct Ended<'a> {
     pub client_said: Option<&'a Measurement>,
 }
 
-/// Keeps, logs and counts the result.
+/// Keep, log and count the result.
 pub fn tell(shared: &Context, ended: &Ended<'_>, how: &How, id: Option<&str>) {
     let direction = direction(ended);
     let mut fields = json!({
@@ -117,7 +117,8 @@ fn side(subtest: Subtest) -> &'static str {
     }
 }
 
-/// Rate, verdict and RFC 6349, under the same names as in a result of iperf3.
+/// Describe the direction: rate, verdict and RFC 6349, under the same names as in a result of
+/// iperf3.
 fn direction(ended: &Ended<'_>) -> Value {
     let sent = ended.subtest == Subtest::Download;
     let duration_s = seconds(ended.time);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A subtest that runs: its data in both directions, its time, its limits.
+//! Running subtest: its data in both directions, its time, its limits.
 
 mod observing;
 
@@ -29,9 +29,9 @@ use crate::clients::{self, ClientKey};
 use crate::counters::Counters;
 use crate::other_load::SinceBegin;
 
-/// Rates are averaged over at least this long.
+/// Least time over which rates are averaged.
 const ADAPT_EVERY: Duration = Duration::from_millis(100);
-/// A client gets this long to answer a Close.
+/// Time that a client gets to answer a Close.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 
 pub struct Test {
@@ -50,7 +50,7 @@ pub struct Test {
     until: Instant,
     most_bytes: Option<u64>,
     load_from: Option<ThreadTime>,
-    /// Whose turns those of this connection are, and the load beside it since the test began.
+    /// Loop time that this connection is charged to, and the load next to it since the test began.
     loop_time: Arc<LoopTime>,
     beside: Option<SinceBegin>,
     series: Series,
@@ -58,9 +58,9 @@ pub struct Test {
     next_measurement: Instant,
     next_adapt: Instant,
     last_progress: Instant,
-    /// The client's last measurement.
+    /// Last measurement of the client.
     client_said: Option<Measurement>,
-    /// Since when no new message is begun.
+    /// Time since when no new message is begun.
     stopping: Option<Instant>,
     /// Set once the test has ended; the connection then only closes.
     ended: Option<Instant>,
@@ -124,10 +124,10 @@ impl Test {
         }
     }
 
-    /// Everything that can be done now: data in both directions, then timers.
+    /// Do all work that is possible now: data in both directions, then timers.
     fn go_on(&mut self, cx: &mut Cx<'_>) -> Next {
         let moved = self.read(cx).and_then(|()| match self.write(cx) {
-            // What has arrived of an upload is still read, and then its end is met.
+            // Received bytes of an upload are still read, then its end is found.
             Err(_gone) if !self.sends() && self.ended.is_none() => {
                 cx.wait_for(self.channel.wire.interest(Interest::READ));
                 Ok(())
@@ -151,15 +151,15 @@ impl Test {
             return Next::Close;
         }
         self.schedule(cx);
-        // What TLS has decrypted wakes nobody.
+        // epoll does not report data that TLS has decrypted.
         if self.channel.has_unread() && !self.waits_for_rate(Instant::now()) {
             return Next::Again;
         }
         Next::Stay
     }
 
-    /// The connection ended without a Close. Clients of M-Lab end an upload in this way, and its server
-    /// takes it for complete: what has arrived is all that they sent.
+    /// Judge a connection that ended without a Close. M-Lab's clients end an upload in this way,
+    /// and its server takes it as complete: all that they sent has arrived.
     fn left(&self, error: &io::Error) -> How {
         let gone = [ErrorKind::UnexpectedEof, ErrorKind::ConnectionReset, ErrorKind::BrokenPipe];
         if !self.sends() && self.bytes() > 0 && gone.contains(&error.kind()) {
@@ -169,7 +169,7 @@ impl Test {
         }
     }
 
-    /// Its time or amount is up: the message that is on its way belongs to the test.
+    /// Stop at the end of time or amount; a partly sent message belongs to the test.
     fn stop(&mut self, cx: &mut Cx<'_>) -> io::Result<()> {
         let since = *self.stopping.get_or_insert(cx.now);
         if self.channel.is_flushed() || !self.sends() {
@@ -183,7 +183,7 @@ impl Test {
         self.write(cx)
     }
 
-    /// A test that moves nothing until then gives its place to another.
+    /// Return when a test that moves nothing gives its place to another.
     fn idle_at(&self) -> Instant {
         self.last_progress + self.shared.limits.idle()
     }
@@ -242,7 +242,7 @@ impl Test {
         Ok(())
     }
 
-    /// A paced test moves what ten milliseconds bring.
+    /// Return the bytes of a turn: 10 ms' worth for a paced test.
     fn turn(&self) -> u64 {
         (self.shared.limits.rate_bps / 800).max(4096)
     }
@@ -267,7 +267,7 @@ impl Test {
         Counters::add(of, bytes);
     }
 
-    /// Samples and measurements whose time has come, and the next wake-up.
+    /// Take samples and measurements that are due, and set the next wake-up.
     fn schedule(&mut self, cx: &mut Cx<'_>) {
         let mut next = self.until;
         if let Some(since) = self.ended.or(self.stopping) {
@@ -285,10 +285,10 @@ impl Test {
     }
 }
 
-/// Uniform over all values; where the kernel has no random bytes, always the same.
+/// Return a uniform random value; always the same if the kernel has no random bytes.
 fn random() -> u64 {
     let mut bytes = [0; 8];
-    // Only spreads measurements and names connections: nothing depends on its quality.
+    // It only spreads measurements and names connections: nothing depends on its quality.
     let _ = sys::random(&mut bytes);
     u64::from_le_bytes(bytes)
 }
@@ -312,7 +312,7 @@ impl Handler for Test {
     }
 
     fn ready(&mut self, cx: &mut Cx<'_>, ready: Ready) -> Next {
-        // An upload reads what came before the error, and then meets it.
+        // An upload reads what came before the error, then finds the error.
         if ready.error() && (self.sends() || self.waits_for_rate(cx.now)) {
             let how = self.left(&ErrorKind::ConnectionReset.into());
             self.finish(cx, how);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A request for a subtest, until it is admitted or refused.
+//! Request for a subtest until it is admitted or refused.
 
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, RawFd};
@@ -20,30 +20,30 @@ use crate::admission::{Call, Decision, Place, Ticket};
 use crate::clients::{self, ClientKey};
 use crate::counters::Counters;
 
-/// An HTTP connection that waits for its subtest, with all that the test needs of it.
+/// HTTP connection that waits for its subtest, with its state for the test.
 pub struct PendingConnection {
     pub wire: Wire,
     pub peer: SocketAddr,
     pub shared: Arc<Context>,
     pub counted: clients::Connection,
-    /// Behind a proxy another one than the connection's.
+    /// Client; for a proxy's connection, the proxy's client.
     pub client: ClientKey,
     pub subtest: Subtest,
     pub request: Request,
-    /// The id with which the page or client fetches the verdict afterwards.
+    /// ID with which the page or client fetches the verdict afterwards.
     pub id: Option<String>,
-    /// What came after the head of the request.
+    /// Bytes after the head of the request.
     pub early: Vec<u8>,
 }
 
-/// When a client may try again after a refusal: another test has then ended.
+/// Seconds after which a client may retry: another test has then ended.
 const RETRY_AFTER_S: u64 = 6;
 
-/// A request that was admitted.
+/// Request that was admitted.
 pub struct Accepted {
     pub query: TestQuery,
     pub congestion: Option<String>,
-    /// The answer that opens the WebSocket.
+    /// Answer that opens the WebSocket.
     pub head: Vec<u8>,
 }
 
@@ -71,7 +71,7 @@ impl Waiting {
         }
     }
 
-    /// Is this a request that can be served at all?
+    /// Check that this request can be served at all.
     fn examine(&self) -> Result<Accepted, No> {
         let bad = |why: String| ("400 Bad Request", why);
         let (shared, request) = (&self.pending.shared, &self.pending.request);
@@ -119,7 +119,7 @@ impl Waiting {
         cx.wake_at(self.deadline);
     }
 
-    /// Sends the refusal and leaves.
+    /// Send the refusal and leave.
     fn flush(&mut self, cx: &mut Cx<'_>) -> Next {
         while !self.output.is_empty() {
             match unless_blocked(self.pending.wire.send(&self.output, &mut cx.turn)) {
@@ -206,7 +206,7 @@ impl Handler for Waiting {
             let why = "its turn did not come in time".into();
             return self.refuse(cx, ("503 Service Unavailable", why));
         }
-        // Its turn has just come, and the note about it is on its way.
+        // It has just been admitted, and the message is on its way.
         Next::Stay
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Results as JSON lines: one object a line, appended.
+//! Results as JSON lines: one object per line, appended.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -19,7 +19,7 @@ impl JsonLines {
         Ok(JsonLines { path: path.to_owned(), file: private::appending().open(path)? })
     }
 
-    /// Writes the file anew without the addresses, beside the old one, and puts it in its place.
+    /// Write a new file without the addresses next to the old one, then replace it.
     fn without_clients(&mut self, before: f64) -> io::Result<u64> {
         let due = |line: &str| {
             let record = Record::of_json(line)?;
@@ -35,7 +35,7 @@ impl JsonLines {
         }
         let beside = PathBuf::from(format!("{}.new", self.path.display()));
         let file = private::appending().open(&beside)?;
-        // Of a run that was cut.
+        // Left by a run that was interrupted.
         file.set_len(0)?;
         let mut writer = BufWriter::new(file);
         for line in lines()? {
@@ -55,7 +55,7 @@ impl JsonLines {
     }
 }
 
-/// Appends whole lines or nothing: half a line would spoil the next one.
+/// Append whole lines or nothing: half a line would spoil the next one.
 pub fn append(file: &mut File, records: &[Record]) -> io::Result<()> {
     let end = file.metadata()?.len();
     let lines: String = records.iter().map(|record| format!("{}\n", record.to_json())).collect();
@@ -76,7 +76,7 @@ impl Store for JsonLines {
     }
 
     fn forget_clients(&mut self, before: f64) -> Result<u64, Refusal> {
-        // A device or pipe has nothing that could be forgotten.
+        // A device or pipe holds nothing to remove.
         if !self.file.metadata().is_ok_and(|about| about.is_file()) {
             return Ok(0);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Numbers what was measured, removes what may not be kept, and hands it to the writer.
+//! Numbers results, removes what may not be kept, and hands them to the writer.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,22 +29,22 @@ impl Keeper {
         Keeper { to, log, counters, results, run, next }
     }
 
-    /// Starts to store results as configured; call after privileges are dropped.
+    /// Start to store results as configured; call it after privileges are dropped.
     pub fn open(&self) -> Result<(), ConfigError> {
         let results = Results::start(&self.to, &self.log, Arc::clone(&self.counters))?;
-        // Nobody else opens them.
+        // Only this call sets it.
         let _ = self.results.set(results);
         Ok(())
     }
 
-    /// Waits until every result so far is stored.
+    /// Wait until every result so far is stored.
     pub fn stop(&self) {
         if let Some(results) = self.results.get() {
             results.stop();
         }
     }
 
-    /// Keeps one result, with a time and a number; returns the number. `client` in it is an address.
+    /// Keep one result with a time and a number; return the number. `client` in it is an address.
     pub fn keep(&self, fields: Value) -> u64 {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let Some(results) = self.results.get().filter(|results| results.wanted()) else {
@@ -62,7 +62,7 @@ impl Keeper {
         number
     }
 
-    /// Keeps what a page or a LibreSpeed client reports to have measured.
+    /// Keep the result that a page or a LibreSpeed client reports.
     pub fn keep_page_result(&self, client: IpAddr, body: &[u8]) -> u64 {
         let said = without_address(&String::from_utf8_lossy(body), client);
         self.keep(json!({"protocol": "http", "client": client.to_string(), "said": said}))
@@ -71,12 +71,12 @@ impl Keeper {
 
 fn run_name() -> String {
     let mut bytes = [0; 8];
-    // The time alone tells two runs apart, too, unless the clock was set back.
+    // The time alone distinguishes two runs too, unless the clock was set back.
     let _ = speedtest_net::sys::random(&mut bytes);
     format!("{:x}-{:016x}", unix_s() as u64, u64::from_ne_bytes(bytes))
 }
 
-/// No database keeps U+0000, and clients may send it.
+/// Remove U+0000, which clients may send and no database keeps.
 fn without_nul(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(text.replace('\0', "\u{fffd}")),
@@ -88,7 +88,7 @@ fn without_nul(value: Value) -> Value {
     }
 }
 
-/// LibreSpeed's clients repeat their address in what they say; it is forgotten with `client` only.
+/// Remove the client's address, which LibreSpeed's clients repeat; only `client` holds it then.
 fn without_address(said: &str, client: IpAddr) -> String {
     let address = client.to_canonical().to_string();
     let encoded = address.replace(':', "%3A");

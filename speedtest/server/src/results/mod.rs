@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Stores what was measured: JSON lines, SQLite or PostgreSQL.
+//! Stores results: JSON lines, SQLite or PostgreSQL.
 //!
-//! The loops only put a record into a bounded queue. One thread, [`writer`], takes it from there, so a
-//! slow disk or a dead database disturbs no test. What a database does not take waits in a [`spool`]
-//! file and is replayed later; what no file takes either is counted and its number logged. The protocols know
-//! only the [`Keeper`].
+//! The loops only put a record into a bounded queue. One thread, [`writer`], takes it from there,
+//! so a slow disk or a dead database delays no test. Records that a database does not take wait in
+//! a [`spool`] file and are replayed later. Records that no file takes are counted and their
+//! numbers logged. The protocols know only the [`Keeper`].
 
 mod jsonl;
 mod keeper;
@@ -29,24 +29,24 @@ use writer::{Message, Writer};
 
 pub use keeper::Keeper;
 
-/// Records that wait for the writer; some seconds of a database that does not answer.
+/// Most records that wait for the writer; some seconds of a database that does not answer.
 const QUEUE: usize = 1024;
 
 /// One result. `fields` are the protocol's own.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// This run of the server; with the number it tells a record that was kept already.
+    /// Run of the server; with the number it identifies a record that was kept already.
     pub run: String,
     pub number: u64,
     /// Seconds since 1970.
     pub time: f64,
-    /// Address and port; none once it is forgotten.
+    /// Address and port; None once it is removed.
     pub client: Option<String>,
     pub fields: Map<String, Value>,
 }
 
 impl Record {
-    /// The JSON object of a line, address included.
+    /// Return the JSON object of a line, address included.
     pub fn to_json(&self) -> Value {
         let mut object = Map::new();
         object.insert("time".into(), self.time.into());
@@ -57,7 +57,7 @@ impl Record {
         Value::Object(object)
     }
 
-    /// Reads such a line back; none when it is not one.
+    /// Read such a line; None if it is not one.
     pub fn of_json(line: &str) -> Option<Record> {
         let Value::Object(mut fields) = serde_json::from_str(line).ok()? else { return None };
         Some(Record {
@@ -74,27 +74,27 @@ impl Record {
     }
 }
 
-/// A duration as records have it: in whole microseconds, at least one, so that a rate is defined.
+/// Convert a duration as in records: whole microseconds, at least one, so that a rate is defined.
 pub fn seconds(time: Duration) -> f64 {
     time.as_micros().max(1) as f64 / 1e6
 }
 
-/// Why a store did not take records.
+/// Reason why a store rejected records.
 #[derive(Debug)]
 pub enum Refusal {
-    /// Not now; later it may.
+    /// Not now; a retry may succeed.
     Later(String),
     /// Never: a record holds something that the store cannot.
     Never(String),
 }
 
-/// Where records end up. Both calls may block for some seconds, never for ever.
+/// Final place of records. Both calls may block for some seconds, never without limit.
 trait Store: Send {
-    /// Stores all of them or none; records that are stored already are not an error.
+    /// Store all of them or none; records that are stored already are not an error.
     fn insert(&mut self, records: &[Record]) -> Result<(), Refusal>;
-    /// What it takes on this host's disk; 0 for one that is elsewhere.
+    /// Return the space that it takes on this host's disk; 0 for a remote one.
     fn bytes(&self) -> u64;
-    /// Drops the client addresses of records older than this; says how many.
+    /// Remove the client addresses of records older than this; return how many.
     fn forget_clients(&mut self, before: f64) -> Result<u64, Refusal>;
 }
 
@@ -102,7 +102,7 @@ trait Store: Send {
 #[derive(Debug)]
 pub struct Behind;
 
-/// The sending side of the writer's queue.
+/// Sending side of the writer's queue.
 #[derive(Debug, Default)]
 pub struct Results {
     queue: Option<SyncSender<Message>>,
@@ -110,7 +110,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// Opens the store and starts the writer; call after privileges are dropped.
+    /// Open the store and start the writer; call it after privileges are dropped.
     pub fn start(
         config: &ResultsTo,
         log: &Logger,
@@ -126,18 +126,18 @@ impl Results {
         Ok(Results { queue: Some(sender), writer: Mutex::new(Some(thread)) })
     }
 
-    /// Is there anywhere to keep results?
+    /// Return whether there is a store.
     pub fn wanted(&self) -> bool {
         self.queue.is_some()
     }
 
-    /// Hands a record to the writer; an error when the queue is full. Never blocks.
+    /// Hand a record to the writer without blocking; it is an error when the queue is full.
     pub fn keep(&self, record: Record) -> Result<(), Behind> {
         let Some(queue) = &self.queue else { return Ok(()) };
         queue.try_send(Message::Keep(Box::new(record))).map_err(|_full| Behind)
     }
 
-    /// Waits until everything in the queue is kept.
+    /// Wait until everything in the queue is kept.
     pub fn stop(&self) {
         let Some(queue) = &self.queue else { return };
         // A writer that has ended needs no wait.
@@ -183,7 +183,7 @@ fn fault(place: &str, error: &dyn std::fmt::Display) -> ConfigError {
     ConfigError { place: place.to_owned(), fault: error.to_string() }
 }
 
-/// Some records for the tests of the stores.
+/// Return a record for the tests of the stores.
 #[cfg(test)]
 fn sample(number: u64, time: f64) -> Record {
     let Value::Object(fields) = serde_json::json!({"protocol": "iperf3", "note": "a\"b"}) else {

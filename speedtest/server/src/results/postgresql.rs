@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Results in a PostgreSQL database.
 //!
-//! Every call has a time limit of its own: a database that is stopped or unreachable must not block the
-//! writer for ever.
+//! Every call has its own time limit: a database that is stopped or unreachable must not block the
+//! writer without end.
 
 use std::future::Future;
 use std::path::Path;
@@ -21,7 +21,7 @@ use super::{Record, Refusal, Store};
 use crate::config::read_url;
 use crate::log::Logger;
 
-/// In the table `speedtest_schema`; a database of a newer one is not touched.
+/// Version in the table `speedtest_schema`; a database of a newer one is not changed.
 const SCHEMA_VERSION: i32 = 1;
 const SCHEMA: &str = "
 CREATE TABLE speedtest_schema (version integer NOT NULL);
@@ -37,20 +37,20 @@ CREATE TABLE speedtest_result (
     UNIQUE (run, number)
 );
 CREATE INDEX speedtest_result_time ON speedtest_result (time);";
-/// Two servers that start at once must not both create the tables.
+/// Lock that keeps two servers that start at once from both creating the tables.
 const SCHEMA_LOCK: i64 = 0x7769_7265_7370;
 const ANSWER: Duration = Duration::from_secs(10);
 const CONNECT: Duration = Duration::from_secs(5);
 
 pub struct Postgresql {
     config: Config,
-    /// None: in clear text.
+    /// None: clear text.
     tls: Option<MakeRustlsConnect>,
     runtime: Runtime,
     client: Option<Client>,
 }
 
-/// What can go wrong.
+/// Error of the database or its connection.
 enum Fault {
     Database(tokio_postgres::Error),
     Late,
@@ -82,8 +82,9 @@ impl std::fmt::Display for Fault {
 }
 
 impl Postgresql {
-    /// Checks the address, and the schema if the database can be reached. If not: later. With an
-    /// authority the connection is TLS and the server's certificate is checked, name included.
+    /// Check the address, and the schema if the database can be reached; otherwise check it later.
+    /// With an authority the connection is TLS and the server's certificate is checked, name
+    /// included.
     pub fn open(url: &str, ca: Option<&Path>, log: Logger) -> Result<Postgresql, String> {
         let mut config = read_url(url)?;
         let tls = ca.map(trusting).transpose()?;
@@ -117,7 +118,8 @@ impl Postgresql {
     fn connect(&mut self) -> Result<(), Fault> {
         let (config, tls) = (self.config.clone(), self.tls.clone());
         self.client = Some(timed(&self.runtime, async move {
-            // The connection runs while the calls wait; it ends with the client, and says why there.
+            // The connection runs while the calls wait; it ends with the client, and its error
+            // shows there.
             let mut client = match tls {
                 None => {
                     let (client, connection) = config.connect(NoTls).await?;
@@ -151,14 +153,14 @@ impl Postgresql {
                 self.client = Some(client);
                 Ok(value)
             }
-            // The next call connects anew.
+            // The next call reconnects.
             Err(fault) if never(&fault) => Err(Refusal::Never(fault.to_string())),
             Err(fault) => Err(Refusal::Later(fault.to_string())),
         }
     }
 }
 
-/// Trusts the authorities in this file.
+/// Trust the authorities in this file.
 fn trusting(path: &Path) -> Result<MakeRustlsConnect, String> {
     let wrong = |why: String| format!("{}: {why}", path.display());
     let mut roots = RootCertStore::empty();
@@ -177,7 +179,7 @@ fn timed<T>(runtime: &Runtime, what: impl Future<Output = Result<T, Fault>>) -> 
     runtime.block_on(async { tokio::time::timeout(ANSWER, what).await.unwrap_or(Err(Fault::Late)) })
 }
 
-/// Is the record the cause? Classes 22 (data exception) and 54 (program limit).
+/// Return whether the record is the cause: classes 22 (data exception) and 54 (program limit).
 fn never(fault: &Fault) -> bool {
     let Fault::Database(error) = fault else { return false };
     error

@@ -11,7 +11,7 @@ use super::{private, Record};
 #[derive(Debug)]
 pub struct Spool {
     file: File,
-    /// Where the file ends, and up to where it is in the database already.
+    /// End of the file, and the offset up to which it is in the database already.
     end: u64,
     done: u64,
     waiting: u64,
@@ -20,7 +20,7 @@ pub struct Spool {
 /// Some lines of the spool.
 pub struct Chunk {
     pub records: Vec<Record>,
-    /// Lines that are no records, as a crash in the middle of writing leaves them.
+    /// Lines that are no records, left by a crash in the middle of writing.
     pub broken: Vec<String>,
     end: u64,
 }
@@ -33,12 +33,12 @@ impl Spool {
         Ok(Spool { file, end, done: 0, waiting })
     }
 
-    /// Lines that are not in the database yet.
+    /// Return the number of lines that are not in the database yet.
     pub fn waiting(&self) -> u64 {
         self.waiting
     }
 
-    /// What the file takes.
+    /// Return the size of the file.
     pub fn bytes(&self) -> u64 {
         self.end
     }
@@ -55,7 +55,7 @@ impl Spool {
         self.file.sync_data()
     }
 
-    /// The next lines that are not done.
+    /// Return the next lines that are not done.
     pub fn read(&self, most: usize) -> io::Result<Chunk> {
         let mut reader = BufReader::new(&self.file);
         reader.seek(SeekFrom::Start(self.done))?;
@@ -77,7 +77,7 @@ impl Spool {
         Ok(chunk)
     }
 
-    /// These are in the database. Once all are, the file is emptied.
+    /// Mark a chunk as stored in the database. Once all are, empty the file.
     pub fn done(&mut self, chunk: &Chunk) -> io::Result<()> {
         self.done = chunk.end;
         let lines = chunk.records.len() + chunk.broken.len();

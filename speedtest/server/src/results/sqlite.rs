@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{private, Record, Refusal, Store};
 
-/// In `PRAGMA user_version`; a file of a newer one is not touched.
+/// Version in `PRAGMA user_version`; a file of a newer one is not changed.
 const SCHEMA_VERSION: i64 = 1;
 const SCHEMA: &str = "
 CREATE TABLE speedtest_result (
@@ -24,7 +24,7 @@ CREATE TABLE speedtest_result (
 );
 CREATE INDEX speedtest_result_time ON speedtest_result (time);
 PRAGMA user_version = 1;";
-/// Another program may hold the write lock for this long.
+/// Time for which another program may hold the write lock.
 const BUSY: Duration = Duration::from_secs(2);
 
 pub struct Sqlite {
@@ -35,11 +35,12 @@ pub struct Sqlite {
 impl Sqlite {
     pub fn open(path: &Path) -> Result<Sqlite, String> {
         let said = |error: rusqlite::Error| error.to_string();
-        // The library would create it by the umask; its log beside it has the rights of the file.
+        // The library would create it by the umask; the log next to it takes the file's
+        // permissions.
         private::appending().open(path).map_err(|error| error.to_string())?;
         let mut connection = Connection::open(path).map_err(said)?;
         connection.busy_timeout(BUSY).map_err(said)?;
-        // A dropped address is also overwritten in the file.
+        // A removed address is also overwritten in the file.
         let modes =
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;";
         connection.execute_batch(modes).map_err(said)?;
@@ -91,7 +92,7 @@ impl Store for Sqlite {
         keep().map_err(|error| refusal(&error))
     }
 
-    /// With the log beside the file, which becomes part of it.
+    /// Return the size, with the log next to the file, which becomes part of it.
     fn bytes(&self) -> u64 {
         let beside = PathBuf::from(format!("{}-wal", self.path.display()));
         let size = |path: &Path| std::fs::metadata(path).map_or(0, |about| about.len());
@@ -104,7 +105,7 @@ impl Store for Sqlite {
         let count =
             self.connection.execute(forget, [before]).map_err(|error| refusal(&error))? as u64;
         if count > 0 {
-            // The log beside the file still has the rows as they were.
+            // The log next to the file still has the old rows.
             let emptied =
                 self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
             emptied.map_err(|error| refusal(&error))?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The thread that stores records, spools them, replays the spool and deletes addresses.
+//! Thread that stores records, spools them, replays the spool and removes addresses.
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -14,7 +14,7 @@ use crate::config::ResultsTo;
 use crate::counters::Counters;
 use crate::log::{unix_s, Logger};
 
-/// Kept in one transaction.
+/// Most records in one transaction.
 const MOST_AT_ONCE: usize = 256;
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LAST_RETRY: Duration = Duration::from_secs(30);
@@ -31,11 +31,11 @@ pub struct Writer {
     spool: Option<Spool>,
     inbox: Receiver<Message>,
     keep_days: Option<u32>,
-    /// Neither store nor spool grows beyond this.
+    /// Limit of store and spool, in bytes.
     max_bytes: u64,
     log: Logger,
     counters: Arc<Counters>,
-    /// The store is not tried again before then; none while it works.
+    /// Time and pause before the store is tried again; None while it works.
     retry: Option<(Instant, Duration)>,
     forget_at: Instant,
 }
@@ -65,7 +65,7 @@ impl Writer {
         writer
     }
 
-    /// Until it is told to stop; what is in the queue by then is kept.
+    /// Run until the stop message; everything queued by then is kept.
     pub fn run(mut self) {
         loop {
             self.catch_up();
@@ -101,7 +101,7 @@ impl Writer {
         (batch, false)
     }
 
-    /// What is due: replay the spool, forget addresses.
+    /// Do what is due: replay the spool, remove addresses.
     fn catch_up(&mut self) {
         if self.retry.is_none_or(|(at, _)| Instant::now() >= at) {
             self.replay();
@@ -126,7 +126,7 @@ impl Writer {
         self.put_aside(&batch);
     }
 
-    /// Those for which a file of so many bytes has room; the others are given up.
+    /// Return the records that fit into a file of this size; drop and count the others.
     fn fitting<'a>(&self, batch: &'a [Record], bytes: u64, file: &str) -> &'a [Record] {
         let mut left = self.max_bytes.saturating_sub(bytes);
         let fits = |record: &Record| {
@@ -148,7 +148,7 @@ impl Writer {
         fitting
     }
 
-    /// What the store has room for, all or none of it; a record that it can never hold is given up.
+    /// Insert what the store has room for, all or none; drop a record that it can never hold.
     fn insert(&mut self, batch: &[Record]) -> Result<(), String> {
         let batch = self.fitting(batch, self.store.bytes(), "the store");
         if batch.is_empty() {
@@ -207,7 +207,7 @@ impl Writer {
         self.log.warn("a result could not be written", fields);
     }
 
-    /// Moves the spool into the store.
+    /// Move the spool into the store.
     fn replay(&mut self) {
         let mut replayed = 0;
         while self.spool.as_ref().is_some_and(|spool| !spool.is_empty()) {
@@ -220,7 +220,7 @@ impl Writer {
         self.count_files();
         if replayed > 0 {
             self.log.info("the database takes results again", json!({"replayed": replayed}));
-            // Among them may be addresses that are too old by now.
+            // Addresses among them may be too old by now.
             self.forget_at = Instant::now();
         }
     }

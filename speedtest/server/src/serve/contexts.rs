@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What each protocol gets of the server's parts.
+//! State that each protocol gets from the server's shared parts.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub fn iperf3(config: &Config, parts: &Parts) -> iperf3::Context {
     }
 }
 
-/// Fails where the keys of ndt7's access tokens cannot be read.
+/// Make the state of HTTP. It fails if the keys of ndt7's access tokens cannot be read.
 pub fn http(config: &Config, parts: &Parts) -> Result<http::Context, ServeError> {
     let transfers = Arc::default();
     let ndt7 = ndt7::Context {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Waits until the server shall end, and lets running tests finish.
+//! Waits for the stop signal, and lets running tests finish.
 
 use std::time::{Duration, Instant};
 
@@ -11,14 +11,14 @@ use crate::admission::Call;
 use crate::notify::notify;
 use crate::tls::Identity;
 
-/// How often a running server looks for clients that pause and for a changed certificate.
+/// Interval at which a running server checks for paused clients and for a changed certificate.
 const HOUSEKEEPING: Duration = Duration::from_secs(1);
-/// How often a draining server looks whether the last test has ended.
+/// Interval at which a draining server checks whether the last test has ended.
 const DRAIN_LOOK: Duration = Duration::from_millis(50);
 /// Time for SERVER_TERMINATE to leave.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// Looks after HTTP tests and the certificate until the server shall stop.
+/// Maintain HTTP tests and the certificate until the stop signal.
 pub fn wait_for_end(parts: &Parts, identity: Option<&Identity>) {
     loop {
         let signal = sys::wait_signal(HOUSEKEEPING);
@@ -40,7 +40,7 @@ pub fn wait_for_end(parts: &Parts, identity: Option<&Identity>) {
     }
 }
 
-/// Logs the loops that have had a long turn since the last look: one line for each at most.
+/// Log the loops that had a long turn since the last call: at most one line for each.
 fn tell_long_turns(parts: &Parts) {
     for (index, meter) in parts.lanes.meters().enumerate() {
         if let Some(turn) = meter.take_long_turn() {

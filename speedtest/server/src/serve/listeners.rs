@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Opens every address that is configured, and gives its protocol what it uses.
+//! Opens every configured address, and gives its protocol its state.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::listener::{self, Listener};
 use crate::tls::Identity;
 use crate::{iperf3, proxied};
 
-/// The listening sockets of one server.
+/// Listening sockets of one server.
 struct Opener<'a> {
     config: &'a Config,
     parts: &'a Parts,
@@ -58,7 +58,7 @@ impl Opener<'_> {
                 listen.auth.as_ref().map(|files| iperf3::Auth::load(&place, files)).transpose()?;
             let accept = iperf3::accept(Arc::clone(&context), Arc::new(listen.clone()), auth);
             let accept = self.named(listen.proxy_protocol, accept);
-            // Of port 0 the kernel chooses one, and both sockets have to be there.
+            // For port 0 the kernel chooses one, and TCP and UDP need the same.
             let address = self.listen("iperf3", listen.listen, accept, iperf3::BUSY)?;
             let (context, listening) = (Arc::clone(&context), Arc::clone(&parts.listening));
             let datagrams = iperf3::DatagramListener::open(address, context, listening)
@@ -89,7 +89,7 @@ impl Opener<'_> {
         Ok(())
     }
 
-    /// Behind a proxy connections first name their client.
+    /// Wrap a protocol for proxies, whose connections first name their client.
     fn named(&self, proxy_protocol: bool, accept: Accept) -> Accept {
         match proxy_protocol {
             true => proxied::accept(Arc::clone(&self.proxied), accept),
@@ -97,8 +97,8 @@ impl Opener<'_> {
         }
     }
 
-    /// Listens there, and returns the address with its port. `busy` is what a connection beyond the bounds
-    /// is told.
+    /// Listen on an address, and return it with its port. `busy` answers a connection beyond the
+    /// limits.
     fn listen(
         &self,
         protocol: &str,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Starts the loops, waits for signals, drains.
 //!
-//! [`parts`] makes what the protocols share, [`listeners`] gives each of them what it uses, [`ending`]
-//! is the way to the end.
+//! [`parts`] makes the shared state, [`listeners`] gives each protocol what it uses, [`ending`]
+//! handles the stop.
 
 pub(crate) mod contexts;
 mod ending;
@@ -30,7 +30,7 @@ use parts::Parts;
 
 /// Descriptors kept for everything that is not a client's connection.
 const OWN_FILES: u64 = 64;
-/// With fewer than this no test could run.
+/// Least connections: with fewer no test could run.
 const LEAST_CONNECTIONS: u64 = 8;
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
@@ -49,7 +49,7 @@ pub enum ServeError {
     Start(#[from] io::Error),
 }
 
-/// The next step for an address that cannot be bound.
+/// Return the next step for an address that cannot be bound.
 fn hint(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::AddrInUse => "; is another server using it?",
@@ -59,7 +59,7 @@ fn hint(error: &io::Error) -> &'static str {
     }
 }
 
-/// Serves until SIGTERM or SIGINT, then lets running tests finish. A second signal ends at once.
+/// Serve until SIGTERM or SIGINT, then let running tests finish. A second signal ends at once.
 pub fn serve(config: Config) -> Result<(), ServeError> {
     let user = config.server.user.as_deref().map(privileges::find).transpose()?;
     let kernel = Kernel::of_this_host(user.is_none() && rights::may_administer_network());
@@ -76,7 +76,7 @@ pub fn serve(config: Config) -> Result<(), ServeError> {
     served
 }
 
-/// From the first listener to the last result.
+/// Run from the first listener to the last result.
 fn run(
     config: &Config,
     parts: &Parts,
@@ -107,7 +107,7 @@ fn run(
     Ok(())
 }
 
-/// As many as fit into this process's descriptors.
+/// Return how many fit into this process's descriptors.
 fn most_connections() -> Result<usize, ServeError> {
     let files = sys::raise_file_limit()?;
     let most = files.saturating_sub(OWN_FILES);
@@ -117,7 +117,7 @@ fn most_connections() -> Result<usize, ServeError> {
     Ok(usize::try_from(most).unwrap_or(usize::MAX))
 }
 
-/// Done before anything of a client is read, and before any file of results is created.
+/// Drop privileges before any input of a client is read, and before any results file is created.
 fn drop_privileges(log: &Logger, user: Option<Account>) -> Result<(), ServeError> {
     sys::forbid_new_privileges()?;
     match user {

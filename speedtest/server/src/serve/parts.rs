@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What several protocols use, made once. Each gets only what it uses, in a context of its own.
+//! State that several protocols use, made once. Each protocol gets only what it uses.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -32,7 +32,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// `most_connections` fit into this process's file descriptors.
+    /// Make the parts; `most_connections` fit into this process's descriptors.
     pub fn new(config: &Config, kernel: Kernel, lanes: Lanes, most_connections: usize) -> Parts {
         let limits = &config.limits;
         let capacity = Capacity {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The protocols of a server with the default settings.
+//! Protocols of a server with the default settings.
 
 use std::sync::Arc;
 

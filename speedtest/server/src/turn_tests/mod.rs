@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whatever a peer sends, cut in whatever way: what does one turn do at most?
+//! Bounds of one turn, for any bytes of a peer in any pieces.
 //!
-//! Real handlers on real sockets in a real loop, which runs in the test's thread. What they do is
-//! counted from outside: bytes that left the socket's queue, and bytes that came out at the peer.
+//! Real handlers on real sockets in a real loop, which runs in the test's thread. Their work is
+//! counted from outside: bytes that left the socket's queue, and bytes that arrived at the peer.
 
 mod contexts;
 mod watched;
@@ -24,7 +24,7 @@ use crate::http::{self, Service};
 use contexts::Contexts;
 use watched::{watch, Peer, Seen};
 
-/// A server without loops of its own, and one connection to it.
+/// Make a server without loops of its own, and one connection to it.
 fn accepted() -> (Contexts, AcceptedConnection, TcpStream) {
     let contexts = Contexts::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -32,7 +32,7 @@ fn accepted() -> (Contexts, AcceptedConnection, TcpStream) {
     let (socket, address) = listener.accept().unwrap();
     socket.set_nonblocking(true).unwrap();
     peer.set_nonblocking(true).unwrap();
-    // What is fed is in the queue of the handler before its next turn.
+    // Pieces are in the handler's queue before its next turn.
     peer.set_nodelay(true).unwrap();
     let clients = &contexts.http.clients;
     let connection = clients.connect(clients.key(address.ip()), true).unwrap();
@@ -40,7 +40,7 @@ fn accepted() -> (Contexts, AcceptedConnection, TcpStream) {
     (contexts, accepted, peer)
 }
 
-/// What each turn did while the peer sent these bytes in these pieces.
+/// Return the work of each turn while the peer sends these bytes in these pieces.
 fn turns_of(
     make: impl FnOnce(Contexts, AcceptedConnection) -> Box<dyn Handler>,
     bytes: &[u8],
@@ -76,7 +76,7 @@ fn cuts() -> impl Strategy<Value = Vec<Index>> {
     prop::collection::vec(any::<Index>(), 0..20)
 }
 
-/// Reading goes no further than this in a turn.
+/// Most bytes that a turn reads.
 const READ_BYTES: u64 = Work::Parsed.most() + Work::Dropped.most();
 
 fn request() -> impl Strategy<Value = Vec<u8>> {
@@ -136,7 +136,7 @@ proptest! {
         let bytes = [upgrade.as_bytes(), &ping.repeat(frames)].concat();
         let turns = turns_of(over_http, &bytes, &cuts);
         for turn in &turns {
-            // Frames that follow a head are read together with it.
+            // Frames after a head are read together with it.
             let head = if count(&turn.sent, b"HTTP/1.1 101") > 0 { 4096 } else { 0 };
             prop_assert!(turn.read <= head + (Work::Frames.most() + 1) * ping.len() as u64);
             prop_assert!(count(&turn.sent, &[0x8a, 0]) <= Work::Frames.most());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A handler around another one: feeds it, and sees what each of its turns does.
+//! Handler around another one: feeds it, and records each of its turns.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -11,7 +11,7 @@ use speedtest_net::bulk::{Order, Stream};
 use speedtest_net::reactor::{Cx, Handler, Lane, Lanes, Next, Note, Ready};
 use speedtest_net::sys;
 
-/// Feeding has ended, and so many rounds long nothing has happened.
+/// Rounds without an event, after feeding has ended, until a handler counts as idle.
 const IDLE_ROUNDS: u32 = 20;
 /// Pieces fed in one round: more than a turn takes.
 const FED_AT_ONCE: usize = 100;
@@ -19,20 +19,20 @@ const FED_AT_ONCE: usize = 100;
 /// One turn.
 #[derive(Debug, Default, Clone)]
 pub struct Seen {
-    /// Bytes that the handler took of its socket.
+    /// Bytes that the handler took from its socket.
     pub read: u64,
-    /// What came out at the peer.
+    /// Bytes that arrived at the peer.
     pub sent: Vec<u8>,
 }
 
-/// The other end of the handler's socket.
+/// Peer of the handler's socket.
 pub enum Peer {
     Tcp(TcpStream),
     Udp(UdpSocket, Arc<Stream>),
 }
 
 impl Peer {
-    /// Sends a piece, or the rest of it that does not fit comes back.
+    /// Send a piece; return the rest that does not fit.
     fn feed(&mut self, piece: Vec<u8>) -> Option<Vec<u8>> {
         match self {
             Peer::Udp(socket, _) => {
@@ -68,7 +68,7 @@ struct Watched {
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
-/// Replaces a handler that becomes another one.
+/// Stands in for a handler that becomes another one.
 struct Nobody;
 
 impl Handler for Nobody {
@@ -87,7 +87,7 @@ impl Watched {
     fn unread(&self) -> u64 {
         match &self.peer {
             Peer::Tcp(_) => sys::unread(self.inner.fd()),
-            // Counted by the stream itself: the kernel tells of one datagram only.
+            // The stream itself counts: the kernel reports one datagram only.
             Peer::Udp(_, stream) => u64::MAX - stream.bytes(),
         }
     }
@@ -180,7 +180,8 @@ impl Handler for Watched {
     }
 }
 
-/// Runs a handler in a loop until nothing happens any more; `orders` follow so many pieces.
+/// Run a handler in a loop until nothing happens any more; `orders` follow after a number of
+/// pieces.
 pub fn watch(
     lanes: &Lanes,
     inner: Box<dyn Handler>,

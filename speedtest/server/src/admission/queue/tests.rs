@@ -86,8 +86,8 @@ fn a_client_has_only_its_number_of_places() {
     assert_ne!(queue.request(client(2), at(4)), Answer::Refused);
 }
 
-/// Whatever happens, the counts hold, nobody is lost, and nobody with fewer running tests waits while a
-/// client with more is admitted.
+/// Check in any order of events: the counts hold, no test is lost, and no client with fewer running
+/// tests waits while one with more is admitted.
 #[test]
 fn every_order_of_events_keeps_the_bounds() {
     let mut random = 1u64;

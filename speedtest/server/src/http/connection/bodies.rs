@@ -13,7 +13,7 @@ use super::{Body, Connection, Flow, READ_BYTES};
 use crate::counters::Counters;
 
 impl Connection {
-    /// What the client's limits let move at once.
+    /// Return the bytes that the client's limits allow at once.
     fn most_at_once(&self) -> u64 {
         self.flow.as_ref().map_or(u64::MAX, Flow::most_at_once)
     }
@@ -59,7 +59,7 @@ impl Connection {
         Ok(left == 0)
     }
 
-    /// Drops what has arrived of a body, and returns how much of it is still to come.
+    /// Drop received bytes of a body; return how many are still to come.
     fn drop_some(&mut self, cx: &mut Cx<'_>, mut left: u64) -> io::Result<u64> {
         let early = self.heads.take_body(left).len() as u64;
         left -= early;
@@ -79,8 +79,8 @@ impl Connection {
         Ok(left)
     }
 
-    /// Lets the kernel wake the loop only for what comes in two milliseconds, or for the end of the
-    /// body: the next head may be short.
+    /// Set SO_RCVLOWAT to what arrives in 2 ms, or to the rest of the body: the next head may be
+    /// short.
     fn wait_for_much(&mut self, cx: &mut Cx<'_>, left: u64) -> io::Result<()> {
         if self.wire.is_tls() {
             return Ok(());

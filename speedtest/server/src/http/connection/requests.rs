@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a request begins: an answer, a body in either direction, or a test that takes the connection.
+//! Start of a request: an answer, a body in either direction, or a test that takes the connection.
 
 use speedtest_net::reactor::{Cx, Handler};
 use speedtest_proto::http1::{Answer, HttpError, Method, Request};
@@ -9,7 +9,7 @@ use crate::clients::ClientKey;
 use crate::http::routes::{self, Route, MAX_RESULT_BYTES};
 use crate::http::sessions::Refusal;
 
-/// How much of a refused body is dropped, so that its sender gets to read the answer.
+/// Bytes of a refused body that are dropped, so that its sender gets to read the answer.
 const REFUSED_BYTES: u64 = 32 << 20;
 
 impl Connection {
@@ -22,7 +22,7 @@ impl Connection {
         self.progress(cx);
         self.counted.busy();
         self.client = self.shared.proxies.client(&request.fields, self.peer.ip());
-        // A server that stops lets a test of many bodies go on.
+        // A server that stops lets a test of many bodies continue.
         let stays =
             !self.shared.admission.is_closed() || self.shared.sessions.runs(self.key(), cx.now);
         self.keep_alive = request.keep_alive && stays;
@@ -30,7 +30,7 @@ impl Connection {
         let scheme = if self.wire.is_tls() { "https" } else { "http" };
         match routes::route(&self.shared, self.service, request, self.client, scheme) {
             Route::Text { status, content_type, body } => {
-                // A body that was not requested is not read; the connection ends after the answer.
+                // An unexpected body is not read; the connection ends after the answer.
                 self.keep_alive &= request.body_bytes == 0;
                 self.answer(status, content_type, body.len() as u64);
                 if request.method != Method::Head {
@@ -60,7 +60,7 @@ impl Connection {
                 self.answer("413 Content Too Large", "text/plain", 0);
             }
             Route::Result if !self.shared.accounts.may_report(self.key(), cx.now) => {
-                // Its body is short: it is dropped.
+                // The body is short: it is dropped.
                 self.keep_alive &= !request.expects_continue;
                 self.write_refusal(Refusal::TooFast);
                 let coming = if request.expects_continue { 0 } else { request.body_bytes };
@@ -79,7 +79,8 @@ impl Connection {
         }
     }
 
-    /// May a body of this client move now, of a request or an answer? If not, it gets an error.
+    /// Check whether a body of this client may move now, of a request or an answer. If not, answer
+    /// with an error.
     fn let_in(&mut self, cx: &mut Cx<'_>, request: &Request, sent: Option<u64>) -> bool {
         let (bytes, fd) = (sent.unwrap_or(request.body_bytes), self.fd());
         let at = (&*cx, fd);
@@ -92,7 +93,7 @@ impl Connection {
             }
             Err(refusal) => {
                 let coming = if request.expects_continue { 0 } else { request.body_bytes };
-                // A client that waits for 100 sends no body after this, or a new connection.
+                // A client that waits for 100 sends no body after this, or opens a new connection.
                 self.keep_alive &= coming <= REFUSED_BYTES && !request.expects_continue;
                 self.write_refusal(refusal);
                 self.body = Body::Refused(coming.min(REFUSED_BYTES));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The stages of a test: its streams connect, it runs, both sides compare what they counted.
+//! Stages of a test: its streams connect, it runs, both sides exchange their counters.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,11 +15,11 @@ use crate::iperf3::policy::{beyond_limit, spent};
 use crate::iperf3::running::Running;
 use crate::iperf3::test::Test;
 
-/// A test may end this much late.
+/// Most delay of a test's end.
 const GRACE: Duration = Duration::from_secs(15);
-/// How often a postponed test tries again.
+/// Interval at which a postponed test tries again.
 const POSTPONE: Duration = Duration::from_millis(20);
-/// How often a running test is compared with its limit of bytes.
+/// Interval at which a running test is compared with its limit of bytes.
 const LOOK: Duration = Duration::from_millis(20);
 
 impl Control {
@@ -63,7 +63,7 @@ impl Control {
         self.look(cx);
     }
 
-    /// The client has sent or received everything.
+    /// End the test: the client has sent or received everything.
     pub(super) fn end(&mut self, cx: &mut Cx<'_>) {
         if let Some(why) = self.too_much(cx) {
             return self.fail(&why, ErrorCode::TotalRate);
@@ -75,7 +75,7 @@ impl Control {
         running.stop();
         let test = &running.test;
         for index in 0..test.streams.len() {
-            // What a client still has in flight at the end of an amount is part of that amount.
+            // Data in flight at the end of a test by amount belongs to that amount.
             if test.params.server_sends(index as u32) || !outcome::counts_exactly(&test.params) {
                 test.tell_stream(&self.shared.lanes, index, Order::Stop);
             }
@@ -99,7 +99,7 @@ impl Control {
         self.conclude();
     }
 
-    /// Sends this side's results once all streams have reported and the client's are here.
+    /// Send this side's results once all streams have reported and the client's are here.
     fn conclude(&mut self) {
         let Some(running) = &mut self.running else { return };
         let all = running.all_reported();
@@ -112,7 +112,7 @@ impl Control {
         self.machine.send_results(&record.results);
     }
 
-    /// The client has left without an exchange of results: the streams report what they have counted.
+    /// Let the streams report after the client has left without an exchange of results.
     pub(super) fn abort(&mut self, cx: &mut Cx<'_>, how: &str) -> Next {
         let Some(running) = self.running.as_mut().filter(|running| !running.concluded) else {
             return Next::Close;
@@ -124,7 +124,7 @@ impl Control {
         self.keep_aborted(false)
     }
 
-    /// Keeps the result of a client that has left, once all streams have reported or are too late.
+    /// Keep the result of a client that has left, once all streams have reported or are too late.
     pub(super) fn keep_aborted(&mut self, late: bool) -> Next {
         let Some(running) = &self.running else { return Next::Close };
         let Some(how) = &running.aborted else { return Next::Close };
@@ -155,7 +155,7 @@ impl Control {
             return self.fail("a stream broke before the test began", ErrorCode::Message);
         }
         self.conclude();
-        // A client that vanished: all streams are closed, and the control connection is silent.
+        // The client has vanished: all streams are closed, and the control connection is silent.
         if self.running.as_ref().is_some_and(|running| running.load.is_none()) {
             self.allow_step(cx);
         }
@@ -169,7 +169,7 @@ impl Control {
         }
     }
 
-    /// Does a running test move data, and keep its limits?
+    /// Check that a running test moves data and keeps its limits.
     pub(super) fn look(&mut self, cx: &mut Cx<'_>) {
         let Some(running) = &mut self.running else { return };
         if !running.started || running.load.is_some() || cx.now < self.next_look {

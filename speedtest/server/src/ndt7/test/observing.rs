@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a test says of itself while it runs and when it is over: samples, measurements, the result.
+//! Reports of a test while it runs and at its end: samples, measurements, the result.
 
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
@@ -14,11 +14,11 @@ use speedtest_proto::verdict::OtherLoad;
 use super::{random, Test, ADAPT_EVERY};
 use crate::ndt7::outcome::{self, Ended, How};
 
-/// How often small amounts are polled for, of which the kernel does not wake the loop.
+/// Interval to poll for small amounts, for which the kernel does not wake the loop.
 const LOOK: Duration = Duration::from_millis(20);
 
 impl Test {
-    /// Samples TCP_INFO, for the result and for the client. Returns when to sample again.
+    /// Sample TCP_INFO for the result and for the client. Return when to sample again.
     pub(super) fn observe(&mut self, cx: &mut Cx<'_>) -> Instant {
         if cx.now >= self.next_sample {
             self.sample();
@@ -32,7 +32,7 @@ impl Test {
             self.next_measurement = cx.now + measurement_gap(random() as f64 / u64::MAX as f64);
         }
         if !self.sends() && self.pacer.is_none() && cx.now >= self.next_adapt {
-            // Without it the loop only wakes more often.
+            // Without the threshold the loop only wakes more often.
             let _ = self.channel.adapt_threshold(cx.now);
             self.next_adapt = cx.now + ADAPT_EVERY;
         }
@@ -53,7 +53,7 @@ impl Test {
         }
     }
 
-    /// `other_load`: in the last one only.
+    /// Send a measurement. `other_load`: in the last one only.
     fn say_measurement(&mut self, other_load: Option<OtherLoad>) {
         let (fd, time) = (self.channel.wire.as_raw_fd(), self.started.elapsed());
         let server = self.channel.wire.socket().local_addr();
@@ -76,12 +76,12 @@ impl Test {
         self.channel.endpoint.say(&measurement.to_text());
     }
 
-    /// The test is over, in this way; does nothing the second time.
+    /// End the test in this way, once.
     pub(super) fn finish(&mut self, cx: &mut Cx<'_>, how: How) {
         if self.ended.is_some() {
             return;
         }
-        // What is counted now was moved until now, not until this turn began.
+        // Use the current time: counted bytes may have moved after this turn began.
         let now = Instant::now();
         self.sample();
         let other_load = self.beside.as_ref().map(|beside| beside.read(self.bytes()));
