@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A tokio socket whose bytes are dropped inside the kernel, with our server's threshold for waking up.
+//! tokio socket whose bytes are dropped inside the kernel, with our server's SO_RCVLOWAT.
 
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
@@ -11,15 +11,15 @@ use tokio::io::Interest;
 use tokio::net::TcpStream;
 use tokio::time::{interval, Interval, MissedTickBehavior};
 
-/// One call drops at most this much, as in our server.
+/// Most bytes that one call drops, as in our server.
 pub const MOST_AT_ONCE: u64 = 4 << 20;
-/// How often data below the threshold is polled for, as in our server.
+/// Interval to poll for data below the threshold, as in our server.
 const LOOK: Duration = Duration::from_millis(100);
 
 pub struct Drain {
     pub socket: TcpStream,
     threshold: Threshold,
-    /// The value that the kernel has now.
+    /// Value set in the kernel.
     set: i32,
     dropped: u64,
     look: Interval,
@@ -32,10 +32,11 @@ impl Drain {
         Drain { socket, threshold: Threshold::new(Instant::now()), set: 1, dropped: 0, look }
     }
 
-    /// Drops what is there, `most` of the `left` bytes to come at most; 0 is the end. Does not wait.
+    /// Drop received bytes, at most `most` of the `left` bytes to come, without waiting; 0 is the
+    /// end.
     ///
-    /// A short count means that the queue is empty. tokio learns it as it does from its own reads, else
-    /// a second call would have to find out each time.
+    /// A short count means that the queue is empty. tokio must learn this as from its own reads;
+    /// otherwise a second call would have to find out each time.
     pub fn try_drop(&mut self, left: u64, most: u64) -> io::Result<u64> {
         let wanted = left.min(most);
         let socket = &self.socket;
@@ -54,7 +55,7 @@ impl Drain {
         Ok(count)
     }
 
-    /// Waits until some of the `left` bytes to come can be dropped, and drops them; 0 is the end.
+    /// Wait until some of the `left` bytes to come can be dropped, and drop them; 0 is the end.
     pub async fn drop_some(&mut self, left: u64) -> io::Result<u64> {
         loop {
             match self.try_drop(left, MOST_AT_ONCE) {
@@ -64,7 +65,7 @@ impl Drain {
             tokio::select! {
                 ready = self.socket.readable() => ready?,
                 _ = self.look.tick() => {
-                    // What is below the threshold makes no socket readable, so tokio is not asked.
+                    // Bytes below the threshold make no socket readable, so tokio is not asked.
                     let wanted = usize::try_from(left.min(MOST_AT_ONCE)).unwrap_or(usize::MAX);
                     match sys::discard(&self.socket, wanted) {
                         Err(error) if error.kind() == ErrorKind::WouldBlock => {}
@@ -75,7 +76,7 @@ impl Drain {
         }
     }
 
-    /// Reads up to the buffer's size; 0 is the end.
+    /// Read up to the buffer's size; 0 is the end.
     pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             match self.socket.try_read(buffer) {
@@ -86,7 +87,7 @@ impl Drain {
         }
     }
 
-    /// The kernel wakes the loop for what comes in two milliseconds, or for all of `left`.
+    /// Set SO_RCVLOWAT to what arrives in 2 ms, or to all of `left`.
     fn wait_for_much(&mut self, left: u64) -> io::Result<()> {
         let fd = self.socket.as_raw_fd();
         let buffer = || sys::buffer_limits(fd).unwrap_or_default().0;

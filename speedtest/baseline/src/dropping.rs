@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Uploads on tokio with our own parsers, dropped inside the kernel: as our server without its event loop.
+//! Uploads on tokio with our own parsers, dropped inside the kernel: our server without its event
+//! loop.
 
 use std::io::{self, ErrorKind};
 
@@ -16,7 +17,7 @@ use crate::Ended;
 
 const READ_BYTES: usize = 4096;
 
-/// One request after the other; a body's bytes are counted down and its answer follows.
+/// Serve one request after another; count down a body's bytes, then answer.
 pub async fn http(socket: TcpStream) -> Ended {
     let mut drain = Drain::new(socket);
     let mut heads = Heads::default();
@@ -51,7 +52,7 @@ async fn head(
     }
 }
 
-/// An upload of ndt7, whose binary payload is dropped between the headers of its frames.
+/// Serve an upload of ndt7; drop the binary payload between the headers of its frames.
 pub async fn web_socket(socket: TcpStream) -> Ended {
     let mut drain = Drain::new(socket);
     let mut heads = Heads::default();
@@ -89,7 +90,7 @@ pub async fn web_socket(socket: TcpStream) -> Ended {
     }
 }
 
-/// What the peer says in texts is of no interest here; its Close is answered by the endpoint.
+/// Take bytes of texts, whose content is ignored; the endpoint answers the Close.
 fn take(endpoint: &mut Endpoint, mut bytes: &[u8]) {
     while !bytes.is_empty() {
         let (count, _notice) = endpoint.receive(bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! hyper over a connection that drops the bytes of bodies inside the kernel and tells hyper they were read.
 //!
-//! hyper hands out memory that nobody has written as the body; the service drops it unseen. That holds
+//! hyper hands out unwritten memory as the body; the service drops it without reading. That works
 //! for a benchmark only: a client that pipelines would lose its next head.
 
 use std::convert::Infallible;
@@ -22,10 +22,10 @@ use tokio::net::TcpStream;
 use crate::drain::{Drain, MOST_AT_ONCE};
 use crate::Ended;
 
-/// The socket as hyper sees it.
+/// Socket as hyper sees it.
 struct Lying {
     drain: Drain,
-    /// What the service has not seen yet of the body that it waits for.
+    /// Bytes of the awaited body that the service has not seen yet.
     left: Arc<AtomicU64>,
 }
 
@@ -46,8 +46,8 @@ impl Read for Lying {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 Err(error) => return Poll::Ready(Err(error)),
                 Ok(count) => {
-                    // SAFETY: not more than remains. The bytes were not written, and the service, the
-                    // only reader, drops them without a look.
+                    // SAFETY: at most what remains. The bytes were not written, and the service,
+                    // the only reader, drops them without reading.
                     #[expect(unsafe_code, reason = "this is the lie that is measured")]
                     unsafe {
                         buffer.advance(usize::try_from(count).unwrap_or(0));

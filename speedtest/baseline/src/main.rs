@@ -58,7 +58,7 @@ async fn main() -> Ended {
     Ok(())
 }
 
-/// A runtime of one thread for each core.
+/// Start a runtime of one thread for each core.
 fn loops() -> io::Result<Vec<Handle>> {
     (0..std::thread::available_parallelism()?.get())
         .map(|_| {
@@ -70,7 +70,8 @@ fn loops() -> io::Result<Vec<Handle>> {
         .collect()
 }
 
-/// Every connection is a task of its own, of the loops in turn; how it ends is its client's business.
+/// Serve every connection in a task of its own, on the loops in turn; errors are the client's
+/// concern.
 async fn serve<F>(listener: TcpListener, loops: Vec<Handle>, each: fn(TcpStream) -> F) -> Ended
 where
     F: Future<Output = Ended> + Send + 'static,
@@ -80,7 +81,7 @@ where
         socket.set_nodelay(true)?;
         let socket: StdStream = socket.into_std()?;
         loops[number % loops.len()].spawn(async move {
-            // The socket is registered with the loop of the task that has it.
+            // The socket is registered with the loop of its task.
             if let Ok(socket) = TcpStream::from_std(socket) {
                 drop(each(socket).await);
             }

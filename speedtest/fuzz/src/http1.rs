@@ -9,7 +9,8 @@ use crate::Script;
 /// The longest download that LibreSpeed's cap allows.
 const MOST_GARBAGE: u64 = 1 << 30;
 
-/// Any split of the bytes gives the same requests, bodies and error; nothing beyond a head is kept.
+/// Check that any split of the bytes gives the same requests, bodies and error, and that no byte
+/// after a head is kept.
 pub fn http1(data: &[u8]) {
     let Some(script) = Script::of(data) else { return };
     assert_eq!(play(script), play(script.whole()), "the split of the bytes made a difference");

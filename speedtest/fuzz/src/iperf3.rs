@@ -9,13 +9,14 @@ use speedtest_proto::iperf3::{
 
 use crate::Script;
 
-/// More than this a server must never want from a peer at once, nor keep of it.
+/// Most bytes that a server may want from a peer at once, or keep of it.
 const MOST_OF_A_CLIENT: usize = (64 << 10) + 4;
 const MOST_OF_A_SERVER: usize = (4 << 20) + 4;
 
 type Outcome<T> = (Vec<T>, Vec<u8>, Option<ProtocolError>);
 
-/// Any split of the bytes gives the same events, output and error; wants stay bounded.
+/// Check that any split of the bytes gives the same events, output and error, and that wants stay
+/// bounded.
 pub fn iperf3_server(data: &[u8]) {
     let Some(script) = Script::of(data) else { return };
     let pieces = serve(script);
@@ -47,7 +48,7 @@ fn serve(script: Script<'_>) -> Outcome<Event> {
     (events, sent, fault)
 }
 
-/// What this side decides; the script's four decisions are the ways to say no.
+/// Decide for this side; the script's four decisions are the ways to refuse.
 fn answer(server: &mut Server, event: &Event, script: Script<'_>) {
     match event {
         Event::Cookie(_) if script.decided(0) => server.refuse(),
@@ -67,7 +68,7 @@ fn answer(server: &mut Server, event: &Event, script: Script<'_>) {
     }
 }
 
-/// What the server's loops rely on.
+/// Check the invariants that the server's loops rely on.
 fn check(params: &Params) {
     assert!((1..=MAX_STREAMS).contains(&params.streams));
     assert!((1..=MAX_BLOCK_BYTES).contains(&params.block_bytes));
@@ -77,7 +78,7 @@ fn check(params: &Params) {
     assert_eq!(again.as_ref(), Ok(params), "parameters do not survive the wire");
 }
 
-/// As for the server, with a client that tests until it is told to stop.
+/// Check the same with a client that tests until it is told to stop.
 pub fn iperf3_client(data: &[u8]) {
     let Some(script) = Script::of(data) else { return };
     assert_eq!(test(script), test(script.whole()), "the split of the bytes made a difference");
@@ -123,7 +124,7 @@ fn results() -> Results {
     }
 }
 
-/// JSON without the state machine around it: the fuzzer gets deeper into the values.
+/// Check JSON without the state machine around it: the fuzzer gets deeper into the values.
 pub fn iperf3_json(data: &[u8]) {
     if let Ok(params) = Params::parse(data) {
         check(&params);
@@ -135,7 +136,7 @@ pub fn iperf3_json(data: &[u8]) {
     }
 }
 
-/// Datagrams in any order and with any numbers: counters stay within what was announced.
+/// Check datagrams in any order and with any numbers: counters stay within the announced ones.
 pub fn udp(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else { return };
     let wide = first & 1 == 1;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What must hold for any bytes that a peer can send?
+//! Invariants for any bytes that a peer can send.
 //!
 //! Each target takes one input and panics where an invariant breaks. The same functions run under
-//! libFuzzer (`fuzz_targets/`, started by `run.sh`) and in `cargo test` (`tests/corpus.rs`). The first
-//! bytes of an input for a state machine say how the rest is cut into pieces and what the side under
-//! test decides: see [`Script`].
+//! libFuzzer (`fuzz_targets/`, started by `run.sh`) and in `cargo test` (`tests/corpus.rs`). The
+//! first bytes of a state machine's input define how the rest is split and how the side under test
+//! decides: see [`Script`].
 
 mod http1;
 mod iperf3;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The head with which a proxy names its client.
+//! Head with which a proxy names its client.
 
 use speedtest_proto::proxy::{Named, ProxyError, ProxyHead};
 
@@ -8,7 +8,8 @@ use crate::Script;
 /// Section 2.2: signature, version and family, and a length that is bounded.
 const MOST_BYTES: usize = 16 + 4096;
 
-/// Any split of the bytes gives the same client or error; nothing after the head is taken.
+/// Check that any split of the bytes gives the same client or error, and that nothing after the
+/// head is taken.
 pub fn proxy(data: &[u8]) {
     let Some(script) = Script::of(data) else { return };
     assert_eq!(play(script), play(script.whole()), "the split of the bytes made a difference");
@@ -28,7 +29,7 @@ fn play(script: Script<'_>) -> (Option<Result<Named, ProxyError>>, usize) {
             }
         }
     });
-    // How much of a head that is refused was read depends on its pieces.
+    // The bytes read of a rejected head depend on its pieces.
     let taken = if matches!(told, Some(Ok(_))) { taken } else { 0 };
     (told, taken)
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How an input drives a state machine: decisions, sizes of the pieces, then the bytes of the peer.
+//! Script of an input for a state machine: decisions, sizes of the pieces, then the peer's bytes.
 
-/// Most sizes that an input can give; they are used again from the first one on.
+/// Most sizes that an input can give; they are reused from the first one on.
 const MOST_PIECES: usize = 15;
 
 /// Byte 0: the low 4 bits are the number of piece sizes that follow, the high 4 are decisions.
@@ -13,7 +13,7 @@ pub struct Script<'a> {
 }
 
 impl<'a> Script<'a> {
-    /// None: the input is too short to be one.
+    /// Read a script; None: the input is too short.
     pub fn of(data: &'a [u8]) -> Option<Script<'a>> {
         let (head, rest) = data.split_first()?;
         let count = usize::from(head & 0x0f).min(MOST_PIECES);
@@ -21,18 +21,18 @@ impl<'a> Script<'a> {
         Some(Script { decisions: head >> 4, pieces, bytes })
     }
 
-    /// The same bytes in pieces as large as the machine takes them.
+    /// Return the same bytes in pieces as large as the machine takes them.
     pub fn whole(self) -> Script<'a> {
         Script { pieces: &[], ..self }
     }
 
-    /// Was this decision taken? There are four.
+    /// Return whether this decision was taken. There are four.
     pub fn decided(&self, bit: u32) -> bool {
         self.decisions >> bit & 1 == 1
     }
 
-    /// Feeds the bytes piece by piece. `wants` is how many are taken first; `feed` takes a piece and
-    /// says how many are taken next. 0 ends it.
+    /// Feed the bytes piece by piece. `wants` is the size of the first piece; `feed` takes a piece
+    /// and returns the size of the next. 0 ends it.
     pub fn feed(&self, wants: usize, mut feed: impl FnMut(&[u8]) -> usize) {
         let mut sizes = self.pieces.iter().map(|size| usize::from(*size) + 1).cycle();
         let (mut rest, mut wants) = (self.bytes, wants);

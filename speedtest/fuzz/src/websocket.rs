@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Frames of either peer, and everything else that an ndt7 peer writes.
+//! Frames of either peer, and all other output of an ndt7 peer.
 
 use speedtest_proto::ndt7::measurement::Measurement;
 use speedtest_proto::ndt7::request::TestQuery;
@@ -12,13 +12,14 @@ use speedtest_proto::websocket::Role;
 use crate::Script;
 
 const READ_BYTES: usize = 4096;
-/// A pong, a Close, and texts that were not sent.
+/// Most bytes of output: a pong, a Close, and texts that were not sent.
 const MOST_OUTPUT: usize = 256;
 /// A point on the curve without a known private key.
 const KEY: &str = r#"{"kty":"OKP","crv":"Ed25519","kid":"k1",
     "x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#;
 
-/// Any split of the bytes gives the same notices, payload and output; little is kept.
+/// Check that any split of the bytes gives the same notices, payload and output, and that little is
+/// kept.
 pub fn websocket(data: &[u8]) {
     let Some(script) = Script::of(data) else { return };
     assert_eq!(play(script), play(script.whole()), "the split of the bytes made a difference");
@@ -60,8 +61,8 @@ fn play(script: Script<'_>) -> (Vec<Notice>, u64, Vec<u8>) {
     (notices, endpoint.binary_bytes(), output)
 }
 
-/// Queries, measurements, keys, tokens and configurations: what is accepted survives the wire and is
-/// bounded, and no token without a signature is valid.
+/// Check queries, measurements, keys, tokens and configurations: accepted ones survive encoding and
+/// are bounded, and no token without a signature is valid.
 pub fn ndt7(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Ok(query) = TestQuery::of_query(text) {

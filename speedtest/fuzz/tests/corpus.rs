@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The short form of fuzzing: every input of the corpus, then mutations of them, and plain noise.
+//! Short form of fuzzing: every input of the corpus, then mutations of them, and random bytes.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use speedtest_fuzz::{Target, TARGETS};
 
-/// Each target with the inputs of its folder.
+/// Target with the inputs of its folder.
 type Folder = (&'static str, Target, Vec<Vec<u8>>);
 static CORPUS: LazyLock<Vec<Folder>> =
     LazyLock::new(|| TARGETS.map(|(name, target)| (name, target, inputs(name))).to_vec());
@@ -31,7 +31,7 @@ fn every_input_of_the_corpus_keeps_the_invariants() {
     }
 }
 
-/// One change to an input: where, and what comes there.
+/// Return changes to an input: position and new byte.
 fn mutations() -> impl Strategy<Value = Vec<(Index, u8, u8)>> {
     prop::collection::vec((any::<Index>(), 0_u8..4, any::<u8>()), 1..12)
 }
@@ -56,7 +56,7 @@ fn mutated(input: &[u8], mutations: &[(Index, u8, u8)]) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 2000,
-        // What breaks an invariant belongs into the corpus, where both forms find it.
+        // An input that breaks an invariant belongs into the corpus, where both forms find it.
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

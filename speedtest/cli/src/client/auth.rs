@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The credentials for an iperf3 server: user, password and time, encrypted with its public key.
+//! Credentials for an iperf3 server: user, password and time, encrypted with its public key.
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,7 +12,8 @@ use base64::Engine;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::SubjectPublicKeyInfoDer;
 
-/// The variable that iperf3 uses, too: a flag would show the password to every user of the host.
+/// Environment variable that iperf3 uses too: a flag would show the password to every user of the
+/// host.
 const PASSWORD: &str = "IPERF3_PASSWORD";
 
 #[derive(clap::Args)]
@@ -28,7 +29,7 @@ pub struct Credentials {
     use_pkcs1_padding: bool,
 }
 
-/// The credentials, once everything is read.
+/// Credentials with their key loaded.
 pub struct Identity {
     user: String,
     password: String,
@@ -37,7 +38,7 @@ pub struct Identity {
 }
 
 impl Credentials {
-    /// None: no user is given. An error is for the user.
+    /// Load the credentials; None without a user. An error is for the user.
     pub fn identity(&self) -> Result<Option<Identity>, String> {
         let (Some(user), Some(path)) = (&self.username, &self.rsa_public_key_path) else {
             return Ok(None);
@@ -59,7 +60,7 @@ fn public_key(path: &Path) -> Result<PublicEncryptingKey, String> {
 }
 
 impl Identity {
-    /// A token that is valid once, for some seconds.
+    /// Make a token that is valid once, for some seconds.
     pub fn token(&self) -> Result<String, String> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
         let text = format!("user: {}\npwd:  {}\nts:   {now}", self.user, self.password);

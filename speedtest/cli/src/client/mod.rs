@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `client`: one test, or many at once from one process: iperf3, ndt7, LibreSpeed or responsiveness.
+//! `client`: one test, or many at once from one process: iperf3, ndt7, LibreSpeed or
+//! responsiveness.
 
 mod auth;
 mod report;
@@ -27,7 +28,7 @@ use server::Server;
 use test::Test;
 use web::trust::Trust;
 
-/// Time that a server may take for everything around the test itself.
+/// Time that a server may take for everything except the test itself.
 const GRACE: Duration = Duration::from_secs(30);
 
 const DEFAULT_BLOCK: u32 = 128 << 10;
@@ -106,18 +107,18 @@ impl Args {
         }
     }
 
-    /// The server's name and port, for messages and URLs.
+    /// Return the server's name and port, for messages and URLs.
     fn place(&self) -> String {
         self.server.place(self.port())
     }
 
-    /// The authorities that the client trusts, where TLS is used. An error is for the user.
+    /// Load the authorities that the client trusts, if TLS is used. An error is for the user.
     fn trust(&self) -> Result<Option<Trust>, String> {
         let secret = self.tls || self.protocol == Protocol::Responsiveness;
         secret.then(|| Trust::load(self.ca.as_deref(), &self.server.host)).transpose()
     }
 
-    /// Which option does not apply to the protocol?
+    /// Return the option that does not apply to the protocol.
     fn misfit(&self) -> Option<&'static str> {
         let responsiveness = self.protocol == Protocol::Responsiveness;
         let iperf3 = self.protocol == Protocol::Iperf3;
@@ -138,7 +139,7 @@ impl Args {
     }
 }
 
-/// The exit code for errors of the caller.
+/// Exit code for errors of the caller.
 const BAD_INPUT: u8 = 2;
 
 pub fn run(args: &Args) -> ExitCode {
@@ -170,7 +171,7 @@ pub fn run(args: &Args) -> ExitCode {
     }
 }
 
-/// No test could begin; with --json that is JSON too.
+/// Report that no test could begin; with --json in JSON.
 fn not_begun(args: &Args, why: &str) -> ExitCode {
     if !args.json {
         eprintln!("error: {why}");
@@ -211,7 +212,7 @@ fn params(args: &Args, auth_token: Option<String>) -> Params {
     }
 }
 
-/// Runs all tests at once and waits for the last one.
+/// Run all tests at once and wait for the last one.
 fn test(
     args: &Args,
     address: SocketAddr,
@@ -239,13 +240,13 @@ fn test(
     })
 }
 
-/// When a run that has not ended will not end any more.
+/// Return the time after which a run will not end any more.
 fn deadline(args: &Args) -> Instant {
     let time = if args.bytes.is_some() { 3600 } else { u64::from(args.time) };
     Instant::now() + GRACE + Duration::from_secs(time + u64::from(args.omit))
 }
 
-/// Runs all loops while `wait` waits for what they bring.
+/// Run all loops while `wait` waits for their results.
 fn run_lanes<T>(lanes: &Lanes, wait: impl FnOnce() -> T) -> io::Result<T> {
     let loops: Vec<_> = (0..lanes.count())
         .map(|index| Lane::new(index, lanes.clone()))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a run of the client prints.
+//! Output of a run of the client.
 
 use serde_json::{json, Value};
 use speedtest_proto::iperf3::{stream_ids, Params, Results};
@@ -37,7 +37,7 @@ impl Outcome {
         Outcome::of_ways(directions, server)
     }
 
-    /// A test that moved this much; `server` is the server's result.
+    /// Make the outcome of these directions; `server` is the server's result.
     pub fn of_ways(directions: Vec<Way>, server: Value) -> Outcome {
         Outcome { error: None, directions, server }
     }
@@ -60,7 +60,7 @@ impl Outcome {
     }
 }
 
-/// The figures of one direction. None without data in that direction.
+/// Describe one direction. None without data in that direction.
 fn way(params: &Params, mine: &Results, theirs: &Results, server_sends: bool) -> Option<Way> {
     let (sender, receiver) = if server_sends { (theirs, mine) } else { (mine, theirs) };
     let ids = stream_ids().take(params.total_streams() as usize).enumerate();
@@ -73,7 +73,7 @@ fn way(params: &Params, mine: &Results, theirs: &Results, server_sends: bool) ->
         (bytes + stream.bytes, seconds.max(stream.end_time - stream.start_time))
     });
     let again = sender.streams.iter().filter(|stream| wanted.contains(&stream.id));
-    // Below 0: that side does not know.
+    // Negative: that side does not know.
     let known = |count: i64| (count >= 0).then_some(count);
     let retransmits = again.map(|stream| known(stream.retransmits)).sum();
     (!wanted.is_empty()).then_some(Way { server_sends, bytes, seconds, retransmits })

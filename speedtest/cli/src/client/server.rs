@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The server's address, as the user writes it.
+//! Server's address as the user writes it.
 
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
@@ -13,7 +13,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// As written in messages and URLs.
+    /// Return the server as written in messages and URLs.
     pub fn place(&self, default_port: u16) -> String {
         let port = self.port.unwrap_or(default_port);
         if self.host.contains(':') {
@@ -70,7 +70,7 @@ impl FromStr for Server {
     }
 }
 
-/// It may name its interface: `fe80::1%eth0`.
+/// Return whether the text is an IPv6 address, perhaps with its interface: `fe80::1%eth0`.
 fn is_ipv6(text: &str) -> bool {
     text.split('%').next().is_some_and(|address| address.parse::<Ipv6Addr>().is_ok())
 }

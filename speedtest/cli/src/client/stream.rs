@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A data connection until it has sent its cookie; then it is a bulk stream.
+//! Data connection until it has sent its cookie; then it is a bulk stream.
 
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsRawFd, RawFd};

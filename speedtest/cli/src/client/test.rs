@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The client's side of one test: the control connection, the streams it opens, the end.
+//! Client's side of one test: the control connection, its streams, the end.
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpStream};
@@ -21,13 +21,13 @@ use super::report::Outcome;
 use super::stream::Dialing;
 
 const READ_BYTES: usize = 16 << 10;
-/// How often a test by amount is checked.
+/// Interval at which a test by amount is checked.
 const LOOK: Duration = Duration::from_millis(5);
 const SAMPLE_EVERY: Duration = Duration::from_millis(500);
 
 pub struct Test {
     number: usize,
-    /// The server as the user wrote it.
+    /// Server as the user wrote it.
     place: String,
     address: SocketAddr,
     socket: TcpStream,
@@ -84,7 +84,7 @@ impl Test {
 
     fn tell(&mut self, outcome: Outcome) {
         self.told = true;
-        // The receiver is gone only when the whole run is being given up.
+        // The receiver is gone only when the whole run is cancelled.
         let _ = self.outcomes.send(outcome);
     }
 
@@ -128,7 +128,7 @@ impl Test {
         Ok(())
     }
 
-    /// Connects the next stream: one after the other, since their order tells their direction.
+    /// Connect the next stream: one after another, since their order tells their direction.
     fn dial(&mut self, cx: &mut Cx<'_>) -> io::Result<()> {
         let index = self.streams.len();
         let shared = Arc::<Stream>::default();
@@ -179,7 +179,7 @@ impl Test {
         }
     }
 
-    /// Has the test moved all it was to move?
+    /// Return whether the test has moved all its bytes.
     fn complete(&self, now: Instant) -> bool {
         let Some(amount) = self.params.amount_bytes() else {
             return self.until.is_some_and(|until| now >= until);

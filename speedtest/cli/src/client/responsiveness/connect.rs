@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An HTTP/2 connection over TLS, how long its handshakes took, and small answers on it.
+//! HTTP/2 connection over TLS, the time of its handshakes, and small answers on it.
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -20,15 +20,16 @@ use tokio_rustls::TlsConnector;
 
 use crate::client::web::trust::{broken_handshake, Trust};
 
-/// As wide as the server's own, so that a stream can carry 10 Gbit/s over 50 ms. What arrives is dropped
-/// at once.
+/// Receive window, equal to the server's, so that a stream can carry 10 Gbit/s over 50 ms. Received
+/// data is dropped at once.
 const STREAM_WINDOW: u32 = 64 << 20;
 const CONNECTION_WINDOW: u32 = 256 << 20;
-/// What a stream may have waiting in the library, and the kernel unsent: a probe queues behind it.
+/// Bytes that a stream may keep in the library, and unsent in the kernel: a probe queues behind
+/// them.
 const SEND_BUFFER: usize = 128 << 10;
 const UNSENT_BYTES: i32 = 128 << 10;
 
-/// Where requests go.
+/// Destination of requests.
 #[derive(Clone)]
 pub struct Place {
     address: SocketAddr,
@@ -43,7 +44,7 @@ impl Place {
         Place { address, authority: authority.into(), path: "/".into(), trust, options }
     }
 
-    /// What a URL of the configuration names; it may be another server.
+    /// Resolve a URL of the configuration, which may name another server.
     pub fn at(&self, url: &str) -> io::Result<Place> {
         let wrong = |why: &str| io::Error::other(format!("the configuration's {url:?}: {why}"));
         let uri: Uri = url.parse().map_err(|_| wrong("not a URL"))?;
@@ -77,11 +78,11 @@ impl Place {
     }
 }
 
-/// An open connection; it ends when this and all its clones are gone.
+/// Open connection; it ends when this and all its clones are dropped.
 pub struct Link {
     pub sender: SendRequest<Bytes>,
     pub tcp: Duration,
-    /// One round trip of the handshake.
+    /// Time of one round trip of the handshake.
     pub tls: Duration,
     driver: JoinHandle<()>,
 }
@@ -138,7 +139,7 @@ pub fn fault(error: h2::Error) -> io::Error {
     }
 }
 
-/// Asks for something small: its status and its body.
+/// Fetch a small answer: its status and its body.
 pub async fn fetch(
     link: &mut Link,
     place: &Place,
@@ -161,14 +162,14 @@ pub async fn fetch(
     Ok((status, body))
 }
 
-/// The next piece of a body, which makes room for another.
+/// Return the next piece of a body, and make room for another.
 pub async fn piece(stream: &mut RecvStream) -> io::Result<Option<Bytes>> {
     let Some(piece) = stream.data().await.transpose().map_err(fault)? else { return Ok(None) };
     stream.flow_control().release_capacity(piece.len()).map_err(fault)?;
     Ok(Some(piece))
 }
 
-/// Request and whole answer of one byte.
+/// Request one byte and time the whole answer.
 pub async fn probe(sender: SendRequest<Bytes>, small: &Place) -> io::Result<Duration> {
     let begun = Instant::now();
     let mut ready = sender.ready().await.map_err(fault)?;

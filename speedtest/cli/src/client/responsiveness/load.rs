@@ -15,10 +15,10 @@ use tokio::task::JoinSet;
 use super::connect::{fault, piece, Link, Place};
 use super::Way;
 
-/// A write of an upload; frames are smaller.
+/// Bytes of one write of an upload; frames are smaller.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// What the load has moved, and on which connections.
+/// Bytes that the load has moved, and its connections.
 #[derive(Default)]
 pub struct Load {
     down: AtomicU64,
@@ -34,7 +34,7 @@ impl Load {
         }
     }
 
-    /// The connections that carry load by now.
+    /// Return the connections that carry load.
     pub fn open(&self) -> Vec<SendRequest<Bytes>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -45,7 +45,7 @@ impl Load {
     }
 }
 
-/// Adds one connection. Its task ends only with an error.
+/// Add one connection. Its task ends only with an error.
 pub fn add(tasks: &mut JoinSet<io::Error>, load: &Arc<Load>, way: Way, place: &Place) {
     let (load, place) = (Arc::clone(load), place.clone());
     tasks.spawn(async move {
@@ -80,7 +80,7 @@ async fn download(load: &Load, place: &Place) -> io::Result<u16> {
     }
 }
 
-/// Counts what has left the library; the kernel holds back little more.
+/// Upload, and count bytes that have left the library; the kernel holds back little more.
 async fn upload(load: &Load, place: &Place) -> io::Result<u16> {
     let link = Link::open(place).await?;
     let request = place.request(Method::POST, place.path())?;
@@ -91,7 +91,7 @@ async fn upload(load: &Load, place: &Place) -> io::Result<u16> {
     loop {
         body.reserve_capacity(PIECE_BYTES);
         let room = tokio::select! {
-            // A server that refuses it answers before the end.
+            // A server that refuses the upload answers before the end.
             early = &mut answer => return early.map(|it| it.status().as_u16()).map_err(fault),
             room = poll_fn(|cx| body.poll_capacity(cx)) => room,
         };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One direction, or both at once: load grows every second while probes are sent, until goodput and
-//! then responsiveness are stable, or the time is over.
+//! Measure one direction, or both at once: load grows every second while probes are sent, until
+//! goodput and then responsiveness are stable, or the time is over.
 
 use std::io;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use super::Way;
 
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Times of probes, as the method wants them.
+/// Times of probes, in the types of the method.
 #[derive(Default)]
 pub struct Timings(pub Probes);
 
@@ -35,7 +35,7 @@ fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// What was measured.
+/// Result of one direction.
 pub struct Direction {
     pub ways: Vec<Way>,
     pub meter: Meter,
@@ -49,7 +49,7 @@ enum Answer {
     Loaded(Duration),
 }
 
-/// What runs during a measurement; everything ends with it.
+/// Running measurement; everything ends with it.
 struct Run<'a> {
     ways: &'a [Way],
     places: [&'a Place; 3],
@@ -61,7 +61,7 @@ struct Run<'a> {
     connections: usize,
 }
 
-/// Measures with this load; `places` are those of the small, the large and the upload.
+/// Measure with this load; `places` are those of the small, the large and the upload.
 pub async fn direction(ways: &[Way], places: [&Place; 3], seconds: u32) -> io::Result<Direction> {
     let mut run = Run {
         ways,
@@ -127,7 +127,7 @@ impl Run<'_> {
         self.ways.iter().map(|way| self.load.moved(*way)).sum()
     }
 
-    /// One probe of each kind. Without load there is none to send on.
+    /// Send one probe of each type. Without load no probe can be sent on it.
     fn send_probes(&mut self) -> io::Result<()> {
         let open = self.load.open();
         let Some(count) = u32::try_from(open.len()).ok().filter(|count| *count > 0) else {
@@ -144,7 +144,7 @@ impl Run<'_> {
                 times.map(Answer::Foreign).map_err(|error| during("probe on its own", error))
             }
         });
-        // What breaks a connection may show in its probe before it shows in its load.
+        // An error that breaks a connection may show in its probe before it shows in its load.
         self.probes.spawn(async move {
             let time = probe(chosen, &small).await;
             time.map(Answer::Loaded).map_err(|error| during("probe on a load-generating", error))

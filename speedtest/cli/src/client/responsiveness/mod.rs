@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How many round trips a minute does the path allow while it is busy? HTTP/2 over TLS, as in
+//! Responsiveness test: round trips per minute under load. HTTP/2 over TLS, as in
 //! draft-ietf-ippm-responsiveness.
 //!
 //! # Layout
@@ -33,18 +33,18 @@ const IDLE_PROBES: usize = 5;
 const PATIENCE: Duration = Duration::from_secs(10);
 const MOST_CONFIG_BYTES: usize = 64 << 10;
 
-/// What loads the path, both at once or one after the other.
+/// Load on the path, both directions at once or one after another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Down,
     Up,
 }
 
-/// Measures and prints. Fails when any direction could not be measured.
+/// Measure and print. It fails when any direction could not be measured.
 pub fn run(args: &Args, address: SocketAddr, trust: Trust) -> io::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let found = runtime.block_on(test(args, address, trust));
-    // Load that is still running is not waited for.
+    // Do not wait for load that is still running.
     runtime.shutdown_background();
     let (error, idle, directions) = match found {
         Ok((idle, directions, error)) => (error, Some(idle), directions),
@@ -55,7 +55,7 @@ pub fn run(args: &Args, address: SocketAddr, trust: Trust) -> io::Result<ExitCod
     Ok(ExitCode::from(u8::from(error.is_some())))
 }
 
-/// What is printed as JSON when no test could begin.
+/// Print a JSON error when no test could begin.
 pub fn print_failure(why: &str) {
     print!("{}", report::render(true, Some(why), None, &[]));
 }
@@ -83,7 +83,7 @@ async fn test(args: &Args, address: SocketAddr, mut trust: Trust) -> io::Result<
     for ways in rounds {
         match measure::direction(ways, [&small, &large, &upload], args.time).await {
             Ok(direction) => directions.push(direction),
-            // What was measured before is still true.
+            // Earlier results remain valid.
             Err(error) => return Ok((idle, directions, Some(error))),
         }
     }
@@ -101,7 +101,7 @@ async fn configuration(home: &Place) -> io::Result<Urls> {
     Urls::of_config(&text).map_err(io::Error::other)
 }
 
-/// The outcome, if it comes in time.
+/// Return the outcome, or an error if it does not come in time.
 async fn timely<T>(what: &str, outcome: impl Future<Output = io::Result<T>>) -> io::Result<T> {
     let late = || {
         let why = format!("no answer to {what} in {} s", PATIENCE.as_secs());

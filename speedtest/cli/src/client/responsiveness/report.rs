@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a responsiveness test prints.
+//! Output of a responsiveness test.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A connection until it is open, TLS handshake included.
+//! Connection until it is open, TLS handshake included.
 
 use std::io;
 use std::net::TcpStream;
@@ -17,7 +17,7 @@ use crate::client::Protocol;
 enum Stage {
     Connecting(TcpStream),
     Handshake(Box<Tls>),
-    /// In the moment between two stages only.
+    /// Used only between two stages.
     Gone,
 }
 
@@ -95,7 +95,7 @@ impl Handler for Dial {
         let Stage::Connecting(socket) = std::mem::replace(&mut self.stage, Stage::Gone) else {
             return Next::Close;
         };
-        // Requests are written whole; waiting for more would only cost latency.
+        // Requests are written whole; delaying them would only cost latency.
         let _ = socket.set_nodelay(true);
         let Some(trust) = self.job.target.trust.clone() else {
             return self.open(Wire::Clear(socket));

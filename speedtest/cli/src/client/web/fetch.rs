@@ -13,7 +13,7 @@ use super::Target;
 const PATIENCE: Duration = Duration::from_secs(5);
 const MOST_BYTES: u64 = 1 << 20;
 
-/// The body of the answer to a GET; an error for any status but 200.
+/// Return the body of the answer to a GET; any status but 200 is an error.
 pub fn get(target: &Target, path: &str) -> io::Result<String> {
     let socket = TcpStream::connect_timeout(&target.address, PATIENCE)?;
     socket.set_read_timeout(Some(PATIENCE))?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One connection of a LibreSpeed test: requests one after the other, as its own clients send them, the
-//! first one a ping.
+//! One connection of a LibreSpeed test: requests one after another, as its own clients send them;
+//! the first one is a ping.
 
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, RawFd};
@@ -19,11 +19,11 @@ const UPLOAD_BYTES: u64 = 20 << 20;
 const DOWNLOAD_MIB: u64 = 100;
 
 enum Step {
-    /// The head of a request, and its body.
+    /// Sending the head of a request, and its body.
     Asking,
-    /// The head of the answer.
+    /// Reading the head of the answer.
     Listening,
-    /// The body of the answer, so many bytes.
+    /// Dropping the body of the answer, this many bytes.
     Dropping(u64),
 }
 
@@ -38,7 +38,7 @@ pub struct Stream {
     /// The server has answered the ping: the test runs.
     open: bool,
     started: Instant,
-    /// When the test ends; before it runs, when the answer to the ping is too late.
+    /// End of the test; before it runs, time limit of the answer to the ping.
     until: Instant,
 }
 
@@ -79,7 +79,8 @@ impl Stream {
         self.step = Step::Asking;
     }
 
-    /// Goes on until the socket has no more, the turn is over or the test is. True: the test is over.
+    /// Work until the socket is blocked, or the turn or the test is over. Return true if the test
+    /// is over.
     fn work(&mut self, cx: &mut Cx<'_>) -> io::Result<bool> {
         self.wire.flush()?;
         loop {
@@ -108,13 +109,14 @@ impl Stream {
         }
     }
 
-    /// An upload is complete when it is answered, a download when enough is here.
+    /// Return whether the test is complete: an upload when it is answered, a download when enough
+    /// has arrived.
     fn is_complete(&self, all: u64) -> bool {
         let done = self.job.server_sends || matches!(self.step, Step::Dropping(_));
         self.open && self.moved >= all && done
     }
 
-    /// False: the socket is full.
+    /// Send the request. Return false if the socket is full.
     fn send(&mut self, cx: &mut Cx<'_>) -> io::Result<bool> {
         while !self.head.is_empty() {
             let Some(count) = unless_blocked(self.wire.send(&self.head, &mut cx.turn))? else {
@@ -135,7 +137,7 @@ impl Stream {
         Ok(true)
     }
 
-    /// False: no whole head is here yet.
+    /// Read the answer's head. Return false if none is complete yet.
     fn listen(&mut self, cx: &mut Cx<'_>) -> io::Result<bool> {
         let mut buffer = [0; MAX_REPLY_BYTES];
         let wants = self.replies.wants();
@@ -158,12 +160,12 @@ impl Stream {
         Ok(true)
     }
 
-    /// Does what the server sends belong to the test?
+    /// Return whether the server's bytes belong to the test.
     fn counts(&self) -> bool {
         self.open && self.job.server_sends
     }
 
-    /// After a whole answer; the first one starts the test.
+    /// Begin the next request after a whole answer; the first answer starts the test.
     fn next(&mut self, cx: &mut Cx<'_>) {
         if !std::mem::replace(&mut self.open, true) {
             self.started = cx.now;
@@ -173,7 +175,7 @@ impl Stream {
         self.ask();
     }
 
-    /// False: nothing is here yet.
+    /// Drop the body. Return false if nothing has arrived yet.
     fn drop_body(&mut self, cx: &mut Cx<'_>, left: u64) -> io::Result<bool> {
         let Some(count) = unless_blocked(self.wire.discard(left, &mut cx.turn))? else {
             return Ok(false);
@@ -192,7 +194,7 @@ impl Stream {
         match self.work(cx) {
             Ok(false) => return Next::Stay,
             Ok(true) => {
-                // What the peer has not acknowledged is not there yet.
+                // Bytes that the peer has not acknowledged have not arrived yet.
                 let waits = if self.job.server_sends { 0 } else { sys::unacknowledged(self.fd()) };
                 let bytes = self.moved.saturating_sub(waits);
                 let seconds = self.started.elapsed().as_secs_f64();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tests over HTTP: ndt7 and LibreSpeed, clear or TLS, each stream a connection of its own.
 //!
-//! [`dial`] connects, [`ndt7`] and [`librespeed`] are what a connection then does, [`trust`] the
-//! certificates that are trusted, [`fetch`] gets the server's verdict.
+//! [`dial`] connects, [`ndt7`] and [`librespeed`] run a test on a connection, [`trust`] loads the
+//! trusted certificates, [`fetch`] gets the server's verdict.
 
 mod dial;
 mod fetch;
@@ -27,32 +27,32 @@ use super::{deadline, run_lanes, Args, Protocol};
 use dial::Dial;
 use trust::Trust;
 
-/// A server that has not answered by then will not.
+/// Time limit for the server's first answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn no_answer(patience: Duration) -> String {
     format!("no answer from the server in {} s", patience.as_secs())
 }
 
-/// How long after the test the server may take to notice its end, and how often it is polled.
+/// Time after the test in which the server may notice its end, and the interval to poll it.
 const NOTICE: Duration = Duration::from_secs(1);
 const ASK_EVERY: Duration = Duration::from_millis(50);
 
-/// Where the server is, and with which protocol.
+/// The server and its protocol.
 pub struct Target {
     pub protocol: Protocol,
-    /// As the user wrote it, with the port.
+    /// Server as the user wrote it, with the port.
     pub authority: String,
     pub address: SocketAddr,
     pub trust: Option<Trust>,
     pub options: Options,
 }
 
-/// The task of one connection.
+/// Task of one connection.
 #[derive(Clone)]
 pub struct Job {
     pub target: Arc<Target>,
-    /// Which client of this process it belongs to, and the id under which the server knows that.
+    /// Index of the client in this process, and its ID on the server.
     pub client: usize,
     pub id: String,
     pub server_sends: bool,
@@ -61,20 +61,20 @@ pub struct Job {
     pub report: Sender<Done>,
 }
 
-/// The outcome of all connections, once the last one has ended.
+/// Outcome of all connections, once the last one has ended.
 struct Ended {
     all: Vec<Done>,
     at: Instant,
 }
 
-/// The outcome of one connection.
+/// Outcome of one connection.
 pub struct Done {
     pub client: usize,
     pub server_sends: bool,
     pub result: Result<Moved, String>,
 }
 
-/// As the receiving side counted it.
+/// Bytes as the receiving side counted them.
 #[derive(Debug, Clone, Copy)]
 pub struct Moved {
     pub bytes: u64,
@@ -84,12 +84,12 @@ pub struct Moved {
 impl Job {
     pub fn tell(&self, result: Result<Moved, String>) {
         let done = Done { client: self.client, server_sends: self.server_sends, result };
-        // The receiver is gone only when the whole run is being given up.
+        // The receiver is gone only when the whole run is cancelled.
         let _ = self.report.send(done);
     }
 }
 
-/// Runs all tests at once and waits for the last one.
+/// Run all tests at once and wait for the last one.
 pub fn test(args: &Args, address: SocketAddr, trust: Option<Trust>) -> io::Result<Vec<Outcome>> {
     sys::raise_file_limit()?;
     std::sync::LazyLock::force(&HOT);
@@ -146,7 +146,7 @@ fn target(args: &Args, address: SocketAddr, trust: Option<Trust>) -> Target {
     }
 }
 
-/// What this stream moves of an amount that all streams of a direction share.
+/// Return this stream's share of an amount that all streams of a direction move together.
 fn share(args: &Args, number: usize) -> Option<u64> {
     let (all, streams) = (args.bytes?, u64::from(args.parallel));
     Some(all / streams + u64::from((number as u64 % streams) < all % streams))
@@ -158,7 +158,7 @@ fn random_id() -> io::Result<String> {
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// One client's test: all its connections together, and the server's result.
+/// Make one client's outcome: all its connections together, and the server's result.
 fn outcome(target: &Target, args: &Args, client: usize, id: &str, ended: &Ended) -> Outcome {
     let mine = || ended.all.iter().filter(|done| done.client == client);
     let streams = args.parallel as usize * if args.bidirectional { 2 } else { 1 };
@@ -181,8 +181,8 @@ fn outcome(target: &Target, args: &Args, client: usize, id: &str, ended: &Ended)
     Outcome::of_ways(ways.collect(), verdicts(target, id, ended.at + NOTICE))
 }
 
-/// The server's result of the test. While the server has not noticed the end, the result has no
-/// direction, and is fetched again; a server that does not answer in JSON has no result.
+/// Fetch the server's result of the test. Until the server has noticed the end, the result has no
+/// direction, and is fetched again. A server that does not answer in JSON has no result.
 fn told(mut ask: impl FnMut() -> io::Result<String>, until: Instant) -> Value {
     loop {
         let answer: Option<Value> = ask().ok().and_then(|text| serde_json::from_str(&text).ok());
@@ -195,7 +195,7 @@ fn told(mut ask: impl FnMut() -> io::Result<String>, until: Instant) -> Value {
     }
 }
 
-/// The server's result, under the names that its iperf3 side uses. Other servers have none.
+/// Fetch the server's result, under the names that its iperf3 side uses. Other servers have none.
 fn verdicts(target: &Target, id: &str, until: Instant) -> Value {
     let told = told(|| fetch::get(target, &format!("/verdict?id={id}")), until);
     if told.is_null() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The client's side of one ndt7 subtest.
+//! Client's side of one ndt7 subtest.
 
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, RawFd};
@@ -19,9 +19,9 @@ use speedtest_proto::websocket::{close_code, Role};
 
 use super::{no_answer, Job, Moved};
 
-/// A server may let a test wait until another one has ended.
+/// Time that a server may let a test wait until another one has ended.
 const PATIENCE: Duration = Duration::from_secs(25);
-/// The threshold follows the rate this often, and small amounts are looked for.
+/// Interval at which the threshold follows the rate, and small amounts are polled for.
 const LOOK: Duration = Duration::from_millis(20);
 
 pub struct Stream {
@@ -32,9 +32,9 @@ pub struct Stream {
     /// The server has agreed to the upgrade.
     open: bool,
     started: Instant,
-    /// When the test ends; before it runs, when the answer to the upgrade is too late.
+    /// End of the test; before it runs, time limit of the answer to the upgrade.
     until: Instant,
-    /// When the threshold is adapted next.
+    /// Time at which the threshold is adapted next.
     look: Instant,
     /// This side has ended the test.
     closing: bool,
@@ -44,7 +44,7 @@ pub struct Stream {
 impl Stream {
     pub fn new(wire: Wire, job: Job) -> Stream {
         let mut nonce = [0; 16];
-        // Only has to differ from run to run, so that no cache answers.
+        // It only has to differ from run to run, so that no cache answers.
         let _ = sys::random(&mut nonce);
         let key = STANDARD.encode(nonce);
         let subtest = if job.server_sends { Subtest::Download } else { Subtest::Upload };
@@ -104,7 +104,8 @@ impl Stream {
         }
         for notice in self.channel.pull(u64::MAX, &mut cx.turn)? {
             match notice {
-                // The receiver of an upload closes after the last byte: that is the end of the test.
+                // The receiver of an upload closes after the last byte: that is the end of the
+                // test.
                 Notice::Closed(_) => self.finish(),
                 Notice::Broken(violation) => return Err(io::Error::other(violation)),
                 Notice::Text(_) => {}
@@ -127,7 +128,7 @@ impl Stream {
         Ok(())
     }
 
-    /// False: the server's answer is not here yet.
+    /// Read the server's answer. Return false if it has not arrived yet.
     fn read_answer(&mut self, cx: &mut Cx<'_>) -> io::Result<bool> {
         let mut buffer = [0; MAX_REPLY_BYTES];
         let wants = self.replies.wants();
@@ -190,10 +191,10 @@ impl Handler for Stream {
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
-        // Other timers end here, too; each must not start a row of its own.
+        // Other timers end here too; each must not start a series of its own.
         if self.open && cx.now >= self.look {
             if self.job.server_sends {
-                // Without it the loop only wakes more often.
+                // Without the threshold the loop only wakes more often.
                 let _ = self.channel.adapt_threshold(cx.now);
             }
             self.look = cx.now + LOOK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which certificates does the client trust?
+//! Certificates that the client trusts.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{CertificateError, ClientConfig, RootCertStore};
 
-/// Where distributions keep the system's certificate authorities.
+/// Files in which distributions keep the system's certificate authorities.
 const SYSTEM: [&str; 3] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/ca-bundle.pem",
 ];
 
-/// What a TLS handshake needs to know.
+/// Settings of a TLS handshake.
 #[derive(Clone)]
 pub struct Trust {
     pub config: Arc<ClientConfig>,
@@ -24,8 +24,8 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// Trusts the authorities in this file of PEM certificates; without one, those of the system.
-    /// An error is for the user.
+    /// Trust the authorities in this file of PEM certificates; without one, those of the system. An
+    /// error is for the user.
     pub fn load(file: Option<&Path>, name: &str) -> Result<Trust, String> {
         let found = || SYSTEM.iter().map(PathBuf::from).find(|path| path.exists());
         let path = file.map(Path::to_path_buf).or_else(found).ok_or_else(|| {
@@ -52,19 +52,19 @@ impl Trust {
         })
     }
 
-    /// Offers this protocol alone.
+    /// Offer this protocol alone.
     pub fn speak(&mut self, protocol: &[u8]) {
         Arc::make_mut(&mut self.config).alpn_protocols = vec![protocol.to_vec()];
     }
 
-    /// Expects the certificate of another server.
+    /// Expect the certificate of another server.
     pub fn rename(&mut self, name: &str) -> io::Result<()> {
         self.name = server_name(name)?;
         Ok(())
     }
 }
 
-/// Why a TLS handshake failed, and what the user can do about it.
+/// Describe why a TLS handshake failed, and the user's next step.
 pub fn broken_handshake(error: &io::Error) -> String {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
     let unknown = rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer);
