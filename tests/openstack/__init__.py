@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real OpenStack as ordinary processes, with simulated hosts: does it accept what we render?"""
+"""Test rendered plans on a real OpenStack as ordinary processes, with simulated hosts."""

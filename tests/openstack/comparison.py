@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is what OpenStack made what the plan says? Pure; a row a guest, each difference in a sentence."""
+"""Compare what OpenStack created with the plan: one row per guest. Pure."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What has OpenStack made of a server? As Nova, Placement, Neutron and libvirt's document say."""
+"""Read what OpenStack created for a server: from Nova, Placement, Neutron and libvirt's document."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which differences from the plan are OpenStack's own freedom? Pure.
+"""Give the reasons of differences from the plan that OpenStack may choose. Pure.
 
 Each is explained in docs/explanation/openstack.md; any other difference fails the test.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What would libvirt say of a host of the plan, once it has booted as the plan says? Pure.
+"""Simulate libvirt's view of a host that has booted as planned. Pure.
 
-The answer is a document for inside/computes.py: nodes with CPUs and pages, and PCI devices. VFs
+The result is a document for inside/computes.py: nodes with CPUs and pages, and PCI devices. VFs
 that a plan calls PF/vfN get an address here: the host has none yet.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is every difference from the plan seen? Without an OpenStack."""
+"""Test that every difference from the plan is found, without an OpenStack."""
 
 from __future__ import annotations
 

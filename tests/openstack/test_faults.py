@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong with a real OpenStack: one clear message each, and a rerun completes."""
+"""Test failures of a real OpenStack: one clear message each, and a rerun completes."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_a_half_created_stack(empty: Cloud) -> None:
 
 
 def test_rabbitmq_restarts_half_way(empty: Cloud) -> None:
-    """Whatever was lost, a rerun completes."""
+    """A rerun completes, whatever messages were lost."""
     processes, site = empty.control.processes, empty.control.site
     _quota(empty, 20)
     try:

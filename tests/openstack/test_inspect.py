@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does `inspect --openstack` read a real control plane, and is a plan around its servers true?"""
+"""Test `inspect --openstack` on a real control plane, and plans around its servers."""
 
 from __future__ import annotations
 

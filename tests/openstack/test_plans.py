@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a running OpenStack accept each plan, and make of it what the plan says?"""
+"""Test that a running OpenStack accepts each plan and creates what it says."""
 
 from __future__ import annotations
 

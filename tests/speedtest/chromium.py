@@ -45,7 +45,7 @@ class Page:
             self.events.append(answer)
 
     def run(self, expression: str) -> Any:
-        """The value of a JavaScript expression, awaited."""
+        """Return the awaited value of a JavaScript expression."""
         done = self.command(
             "Runtime.evaluate",
             expression=expression,
@@ -57,7 +57,7 @@ class Page:
         return done["result"].get("value")
 
     def wait(self, condition: str, what: str) -> None:
-        """Until a JavaScript condition holds."""
+        """Wait until a JavaScript condition holds."""
         try:
             until(lambda: bool(self.run(f"Boolean({condition})")), what)
         except AssertionError as late:
@@ -90,11 +90,11 @@ class Page:
         path.write_bytes(base64.b64decode(shot["data"]))
 
     def told(self, method: str) -> list[Json]:
-        """What the events of one kind said since the page was opened."""
+        """Return the events of one type since the page was opened."""
         return [event["params"] for event in self.events if event.get("method") == method]
 
     def faults(self) -> list[Json]:
-        """Exceptions, and errors in the console."""
+        """Return exceptions, and errors in the console."""
         logged = self.told("Log.entryAdded") + self.told("Runtime.consoleAPICalled")
         errors = [
             said
@@ -106,7 +106,7 @@ class Page:
 
 @contextmanager
 def chromium(profile: Path) -> Iterator[Page]:
-    """A browser with one empty tab, as long as this lasts."""
+    """Run a browser with one empty tab while the block runs."""
     command = ["chromium", *OPTIONS, "--remote-debugging-port=0", f"--user-data-dir={profile}"]
     browser = subprocess.Popen(
         [*command, "about:blank"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

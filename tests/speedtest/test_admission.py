@@ -55,7 +55,7 @@ def cookie() -> bytes:
 
 
 def control(server: Server, source: str, key: bytes = b"") -> socket.socket:
-    """A client up to its parameters: it has CREATE_STREAMS, or waits in the queue."""
+    """Connect a client up to its parameters: it has CREATE_STREAMS, or waits in the queue."""
     peer = connect(server, source)
     peer.sendall(key or cookie())
     assert peer.recv(1) == PARAM_EXCHANGE
@@ -66,7 +66,7 @@ def control(server: Server, source: str, key: bytes = b"") -> socket.socket:
 def running_then_queued(
     server: Server, source: str, running: int, queued: int
 ) -> list[socket.socket]:
-    """Clients of one address in a known order: event loops work side by side."""
+    """Connect clients of one address in a known order: event loops run in parallel."""
     peers = []
     for number in range(running + queued):
         peers.append(control(server, source))
@@ -101,7 +101,7 @@ def test_connections_that_send_only_a_cookie_take_no_place(
 def test_connections_that_say_nothing_make_room_for_those_that_do(
     limited: Callable[..., Server], attacker: str
 ) -> None:
-    """Behind one address as well: the victim's connections displace those that only wait."""
+    """This also holds behind one address: the victim's connections displace waiting ones."""
     server = limited("[limits]\npending_per_client = 8\nconnections_per_client = 16\n")
     with held([connect(server, attacker) for _ in range(64)]) as peers:
         assert "error" not in iperf3(server, "-n", "1M", "-P", "4")
@@ -192,7 +192,7 @@ def test_a_slow_test_is_not_a_silent_one(limited: Callable[..., Server]) -> None
 
 
 def test_subscribers_behind_one_address_all_test_at_once(serve: Serve) -> None:
-    """The defaults, as an address that many subscribers share (CGNAT) would see them."""
+    """Test the defaults with an address that many subscribers share (CGNAT)."""
     server = serve()
     with ThreadPoolExecutor(12) as pool:
         reports = list(
@@ -227,7 +227,7 @@ RATE_BPS = 100_000_000
 
 
 def within_the_rate(sent: Iterator[int], began: float) -> None:
-    """What came through by the end is at most 1% more than the rate allows for that time."""
+    """Check that the bytes moved exceed the rate for that time by at most 1%."""
     moved = sum(sent)
     allowed = RATE_BPS / 8 * (time.monotonic() - began)
     # And what a loop may make up for, and the body on its way.
@@ -364,7 +364,7 @@ V2 = (
 
 @pytest.fixture
 def proxied(tmp_path: Path, serve: Serve) -> Server:
-    """HTTP and iperf3 behind a proxy at 127.0.0.9."""
+    """Serve HTTP and iperf3 behind a proxy at 127.0.0.9."""
     path = tmp_path / "speedtest.toml"
     path.write_text(
         '[proxies]\ntrusted = ["127.0.0.9"]\n'

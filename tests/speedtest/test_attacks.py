@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Under each attack of benchmarks/attacks.py the server serves others and counts them to the byte,
-keeps what they did, and has all places and connections back afterwards. No time is asserted."""
+"""Test the server under each attack of benchmarks/attacks.py.
+
+It serves other clients, counts their bytes exactly and stores their results. Afterwards all places and
+connections are free again. No time is asserted.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,7 @@ def metric(server: Server, name: str) -> int:
 
 @contextmanager
 def attack(server: Server, name: str, over: str) -> Iterator[None]:
-    """The attackers are at work when this begins, and gone when it has ended."""
+    """Run the attackers while the block runs."""
     port = server.ports[{"h2": "--https", "udp": "--iperf3"}.get(over, f"--{over}")]
     command = [sys.executable, "-m", "benchmarks.attacker", name, over, str(port)]
     attacker = subprocess.Popen(
@@ -88,7 +91,7 @@ def upload_ndt7(server: Server, size: int) -> None:
 
 
 def results(path: Path) -> list[dict[str, object]]:
-    """The stored tests of the legitimate clients: protocol and bytes of each direction."""
+    """Return the stored tests of legitimate clients: protocol and bytes of each direction."""
     kept = [json.loads(line) for line in path.read_text().splitlines()]
     return [record for record in kept if record["client"].startswith("127.0.0.1:")]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stock iperf3 with RSA authentication, and what an unknown, a late and a repeated client gets."""
+"""Test stock iperf3 with RSA authentication, and unknown, late and repeated clients."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DENIED_CODE = 142
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """A private key with its public half, and a file with the user mia."""
+    """Key pair, and a file with the user mia."""
 
     folder: Path
 
@@ -40,7 +40,7 @@ class Keys:
         return ["--rsa-private-key-path", str(private), "--authorized-users-path", str(users)]
 
     def token(self, text: str, padding: str = "pkcs1") -> str:
-        """As a client makes it; iperf3 from 3.17 on pads with OAEP."""
+        """Make a token as a client does; iperf3 from 3.17 on pads with OAEP."""
         command = ["openssl", "pkeyutl", "-encrypt", "-pubin", "-inkey", self.folder / "public.pem"]
         pad = ["-pkeyopt", f"rsa_padding_mode:{padding}"]
         done = subprocess.run(
@@ -78,7 +78,7 @@ def iperf3(server: Server, keys: Keys, user: str, password: str, *options: str) 
 
 
 def answer(server: Server, token: str | None) -> bytes:
-    """The server's bytes after the parameters: CREATE_STREAMS, or an error."""
+    """Return the server's bytes after the parameters: CREATE_STREAMS, or an error."""
     params = {"tcp": True, "time": 1} | ({"authtoken": token} if token is not None else {})
     body = json.dumps(params).encode()
     address = ("127.0.0.1", server.ports["--iperf3"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our own client, against our server and against stock iperf3's."""
+"""Test our client against our server and against stock iperf3."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults that are really caused, while somebody else tests: no crash, no leak, no disturbance."""
+"""Test injected faults while another client tests: no crash, no leak, no effect on it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def open_files(server: Server) -> int:
 
 
 def files_at_rest(server: Server) -> int:
-    """Open files of a server that has served before, and whose clients' sockets are all closed."""
+    """Return the open files of a server that has served, after all clients' sockets are closed."""
     sockets = open_sockets(server)
     still_serves(server)
     until(lambda: open_sockets(server) <= sockets, "the first test's sockets are closed")
@@ -79,7 +79,7 @@ def server_has_a_test(server: Server) -> bool:
 
 
 def reach(stack: ExitStack, server: Server, step: str) -> socket.socket:
-    """A control connection on which the server waits for this step of the client."""
+    """Open a control connection on which the server waits for this step of the client."""
     cookie = random.randbytes(18).hex().encode() + b"\0"
     control = stack.enter_context(connect(server))
     if step == "cookie":
@@ -211,7 +211,7 @@ def test_a_trickle_on_the_control_connection_is_cut_off_at_every_step(
 
 @pytest.mark.root
 def test_half_open_connections_are_given_up(binary: Path, tmp_path: Path) -> None:
-    """The client's link goes down: no FIN, no RST, nothing ever again."""
+    """The client's link goes down: neither FIN nor RST follows."""
     config = tmp_path / "speedtest.toml"
     config.write_text("[limits]\nstep_s = 1\nduration_s = 1\n")
     name = f"st{os.getpid()}"
@@ -254,7 +254,7 @@ def test_half_open_connections_are_given_up(binary: Path, tmp_path: Path) -> Non
 
 
 def limited(binary: Path, tmp_path: Path, files: int) -> Path:
-    """The server under a small RLIMIT_NOFILE, soft and hard."""
+    """Start the server under a small RLIMIT_NOFILE, soft and hard."""
     script = tmp_path / "limited"
     script.write_text(f'#!/bin/sh\nulimit -n {files}\nexec "{binary}" "$@"\n')
     script.chmod(0o755)

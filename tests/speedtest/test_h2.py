@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTTP/2 with two independent clients: every endpoint, responsiveness, peers that misbehave."""
+"""Test HTTP/2 with two independent clients: endpoints, responsiveness, misbehaving peers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTTP/2 frames that move nothing: beyond its allowance they end a connection, and only it."""
+"""Test HTTP/2 overhead frames: beyond the allowance they end their own connection only."""
 
 from __future__ import annotations
 

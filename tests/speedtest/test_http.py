@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LibreSpeed's requests as its clients send them, metrics, faults."""
+"""Test LibreSpeed's requests as its clients send them, metrics, and faults."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What HTTP clients may take: tests, bytes, time, rate; who they are; which pages may ask."""
+"""Test limits of HTTP clients (tests, bytes, time, rate), their identity, and CORS."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def certificate(tmp_path: Path) -> Certificate:
 
 @pytest.fixture
 def limited(serve: Serve, tmp_path: Path, certificate: Certificate) -> Limited:
-    """Starts a server with these lines in its TOML file."""
+    """Start a server with these lines in its TOML file."""
 
     def start(toml: str, protocols: tuple[str, ...] = BOTH) -> Server:
         path = tmp_path / "speedtest.toml"
@@ -44,7 +44,7 @@ def limited(serve: Serve, tmp_path: Path, certificate: Certificate) -> Limited:
 def link(
     server: Server, certificate: Certificate, protocol: str, source: str = "127.0.0.1"
 ) -> http.client.HTTPConnection:
-    """A connection from one of this host's loopback addresses, each a client of its own."""
+    """Connect from one of this host's loopback addresses, each a client of its own."""
     port, where = server.ports[protocol], (source, 0)
     if protocol == "--http":
         return http.client.HTTPConnection("127.0.0.1", port, PATIENCE_S, source_address=where)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stock iperf3 against the server: every option, both sides' figures compared."""
+"""Test stock iperf3 against the server: every option, and the results of both sides."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MEGABYTE = 1024 * 1024
 
 
 def iperf3(server: Server, *options: str) -> dict[str, Any]:
-    """What stock iperf3 says, as JSON; its own failure is in `error`."""
+    """Return the JSON of stock iperf3; its own failure is in `error`."""
     port = server.ports["--iperf3"]
     command = ["iperf3", "-c", "127.0.0.1", "-p", str(port), "-J", *options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
@@ -214,7 +214,7 @@ def test_a_running_test_finishes_after_sigterm(serve: Serve) -> None:
 
 
 def test_who_connected_before_the_drain_is_served(serve: Serve) -> None:
-    """Closing a listener resets those that the kernel has taken and nobody has accepted."""
+    """Closing a listener resets connections that the kernel has taken and nobody has accepted."""
     server = serve("--loops", "1", protocols=("--iperf3", "--http"))
     with ThreadPoolExecutor(1) as pool:
         test = pool.submit(iperf3, server, "-t", "3", "-b", "1M")
@@ -273,14 +273,14 @@ def test_udp_keeps_its_rate_and_counts_datagrams(
 
 
 def datagrams_without_room() -> int:
-    """How many datagrams has the kernel dropped so far because a socket's buffer was full?"""
+    """Return the datagrams that the kernel has dropped so far because a socket's buffer was full."""
     lines = Path("/proc/net/snmp").read_text().splitlines()
     names, values = (line.split() for line in lines if line.startswith("Udp:"))
     return int(dict(zip(names, values, strict=True))["RcvbufErrors"])
 
 
 def test_udp_loss_is_what_did_not_arrive(serve: Serve) -> None:
-    """The client skips every fourth number, as a path that loses them would."""
+    """The client skips every fourth number, as if the path had lost it."""
     server = serve()
     address = ("127.0.0.1", server.ports["--iperf3"])
     cookie = b"u" * 36 + b"\0"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What bad, slow and vanishing peers do to the server, and to others who test meanwhile."""
+"""Test the server and concurrent clients against bad, slow and vanishing peers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def framed(text: bytes) -> bytes:
 
 
 def goodbye(peer: socket.socket) -> bytes:
-    """Everything until the server closes."""
+    """Return all bytes until the server closes."""
     received = b""
     try:
         while chunk := peer.recv(4096):
@@ -199,7 +199,7 @@ def test_running_out_of_descriptors_turns_away_and_recovers(serve: Serve) -> Non
 def failing(
     binary: Path, *options: str | Path, cwd: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """A server that is expected to end at once."""
+    """Run a server that is expected to end at once."""
     return subprocess.run(
         [binary, "serve", *options],
         cwd=cwd,

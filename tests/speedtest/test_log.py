@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The log holds up nobody: a pipe that nobody reads, and floods of one kind of line."""
+"""Test that the log blocks nothing: a pipe that nobody reads, floods of one type of line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ QUEUED = 1024
 
 @contextmanager
 def with_a_full_pipe(binary: Path) -> Iterator[tuple[Server, int]]:
-    """A server whose stderr takes nothing, and the end of that pipe that nobody reads."""
+    """Start a server whose stderr takes nothing; return it and the unread end of that pipe."""
     unread, full = os.pipe()
     ports = {"--http": reserved_port(), "--metrics": reserved_port()}
     addresses = [word for name, port in ports.items() for word in (name, f"127.0.0.1:{port}")]
@@ -54,7 +54,7 @@ def answers(server: Server) -> bool:
 
 
 def refuse(server: Server, count: int) -> None:
-    """So many tests are refused, each with a line in the log."""
+    """Have this many tests refused, each with a line in the log."""
     for _ in range(count):
         with connect(server, UPLOAD + "&congestion=none"):
             pass

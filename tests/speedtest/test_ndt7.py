@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ndt7 as its clients speak it: subtests, measurements, tokens, limits, results, ws and wss."""
+"""Test ndt7: subtests, measurements, tokens, limits, results, ws and wss."""
 
 from __future__ import annotations
 

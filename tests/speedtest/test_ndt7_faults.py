@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What bad, slow and vanishing WebSocket peers do to the server and to others who test."""
+"""Test the server and concurrent clients against bad, slow and vanishing WebSocket peers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""M-Lab's own JavaScript client, from npm, in a real browser, against our server."""
+"""Test M-Lab's JavaScript client, from npm, in a real browser, against our server."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Promise.all([ndt7.downloadTest(config, on, urls), ndt7.uploadTest(config, on, ur
 
 @pytest.fixture
 def package() -> Path:
-    """The package's sources."""
+    """Return the package's sources."""
     if shutil.which("npm") is None or shutil.which("chromium") is None:
         pytest.skip("npm or chromium is not installed")
     return installed() / "src"
@@ -65,7 +65,7 @@ def pages(package: Path, tmp_path: Path) -> Iterator[tuple[Path, int, Queue[dict
             said.put(json.loads(body))
 
         def log_message(self, *_: Any) -> None:
-            """Requests are no news here."""
+            """Log nothing: requests are expected here."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Pages)
     thread = threading.Thread(target=server.serve_forever)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every result says what else the server did, and a test that others disturbed is told so."""
+"""Test that every result has the server's other load, and that a verdict names it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def client(binary: Path, server: Server, *options: str) -> list[str]:
 
 
 def measure(binary: Path, server: Server, *options: str) -> dict[str, Any]:
-    """The server's output of one test of a second."""
+    """Return the server's output of one test of 1 s."""
     command = client(binary, server, "--time", "1", "--json", *options)
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
     output: dict[str, Any] = json.loads(done.stdout)["results"][0]["server"]
@@ -44,7 +44,7 @@ def received(server: Server) -> int:
 
 @contextmanager
 def others(binary: Path, server: Server) -> Iterator[None]:
-    """Downloads in small blocks on eight connections, which take all that the loop can do."""
+    """Download in small blocks on eight connections, which saturates the loop."""
     options = ("--time", "3600", "--reverse", "--parallel", "8", "--block", "4096")
     process = subprocess.Popen(client(binary, server, *options), stdout=subprocess.DEVNULL)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The server's own page in a real browser: one Chromium for all tests of this file."""
+"""Test the server's page in a real browser: one Chromium for all tests of this file."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def limited(serve: Serve, tmp_path: Path) -> Callable[[str], str]:
 
 @contextmanager
 def another_clients_test(url: str) -> Iterator[None]:
-    """A client of another address downloads as long as this lasts."""
+    """Download from another address while the block runs."""
     port = int(url.rstrip("/").rsplit(":", 1)[1])
     link = http.client.HTTPConnection(
         "127.0.0.1", port, PATIENCE_S, source_address=("127.0.0.2", 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Root is given up for good; the unit file is one that systemd accepts."""
+"""Test that root is dropped permanently, and that systemd accepts the unit file."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our client measures responsiveness, with our server and with those that do not play along."""
+"""Test our client's responsiveness with our server and with servers that misbehave."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def result(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 
 def is_sound(found: dict[str, Any]) -> None:
-    """The draft's formula holds for the figures that are told."""
+    """Check the printed results with the draft's formula."""
     foreign_ms = (found["tcp_ms"] + found["tls_ms"] + found["http_ms"]) / 3
     assert found["foreign_rpm"] == pytest.approx(60_000 / foreign_ms)
     if found["loaded_ms"] is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results in SQLite and in a real PostgreSQL: kept, spooled, replayed, forgotten."""
+"""Test results in SQLite and in a real PostgreSQL: storing, spooling, replay, removal."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def database() -> Iterator[Cluster]:
 
 @pytest.fixture
 def empty(database: Cluster) -> Cluster:
-    """The cluster without the tables of the test before."""
+    """Return the cluster without the tables of the previous test."""
     query(database, "DROP TABLE IF EXISTS speedtest_result, speedtest_schema")
     return database
 

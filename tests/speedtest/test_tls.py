@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TLS: every endpoint over it, certificates that change under load, peers that stall."""
+"""Test TLS: every endpoint, certificates that change under load, peers that stall."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def open_tls(server: Server, trusted: Certificate, *alpn: str) -> ssl.SSLSocket:
 
 
 def served_name(server: Server) -> str:
-    """The subject of the certificate that a new connection is shown."""
+    """Return the subject of the certificate that a new connection gets."""
     pem = ssl.get_server_certificate(("127.0.0.1", server.ports["--https"]), timeout=PATIENCE_S)
     shown = subprocess.run(
         ["openssl", "x509", "-noout", "-subject"],

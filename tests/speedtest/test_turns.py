@@ -123,14 +123,14 @@ def flooding(
 
 
 def turns(server: Server) -> float:
-    """Turns of all loops so far."""
+    """Return the turns of all loops so far."""
     page = ask(server, "GET", "/metrics", where="--metrics")[1].decode()
     name = "wirespeed_speedtest_turns_total{"
     return sum(float(line.split()[1]) for line in page.splitlines() if line.startswith(name))
 
 
 def others_are_answered(server: Server, floods: list[Flood], a_turn: int) -> None:
-    """Each other client is answered while the floods are, and no turn does more than it may."""
+    """Check that other clients are answered during the floods, and that turns keep their budget."""
     for _ in range(OTHER_ANSWERS):
         assert ask(server, "GET", "/metrics", where="--metrics")[0].status == 200
     last = [flood.answers for flood in floods]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A WebSocket client that can also do everything wrong (RFC 6455)."""
+"""WebSocket client that can also violate the protocol (RFC 6455)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How do the modules apply, verify and rollback report what they did in a few words?"""
+"""Report the changes of the modules apply, verify and rollback in a few lines."""
 
 from __future__ import annotations
 

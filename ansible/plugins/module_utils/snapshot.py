@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How do the modules audit and inspect take a host's snapshot?"""
+"""Take a host's snapshot for the modules audit and inspect."""
 
 from __future__ import annotations
 

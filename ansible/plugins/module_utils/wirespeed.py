@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does a module of this collection run the command wirespeed on its host?
+"""Run the command wirespeed on the host of a module.
 
-Modules return a few hundred bytes. What is large stays in a file that the controller fetches.
+Modules return a few hundred bytes. Large results stay in a file that the controller fetches.
 """
 
 from __future__ import annotations

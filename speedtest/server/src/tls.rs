@@ -24,7 +24,7 @@ use crate::counters::Counters;
 /// Protocols in the order of preference.
 const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// Change time in parts, size, inode of a file; None while it does not exist.
+/// Size, inode and modification time of a file, to detect a change; None while it does not exist.
 type Stamp = Option<(u64, u64, i64, i64)>;
 
 /// Certificate and key, as in the files.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a service? Its databases, how they are filled, its programs, and where it is reached."""
+"""Define a service: its databases and their setup, its programs, its address."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One compute that is none of ours: an emulated server with Debian's libvirt, Open vSwitch and
-agents, on which Nova starts a guest. Does it run as the plan says?"""
+"""Test a planned guest that Nova starts on a real compute.
+
+The compute is an emulated server with Debian's libvirt, Open vSwitch and agents.
+"""

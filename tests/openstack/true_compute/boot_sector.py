@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The guest's disk: one sector that the BIOS starts. It says a line on the serial port, and halts.
+"""Guest's disk: one sector that the BIOS starts. It prints a line on the serial port and halts.
 
-A kernel would take minutes on a CPU that is emulated by an emulated CPU, and tell nothing more of
-where its threads, memory and ports are.
+A kernel would take minutes under nested emulation, and would show nothing more about where its
+threads, memory and ports are.
 """
 
 SAYS = "wirespeed: the guest runs"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An emulated two-socket server that was planned for one guest, and made what the plan says."""
+"""Emulated two-socket server, planned for one guest and configured as planned."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs on the host? As its kernel, Open vSwitch and the NIC say, not as anybody was told."""
+"""Read what runs on the host: from its kernel, Open vSwitch and the NIC, not from settings."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the guest run as it was planned? Pure; what is compared, planned and found."""
+"""Compare the running guest with its plan. Pure."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is every difference between a running guest and its plan seen? Without a guest."""
+"""Test that every difference of a running guest from its plan is found, without a guest."""
 
 from __future__ import annotations
 

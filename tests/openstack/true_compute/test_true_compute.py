@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a guest that a real nova-compute has started run as the plan says?"""
+"""Test that a guest started by a real nova-compute runs as planned."""
 
 from __future__ import annotations
 

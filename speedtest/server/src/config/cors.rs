@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::ConfigError;
 
-/// Which pages of other origins may use this server?
+/// Pages of other origins that may use this server.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Cors {
