@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read what OpenStack created for a server: from Nova, Placement, Neutron and libvirt's document."""
+"""Read what OpenStack created for a server: Nova, Placement, Neutron, libvirt's document."""
 
 from __future__ import annotations
 

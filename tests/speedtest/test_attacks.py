@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Test the server under each attack of benchmarks/attacks.py.
 
-It serves other clients, counts their bytes exactly and stores their results. Afterwards all places and
-connections are free again. No time is asserted.
+It serves other clients, counts their bytes exactly and stores their results. Afterwards all
+places and connections are free again. No time is asserted.
 """
 
 from __future__ import annotations

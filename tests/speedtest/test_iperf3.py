@@ -273,7 +273,7 @@ def test_udp_keeps_its_rate_and_counts_datagrams(
 
 
 def datagrams_without_room() -> int:
-    """Return the datagrams that the kernel has dropped so far because a socket's buffer was full."""
+    """Return the datagrams that the kernel has dropped so far for lack of socket buffer."""
     lines = Path("/proc/net/snmp").read_text().splitlines()
     names, values = (line.split() for line in lines if line.startswith("Udp:"))
     return int(dict(zip(names, values, strict=True))["RcvbufErrors"])
