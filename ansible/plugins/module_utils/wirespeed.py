@@ -28,7 +28,7 @@ def run(module, arguments, ok=(0,), needs=False):
 
 
 def fault(module, executable, code, err):
-    """Return the error in a sentence. Without the command, wirespeed is older than the collection."""
+    """Return the error in a sentence. A wirespeed without the command is too old."""
     if "No such command" in err or "No such option" in err:
         version = module.run_command([executable, "--version"])[1].strip() or "wirespeed"
         return f"{executable} is {version}, which is older than this collection. {INSTALL}"
