@@ -10,5 +10,5 @@ from tests.ansible.fleet import install_collection
 
 @pytest.fixture(scope="session")
 def collections(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the collection is installed."""
+    """Install the collection; return its directory."""
     return install_collection(tmp_path_factory.mktemp("galaxy"))

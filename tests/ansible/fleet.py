@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded hosts as an Ansible fleet, and the collection as a user installs it."""
+"""Present recorded hosts as an Ansible fleet, with the collection as a user installs it."""
 
 from __future__ import annotations
 

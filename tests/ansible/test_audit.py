@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded hosts are audited through ansible-playbook into a store, as a user would.
+"""Test the audit of recorded hosts through ansible-playbook into a store.
 
 A play of Ansible takes seconds; so each asserts on several things.
 """
@@ -23,7 +23,7 @@ AUDIT = "wirespeed.nfv.audit"
 
 
 def stored(url: str) -> dict[str, str]:
-    """The hosts in the store and their hardware."""
+    """Return the hosts in the store and their hardware."""
     with Store(url) as store:
         return {one.member.name: one.hardware for one in newest_snapshots(store)}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""apply, verify, rollback and run on a host whose wirespeed says what ours would say.
+"""Test apply, verify, rollback and run on a host with a stub of wirespeed.
 
 The program on the host is a script: the product itself writes here the documents it prints.
 """

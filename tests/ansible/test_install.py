@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The role installs wirespeed from the bundle alone, once, and a new bundle replaces it."""
+"""Test that the role installs wirespeed from the bundle alone, and replaces it by a new one."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One case in each way: create.sh and stack.yaml as rendered, and both with the hosts left open."""
+"""Run a case in each way: create.sh and stack.yaml as rendered, and both without hosts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class CaseError(Exception):
 def run(
     case: Case, clouds: Clouds, how: Callable[[Cloud], Iterator[tuple[str, list[Row]]]]
 ) -> Result:
-    """One case in one cloud. how: by_create_sh or in_every_way."""
+    """Run one case in one cloud. how: by_create_sh or in_every_way."""
     plan, facts = case.make()
     with clouds.cloud(plan, simulated(facts)) as made:
         seen = dict(how(made))
@@ -55,7 +55,7 @@ def run(
 
 
 def by_create_sh(made: Cloud) -> Iterator[tuple[str, list[Row]]]:
-    """As rendered, and what it made removed again."""
+    """Run create.sh as rendered, and remove what it created."""
     _done(made, made.script(CREATE))
     yield FORCED, made.compare()
     _done(made, made.script(DELETE))
@@ -86,7 +86,7 @@ def _done(made: Cloud, done: subprocess.CompletedProcess[str]) -> None:
 
 
 def table(results: list[Result]) -> str:
-    """The matrix: for each case and way, of how many guests each is true."""
+    """Format the matrix: the number of guests for which each column holds, by case and way."""
     lines = [f"{'case':16} {'way':22} {'guests':>6}  " + "  ".join(COLUMNS)]
     for result in results:
         for way, rows in result.ways.items():
@@ -99,7 +99,7 @@ def table(results: list[Result]) -> str:
 
 
 def details(result: Result) -> str:
-    """Every difference, with its reason where one is known."""
+    """Format every difference, with its reason if known."""
     lines = []
     for way, rows in result.ways.items():
         for row in rows:
@@ -119,7 +119,7 @@ def remember(path: Path, result: Result) -> None:
 
 
 def remembered(path: Path) -> dict[str, Result]:
-    """By case; what a killed run wrote half is not there."""
+    """Read the results by case, without the partial last one of a killed run."""
     found = {}
     for line in path.read_text().splitlines() if path.exists() else []:
         try:

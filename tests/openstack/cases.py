@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plans that the real OpenStack is asked about: the examples, and random mixes on 8 hosts."""
+"""Plans for the real OpenStack: the examples, and random mixes on 8 hosts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def examples() -> list[Case]:
 
 
 def random_cases(seed: int, count: int) -> list[Case]:
-    """The same for the same seed; a longer list begins with the shorter one."""
+    """Make random cases from a seed; a longer list begins with the shorter one."""
 
     def case(number: int) -> Case:
         return Case(f"seed {seed}.{number}", lambda: _random(Random(f"{seed}.{number}")))

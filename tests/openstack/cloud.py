@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A whole cloud for one plan, and the real clients that execute what was rendered on it."""
+"""Cloud for one plan, and the real clients that execute the rendered files on it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Cloud:
         )  # fmt: skip
 
     def delete_servers(self) -> None:
-        """All, and wait until they are gone."""
+        """Delete all servers, and wait until they are gone."""
         for each in self._servers():
             self.api.delete("nova", f"/servers/{each['id']}")
         self.control.processes.wait("servers gone", lambda: not self._servers())
@@ -61,7 +61,7 @@ class Cloud:
         return list(self.api.get("nova", "/servers")["servers"])
 
     def names(self) -> set[str]:
-        """Servers, ports, networks, aggregates and flavors that there are."""
+        """Return the names of all servers, ports, networks, aggregates and flavors."""
         found = {each["name"] for each in self._servers()}
         for kind in ("ports", "networks"):
             found |= {each["name"] for each in self.api.get("neutron", f"/{kind}")[kind]}
@@ -77,7 +77,7 @@ class Cloud:
 def cloud_on(
     control: ControlPlane, plan: Plan, start: computes.StartComputes, image: bytes = b"\0"
 ) -> Iterator[Cloud]:
-    """Up while the block runs, and then gone from the control plane.
+    """Run a cloud while the block runs, then remove it from the control plane.
 
     start: what makes its computes. image: the content of the plan's images.
     """
@@ -105,5 +105,5 @@ def _image(api: Api, name: str, content: bytes) -> None:
 
 
 def free_script(text: str) -> str:
-    """create.sh that leaves the host to the scheduler."""
+    """Return create.sh without hosts, so that the scheduler chooses."""
     return re.sub(r" --host \S+", "", text)

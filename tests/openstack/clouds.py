@@ -23,7 +23,7 @@ class Clouds:
 
     @contextmanager
     def cloud(self, plan: Plan, start: StartComputes, image: bytes = b"\0") -> Iterator[Cloud]:
-        """Up while the block runs (see cloud_on)."""
+        """Run a cloud while the block runs (see cloud_on)."""
         try:
             if self._control is None:
                 self._control = self._open.enter_context(control_plane(cache_directory(os.environ)))
@@ -36,7 +36,7 @@ class Clouds:
             raise
 
     def close(self) -> tuple[str, ...]:
-        """End the control plane. Returns what of it is still there, which must be nothing."""
+        """End the control plane. Return its leftovers, which must be none."""
         if self._control is None:
             return ()
         before, self._control = self._control.traces(), None

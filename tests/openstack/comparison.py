@@ -37,7 +37,7 @@ class Row:
 def rows(
     plan: Plan, servers: Mapping[str, Server], documents: Mapping[str, Mapping[str, Any]]
 ) -> list[Row]:
-    """In the order of the plan."""
+    """Compare all guests, in the order of the plan."""
     planned = {g.name: (g, host.host) for host in plan.hosts for g in host.guests}
     flavors = {flavor.name: flavor for flavor in plan.flavors}
     found = []

@@ -41,7 +41,7 @@ class Computes:
     programs: tuple[str, ...]
 
     def end(self, control: ControlPlane) -> None:
-        """Their programs end, and no service knows the hosts any more. They must have no guest."""
+        """End the programs and remove the hosts from all services. They must have no guest."""
         for name in reversed(self.programs):
             control.processes.stop(name)
         api = Api(control.site)
@@ -61,14 +61,14 @@ class StartComputes(Protocol):
 
 
 def simulated(facts: Sequence[HostFacts]) -> StartComputes:
-    """Hosts with these facts."""
+    """Return simulated hosts with these facts."""
     return partial(_start, facts=facts)
 
 
 def _start(
     control: ControlPlane, plan: Plan, rendered: Mapping[str, str], facts: Sequence[HostFacts]
 ) -> Computes:
-    """All computes, known to the scheduler, with their inventories in Placement."""
+    """Start all computes and wait until the scheduler and Placement know them."""
     site, processes = control.site, control.processes
     domains, plugged = site.folder("domains"), site.folder("plugged")
     by_name = {each.host: each for each in facts}
@@ -120,7 +120,7 @@ def _agents(plan: Plan, rendered: Mapping[str, str], plugged: Path) -> str:
 def wait(
     control: ControlPlane, plan: Plan, rendered: Mapping[str, str], timeout_s: float = 240
 ) -> None:
-    """Until Nova, Placement and Neutron know the hosts of the plan. Raises CloudError."""
+    """Wait until Nova, Placement and Neutron know the plan's hosts. Raise CloudError."""
     api = Api(control.site)
     names = {host.host for host in plan.hosts}
     agents = {
@@ -142,7 +142,7 @@ def wait(
         )
 
     def reported() -> bool:
-        """Every agent whose file was rendered."""
+        """Return every agent whose file was rendered."""
         listed = api.get("neutron", "/agents")["agents"]
         return agents <= {(each["host"], each["binary"]) for each in listed if each["alive"]}
 

@@ -34,7 +34,7 @@ def _wanted(mark: pytest.Mark) -> bool:
 
 @pytest.fixture(scope="session")
 def clouds() -> Iterator[Clouds]:
-    """Of all tests; when it has ended, nothing of it is left."""
+    """Share the clouds of all tests; check at the end that nothing is left."""
     made = Clouds()
     yield made
     assert not made.close()
@@ -42,7 +42,7 @@ def clouds() -> Iterator[Clouds]:
 
 @pytest.fixture(scope="session")
 def results() -> list[Result]:
-    """What the cases showed; printed at the end."""
+    """Collect the results of the cases; print them at the end."""
     return _RESULTS
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control plane, up from a cached database or from nothing, and down without a trace."""
+"""Start the control plane from a cached database or from nothing; end it without leftovers."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ LOGS = _HERE.parents[1] / "build" / "openstack-logs"
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """Of one that runs: its processes, the ports that they listen on, its files."""
+    """Processes, listening ports and files of a running control plane."""
 
     processes: frozenset[int]
     ports: tuple[tuple[str, int], ...]
     root: Path
 
     def left(self) -> tuple[str, ...]:
-        """Those that are still there."""
+        """Return those that still exist."""
         found = [f"process {pid}" for pid in self.processes if runs(pid)]
         found += [f"port {port} of {name}" for name, port in self.ports if listens(port)]
         return (*found, *([f"files in {self.root}"] if self.root.exists() else ()))
@@ -49,7 +49,7 @@ class Traces:
 
 @dataclass(frozen=True, slots=True)
 class ControlPlane:
-    """A running one. cached: its databases came from the cache."""
+    """Running control plane. cached: its databases came from the cache."""
 
     site: Site
     processes: Processes
@@ -58,12 +58,12 @@ class ControlPlane:
 
     @property
     def client(self) -> Path:
-        """The socket of inside/client_server.py."""
+        """Return the socket of inside/client_server.py."""
         return self.site.root / "client.sock"
 
     @contextmanager
     def of_plan(self, rendered: Mapping[str, str]) -> Iterator[None]:
-        """All services answer while the block runs. rendered: the files of target `openstack`.
+        """Run all services while the block runs. rendered: the files of target `openstack`.
 
         Those that read files of the plan run as long as the block does.
         """
@@ -82,7 +82,7 @@ class ControlPlane:
                 self.processes.stop(program.name)
 
     def traces(self) -> Traces:
-        """What must be gone when it has ended."""
+        """Return what must be gone at the end."""
         return Traces(
             frozenset(self.processes.members()), tuple(self.site.ports.items()), self.site.root
         )
@@ -90,7 +90,7 @@ class ControlPlane:
 
 @contextmanager
 def control_plane(cache: Path) -> Iterator[ControlPlane]:
-    """Up while the block runs, but for what reads files of a plan (ControlPlane.of_plan)."""
+    """Run the control plane, except services that read a plan's files (ControlPlane.of_plan)."""
     root = Path(tempfile.mkdtemp(prefix="ws-os-"))
     site = Site(root)
     processes = Processes(site.folder("logs"))
@@ -139,14 +139,14 @@ def _services(site: Site, paste: Mapping[str, Path]) -> tuple[Service, ...]:
 
 
 def cache_directory(environ: Mapping[str, str]) -> Path:
-    """wirespeed/openstack in $XDG_CACHE_HOME or ~/.cache."""
+    """Return wirespeed/openstack in $XDG_CACHE_HOME or ~/.cache."""
     base = environ.get("XDG_CACHE_HOME", "")
     home = Path(environ.get("HOME") or os.path.expanduser("~"))
     return (Path(base) if base.startswith("/") else home / ".cache") / "wirespeed" / "openstack"
 
 
 def digest() -> str:
-    """Of all that decides what freshly filled databases hold."""
+    """Return the digest of everything that decides the content of new databases."""
     told = hashlib.sha256(json.dumps(packages.versions(), sort_keys=True).encode())
     for name in _RECIPE:
         told.update((_HERE / name).read_bytes())
@@ -192,7 +192,7 @@ def _fill(site: Site, processes: Processes, services: tuple[Service, ...]) -> No
 
 
 def _renew(site: Site, processes: Processes, services: tuple[Service, ...]) -> None:
-    """This start's password and ports."""
+    """Write this start's password and ports."""
     hashed = processes.run(
         Program("bcrypt", (PYTHON, "-c", "import bcrypt, sys; print(bcrypt.hashpw("
                            "sys.stdin.read().encode(), bcrypt.gensalt(4)).decode())")),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A MariaDB of our own: no network, no durability, a socket that only its owner reaches."""
+"""Run a private MariaDB: no network, no durability, a socket for its owner only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.openstack.site import Site
 
 
 def install(site: Site, processes: Processes) -> None:
-    """The system tables of an empty data directory."""
+    """Create the system tables of an empty data directory."""
     plain = ("--auth-root-authentication-method=normal", "--skip-test-db")
     processes.run(Program("mariadb-install-db", ("mariadb-install-db", *_own(site), *plain)))
 
@@ -31,14 +31,14 @@ def start(site: Site, processes: Processes) -> None:
 
 
 def execute(site: Site, processes: Processes, text: str) -> str:
-    """What statements answer: a line a row, columns between tabs."""
+    """Execute statements; return a line per row, columns separated by tabs."""
     argv = ("mariadb", "--no-defaults", f"--socket={site.socket}", "--user=root", "--batch",
             "--skip-column-names")  # fmt: skip
     return processes.run(Program("mariadb-client", argv), text)
 
 
 def shut_down(site: Site, processes: Processes) -> None:
-    """In order, so that its files are whole without a recovery."""
+    """Shut it down cleanly, so that its files need no recovery."""
     execute(site, processes, "SET GLOBAL innodb_fast_shutdown = 0; SHUTDOWN;")
     processes.ended("mariadb")
 

@@ -34,7 +34,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """What libvirt was told. emulator: CPUs. page_kib: 0 without huge pages. devices: hostdevs."""
+    """libvirt's domain. emulator: CPUs. page_kib: 0 without huge pages. devices: hostdevs."""
 
     pins: Mapping[int, tuple[int, ...]]
     emulator: tuple[int, ...]
@@ -60,7 +60,7 @@ class Server:
 
 
 def servers(api: Api, domains: Path) -> dict[str, Server]:
-    """All servers by name."""
+    """Return all servers by name."""
     listed = api.get("nova", "/servers/detail?all_tenants=1")["servers"]
     ports = api.get("neutron", "/ports")["ports"]
     found = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which Debian packages make up this OpenStack, and the files of those that are only unpacked.
+"""List the Debian packages of this OpenStack, and the files of those only unpacked.
 
 The -common packages would make users and write to /etc; of them the paste files alone are needed.
 """
@@ -23,7 +23,7 @@ _FILES = {
 
 
 def versions() -> dict[str, str]:
-    """The installed packages' versions. Raises FileNotFoundError if one is missing."""
+    """Return the installed packages' versions. Raise FileNotFoundError if one is missing."""
     asked = subprocess.run(
         ["dpkg-query", "-W", "-f", "${Package} ${Version}\n", *_VERSIONS],
         capture_output=True, text=True, check=False,
@@ -38,7 +38,7 @@ def versions() -> dict[str, str]:
 
 
 def paste_files(cache: Path) -> dict[str, Path]:
-    """The paste file of each API that has one, unpacked into the cache once."""
+    """Return the paste file of each API that has one, unpacked into the cache once."""
     folder = cache / "paste"
     if not folder.exists():
         _unpack(folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of one OpenStack: started each in a process group of its own, and all ended.
+"""Start the programs of one OpenStack, each in its own process group, and end them all.
 
 Should the test process be killed, a guard ends them (inside/guard.py).
 """
@@ -45,14 +45,14 @@ class Program:
 
 @dataclass(slots=True)
 class Processes:
-    """What runs, and where it writes its logs."""
+    """Running programs and their log directory."""
 
     logs: Path
     _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     _guard: subprocess.Popen[bytes] | None = None
 
     def guard(self, root: Path) -> None:
-        """From now on all ends, and root is removed, when this process is killed."""
+        """Make everything end, and remove root, when this process is killed."""
         self._guard = subprocess.Popen(
             [PYTHON, "-I", str(_GUARD), str(root)], stdin=subprocess.PIPE, start_new_session=True
         )
@@ -72,7 +72,7 @@ class Processes:
         self._tell_guard(str(process.pid))
 
     def run(self, program: Program, text: str = "") -> str:
-        """Its output. text: what it reads. Raises CloudError."""
+        """Run a program; return its output. text: its stdin. Raise CloudError."""
         environ = {name: value for name, value in os.environ.items() if name not in _FOREIGN}
         done = subprocess.run(
             program.argv, env={**environ, **program.environ}, input=text, text=True,
@@ -96,13 +96,13 @@ class Processes:
         return self._running[name].pid
 
     def check(self) -> None:
-        """Raises CloudError if one has ended."""
+        """Raise CloudError if one has ended."""
         for name, process in self._running.items():
             if process.poll() is not None:
                 raise CloudError(f"{name} ended: {process.returncode}\n{self.tail(name)}")
 
     def wait(self, what: str, ready: Callable[[], bool], timeout_s: float = 240) -> None:
-        """Until it is so, or a program has ended. Raises CloudError."""
+        """Wait until the condition holds. Raise CloudError if a program ends before."""
         deadline = time.monotonic() + timeout_s
         while not ready():
             self.check()
@@ -111,7 +111,7 @@ class Processes:
             time.sleep(0.1)
 
     def stop(self, name: str) -> None:
-        """It and all it has started."""
+        """Stop a program and all its descendants."""
         process = self._running.pop(name)
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -134,23 +134,23 @@ class Processes:
             self._guard.communicate()
 
     def members(self) -> list[int]:
-        """Every process that runs in one of our groups."""
+        """Return every process in one of our groups."""
         groups = {process.pid for process in self._running.values()}
         return [pid for pid, group in _groups().items() if group in groups]
 
     def arguments(self, pid: int) -> str:
-        """Of one of them; nothing if it has ended."""
+        """Return the arguments of a process; none if it has ended."""
         with suppress(FileNotFoundError, ProcessLookupError):
             return Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
         return ""
 
     def memory_mib(self) -> int:
-        """Proportional set size (PSS) of them all."""
+        """Return the proportional set size (PSS) of all."""
         return sum(map(_pss_kib, self.members())) // 1024
 
 
 def runs(pid: int) -> bool:
-    """Whether it is there, and not only waits for its parent to notice its end."""
+    """Return whether the process runs; a zombie does not."""
     return start_ticks(LocalRunner(), pid) is not None
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A RabbitMQ of our own with its own epmd; nothing of /etc/rabbitmq or /var is read or written."""
+"""Run a private RabbitMQ with its own epmd; it uses neither /etc/rabbitmq nor /var."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LOOPBACK = "127.0.0.1"
 
 
 def start(site: Site, processes: Processes) -> None:
-    """Both programs; who connects waits until the server listens."""
+    """Start both programs; clients wait until the server listens."""
     home = site.folder("rabbit")
     cookie = site.write("rabbit/.erlang.cookie", site.cookie)
     cookie.chmod(0o400)

@@ -14,7 +14,7 @@ VF = "Nova takes the VF that libvirt listed last; VFs of one port are equal"
 
 
 def unexplained(ways: Mapping[str, Sequence[Row]], free: str, zone: str | None) -> Iterator[str]:
-    """The differences without a reason.
+    """Return the differences without a reason.
 
     free: the way in which the scheduler chooses the hosts. zone: the way that names hosts by their
     zone, which skips the scheduler's filters, so that any node and CPU of the host may be taken.
@@ -33,5 +33,5 @@ def unexplained(ways: Mapping[str, Sequence[Row]], free: str, zone: str | None) 
 
 
 def reason(difference: str) -> str | None:
-    """Why a difference on the planned host is none of the plan's faults, if it is not."""
+    """Return why a difference on the planned host is no error of the plan; None if it is."""
     return VF if difference.endswith(SAME_PF) else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The services' REST interfaces, for what the tests look at and tidy up."""
+"""REST interfaces of the services, as far as the tests read and clean up."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PREFIX = {"nova": "/v2.1", "neutron": "/v2.0", "glance": "/v2", "placement": ""
 
 
 class ApiError(Exception):
-    """A service refused; status: of HTTP."""
+    """Rejection by a service. status: HTTP's."""
 
     def __init__(self, what: str, status: int, text: str) -> None:
         super().__init__(f"{what}: {status} {text[:600]}")
@@ -27,7 +27,7 @@ class ApiError(Exception):
 
 
 class Api:
-    """One login. Answers are JSON as the services document it."""
+    """One login. Replies are JSON as the services document it."""
 
     def __init__(self, site: Site) -> None:
         self._site = site

@@ -17,7 +17,7 @@ SMALL_KIB = 4
 
 
 def document(host: HostPlan, facts: HostFacts) -> dict[str, Any]:
-    """JSON of one simulated host."""
+    """Return the JSON of one simulated host."""
     online = [cpu for cpu in facts.cpus if cpu.online]
     return {
         "host": host.host,
@@ -41,7 +41,7 @@ def document(host: HostPlan, facts: HostFacts) -> dict[str, Any]:
 
 
 def address_of(planned: str, devices: Sequence[Mapping[str, Any]]) -> str:
-    """The PCI address of a planned device: itself, or that of VF N for "PF/vfN"."""
+    """Return the PCI address of a planned device: itself, or that of VF N for "PF/vfN"."""
     parent, slash, number = planned.partition("/vf")
     return vfs(parent, devices)[int(number)] if slash else planned
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where one OpenStack keeps its files, on which ports it listens, and with which secrets.
+"""Define one OpenStack's files, ports and secrets.
 
 Ports and secrets are drawn anew at each start. Secrets are written only to files that none but
 their owner reads; they are in no argument and in no log.
@@ -36,7 +36,7 @@ class Site:
         return made
 
     def write(self, name: str, text: str) -> Path:
-        """A file of ours, readable by its owner alone."""
+        """Write a file that only its owner can read."""
         path = self.root / name
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(mode=0o600)
@@ -45,7 +45,7 @@ class Site:
 
     @property
     def socket(self) -> Path:
-        """MariaDB listens here alone; the directory's mode keeps others out."""
+        """Return MariaDB's only listening socket; the directory's mode keeps others out."""
         return self.root / "mariadb.sock"
 
     def database(self, name: str) -> str:
@@ -60,7 +60,7 @@ class Site:
 
     @property
     def login(self) -> dict[str, str]:
-        """The options of a password login, as keystoneauth names them."""
+        """Return the options of a password login, as keystoneauth names them."""
         return {
             "auth_type": "password",
             "auth_url": self.url("keystone", "/v3"),
@@ -72,7 +72,7 @@ class Site:
         }
 
     def environ(self) -> dict[str, str]:
-        """For the real command-line clients."""
+        """Return the environment of the real command-line clients."""
         login = {f"OS_{name.upper()}": value for name, value in self.login.items()}
         return {**login, "OS_IDENTITY_API_VERSION": "3", "OS_REGION_NAME": REGION}
 
@@ -81,7 +81,7 @@ Sections = dict[str, dict[str, object]]
 
 
 def ini(sections: Sections) -> str:
-    """Sections of options; a list is an option given several times."""
+    """Format sections of options; a list is an option given several times."""
     lines = []
     for section, options in sections.items():
         lines.append(f"[{section}]")
@@ -92,5 +92,5 @@ def ini(sections: Sections) -> str:
 
 
 def authtoken(site: Site) -> dict[str, object]:
-    """How a service asks Keystone whether a token is good."""
+    """Return the options by which a service validates tokens with Keystone."""
     return {**site.login, "www_authenticate_uri": site.url("keystone"), "region_name": REGION}

@@ -51,7 +51,7 @@ def credentials(made: Cloud, **instead: str) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def told(made: Cloud) -> Told:
-    """What the API says before and, asserted here, after create.sh was run."""
+    """Read the API before create.sh and after it, which is asserted here."""
     with credentials(made):
         before = collect(open_cloud("envvars"))
         lacking = {(d.where, d.new) for d in diff_cloud(before, made.plan)}

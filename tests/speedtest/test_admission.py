@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who gets to test, and who gets how much, when others try to keep everybody out.
+"""Test admission and limits while some clients try to keep the others out.
 
 Addresses of 127.0.0.0/8 are clients of their own. Tests count places, turns and bytes, not times.
 """

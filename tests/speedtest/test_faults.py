@@ -57,7 +57,7 @@ def nothing_is_left(server: Server, files: int) -> None:
 
 @contextmanager
 def somebody_testing(server: Server) -> Iterator[None]:
-    """A test of stock iperf3 that runs meanwhile, for about three seconds, and must lose nothing.
+    """Run a test of stock iperf3 for about 3 s meanwhile; it must lose nothing.
 
     It ends by amount: at the end of a timed test what is on its way does not count, and on a
     machine that stalls that is a second's worth. Of an amount the server counts each byte.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connections that always have more to do than a turn allows, and whoever else wants an answer.
+"""Test answers to other clients while connections always have more work than a turn allows.
 
-No time is asserted: the others are answered while the flood is, and a loop's turns are counted."""
+No time is asserted: the others are answered during the flood, and a loop's turns are counted."""
 
 from __future__ import annotations
 

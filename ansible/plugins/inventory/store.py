@@ -47,16 +47,16 @@ _VARIABLES = ("hardware", "verdict", "site", "collected_at")
 
 
 class InventoryModule(BaseInventoryPlugin, Constructable):
-    """Asks the command, so that the store's schema is known in one place."""
+    """Inventory from the command's output, so that only the command knows the store's schema."""
 
     NAME = "wirespeed.nfv.store"
 
     def verify_file(self, path):
-        """Files named *.wirespeed.yml."""
+        """Accept files named *.wirespeed.yml."""
         return super().verify_file(path) and path.endswith((".wirespeed.yml", ".wirespeed.yaml"))
 
     def parse(self, inventory, loader, path, cache=True):
-        """Every host, its address and groups."""
+        """Add every host, its address and groups."""
         super().parse(inventory, loader, path, cache)
         self._read_config_data(path)
         for host in self._hosts():

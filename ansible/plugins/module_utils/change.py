@@ -10,20 +10,20 @@ MOST = 20
 
 
 def change(module, arguments):
-    """Run the verb on this host. Its exit code 1 with a document says that something differs."""
+    """Run the verb on this host. Exit code 1 with a document means that something differs."""
     code, out = run(module, [*arguments, "--host", "localhost", "--json"], ok=(0, 1), needs=True)
     return code, document(module, out)
 
 
 def steps_of(said):
-    """Steps that differ or wait, in words."""
+    """Describe the steps that differ or wait."""
     wanting = [step for step in said["steps"] if step["state"] in ("differs", "needs a reboot")]
     steps = [f"{step['name']}: {step['state']} ({step['old']})" for step in wanting]
     return steps + [f"not undone: {one}" for one in said["not_undone"]]
 
 
 def rows_of(said):
-    """Decisions of the plan that the host is not, in words."""
+    """Describe the decisions of the plan that the host does not match."""
     wanting = [row for row in said["decisions"] or () if row["verdict"] not in ("ok", "not here")]
     return [
         f"{row['decision']}: is {row['found'] or row['verdict']}, planned {row['planned']}"
@@ -32,7 +32,7 @@ def rows_of(said):
 
 
 def finish(module, code, answer, wanting):
-    """End the module: failed where the verb says so."""
+    """End the module; it fails if the verb reports a failure."""
     answer.update(differs=len(wanting), differences=wanting[:MOST])
     if code:
         first = wanting[0] if wanting else "see the host"

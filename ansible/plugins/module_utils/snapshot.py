@@ -17,7 +17,7 @@ SNAPSHOT_ARGUMENTS = dict(
 
 
 def take(module, options):
-    """Run `wirespeed fleet snapshot`; the module's answer. Only the file is a change."""
+    """Run `wirespeed fleet snapshot`; return the module's result. Only the file is a change."""
     given = module.params
     arguments = ["fleet", "snapshot", "--json", "--name", given["name"], *options]
     dest = given["dest"] if not module.check_mode else None

@@ -28,7 +28,7 @@ def run(module, arguments, ok=(0,), needs=False):
 
 
 def fault(module, executable, code, err):
-    """One sentence. A wirespeed that lacks the command is older than this collection."""
+    """Return the error in a sentence. A wirespeed without the command is too old."""
     if "No such command" in err or "No such option" in err:
         version = module.run_command([executable, "--version"])[1].strip() or "wirespeed"
         return f"{executable} is {version}, which is older than this collection. {INSTALL}"
@@ -38,7 +38,7 @@ def fault(module, executable, code, err):
 
 
 def document(module, out):
-    """The JSON that it printed."""
+    """Return the JSON that the command printed."""
     try:
         return json.loads(out)
     except ValueError:

@@ -105,7 +105,7 @@ ARGUMENTS = dict(
 
 
 def only_one(module, dest):
-    """A task whose controller died may still be measuring: two would disturb each other."""
+    """Allow one task only: one whose controller died may still be measuring."""
     os.makedirs(os.path.dirname(dest) or ".", mode=0o700, exist_ok=True)
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     lock = os.open(f"{dest}.lock", flags, 0o600)
@@ -116,7 +116,7 @@ def only_one(module, dest):
 
 
 def runs_of(module, dest):
-    """What is in the file already, newest first."""
+    """Return the runs in the file, newest first."""
     if not os.path.exists(dest):
         return []
     return document(module, run(module, ["runs", "--json", "--store", dest])[1])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A connection to a recorded host: commands run on this machine, and wirespeed reads the recording.
+"""Connect to a recorded host: commands run locally, and wirespeed reads the recording.
 
 Everything else is Ansible's own: modules are packed, sent and run as on any host. A host whose
 recording is "unreachable" does not answer.

@@ -102,7 +102,7 @@ def host_info(told):
 
 
 class Connection(fakelibvirt.Connection):
-    """With the host's CPU features, and memory in the unit that libvirt's getInfo has (MiB)."""
+    """Simulated libvirt connection with the host's CPU features; memory in MiB, as in getInfo."""
 
     features = ()
 
@@ -129,7 +129,7 @@ def connect(told):
 
 
 def replace_the_machine(told):
-    """What Nova would ask of libvirt, sysfs and the disk."""
+    """Replace the answers of libvirt, sysfs and the disk."""
     # Its threads end with the process; nothing is undone.
     nova_fixtures.LibvirtImageBackendFixture().setUp()
     nova_fixtures.CGroupsFixture().setUp()

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The services of the control plane, a file each."""
+"""Services of the control plane, one file each."""

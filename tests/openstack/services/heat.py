@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Heat, which creates what stack.yaml says."""
+"""Heat: creates the resources of stack.yaml."""
 
 from __future__ import annotations
 

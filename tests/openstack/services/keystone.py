@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keystone: who may do what, and where the services are."""
+"""Keystone: roles and the service catalog."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def service(site: Site, paste: Path) -> Service:
 
 
 def write_common(site: Site, paste: Path) -> Path:
-    """What controllers and computes share."""
+    """Write the settings that controllers and computes share."""
     return site.write("nova/nova.conf", ini(_common(site, paste)))
 
 
@@ -70,7 +70,7 @@ def _common(site: Site, paste: Path) -> Sections:
 
 
 def compute_settings(site: Site) -> Sections:
-    """Where the services are, and what every program of Nova has."""
+    """Return the addresses of services, and the settings of every program of Nova."""
     login = {**site.login, "region_name": REGION}
     return {
         "DEFAULT": {

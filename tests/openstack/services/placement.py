@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Placement: what each host has, and who took it."""
+"""Placement: inventories of hosts and their allocations."""
 
 from __future__ import annotations
 
