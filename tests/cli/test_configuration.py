@@ -9,6 +9,7 @@ import pytest
 from tests.cli.conftest import Command
 from tests.fake_rig import FakeHost
 from wirespeed.cli.configuration import defaults
+from wirespeed.document.private_file import OWN_OCTETS
 from wirespeed.model.errors import BadInput
 
 FILE = "wirespeed.toml"
@@ -144,3 +145,16 @@ def test_lab_of_the_file_is_left_to_studies_that_name_hosts(wirespeed: Command) 
     needed = wirespeed("run", "quickstart", "--set", "hosts.sut=a", "--set", "hosts.generator=b")
     assert needed.code == 2
     assert "lab.toml" in needed.err
+
+
+def test_defaults_file_that_is_too_large_is_refused_unread(here: Path) -> None:
+    with open(here / FILE, "wb") as file:
+        file.truncate(OWN_OCTETS + 1)
+    with pytest.raises(BadInput, match=r"more than 1,048,576 octets"):
+        defaults()
+
+
+def test_defaults_text_with_control_characters_is_refused(here: Path) -> None:
+    (here / FILE).write_text('store = "/tmp/\\u001b[2Jx"\n')
+    with pytest.raises(BadInput):
+        defaults()

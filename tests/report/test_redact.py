@@ -131,3 +131,18 @@ def test_redact_text_with_address(run: RunRecord, text: str, wanted: str) -> Non
 )  # fmt: skip
 def test_redact_text_without_address_is_kept(run: RunRecord, text: str) -> None:
     assert Redactor(run).text(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tcp:203.0.113.9:6640", "inet addr:203.0.113.9", "addr:2001:db8::7",
+        "mac:52:54:00:ab:cd:ef",
+        f"{HOST}-mgmt", f"vm-{HOST}", f"{HOST}_nic", f"/srv/{HOST}-data", f"{HOST.upper()}-MGMT",
+    ],
+)  # fmt: skip
+def test_redact_name_or_address_next_to_other_characters_is_replaced(
+    run_with_secrets: RunRecord, text: str
+) -> None:
+    told = Redactor(run_with_secrets).text(text)
+    assert [secret for secret in SECRETS if secret.lower() in told.lower()] == []

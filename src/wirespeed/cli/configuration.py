@@ -13,6 +13,7 @@ from typing import Any
 from wirespeed.document.private_file import read_own
 from wirespeed.model.errors import BadInput, faulty_file
 from wirespeed.model.input.bounded import load_toml
+from wirespeed.model.input.text import FILE_PATH
 
 FILE_NAME = "wirespeed.toml"
 # Shorter, and a controller that waits for its disk would lose its hosts.
@@ -88,7 +89,8 @@ class _Key:
 
 
 def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and value != ""
+    # Help prints it as it is.
+    return FILE_PATH.fits(value)
 
 
 def _is_seconds(value: Any) -> bool:
@@ -100,7 +102,8 @@ def _store(value: str, folder: Path) -> str:
 
 
 def _file(value: str, folder: Path) -> str:
-    return str(folder / Path(value).expanduser())
+    # Unlike Path.expanduser, it leaves the name of a user that there is not.
+    return str(folder / os.path.expanduser(value))
 
 
 def _same(value: Any, _folder: Path) -> str:

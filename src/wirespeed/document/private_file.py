@@ -9,6 +9,8 @@ import stat
 from pathlib import Path
 
 FILE_MODE, FOLDER_MODE = 0o600, 0o700
+# A file that steers what we do is small.
+OWN_OCTETS = 1 << 20
 
 
 def write_private(path: Path, text: str) -> None:
@@ -45,6 +47,8 @@ def read_own(path: Path) -> str:
             raise OSError(errno.EINVAL, "it is no file", str(path))
         if found.st_mode & stat.S_IWOTH:
             raise PermissionError(errno.EPERM, "every user can write it", str(path))
+        if found.st_size > OWN_OCTETS:
+            raise OSError(errno.EFBIG, f"more than {OWN_OCTETS:,} octets", str(path))
         return file.read()
 
 
@@ -75,4 +79,5 @@ def _check_owner(folder: Path) -> None:
 
 def _trusted() -> set[int]:
     """Return the users whose files are ours: whoever called sudo is trusted with root's."""
-    return {0, os.geteuid(), int(os.environ.get("SUDO_UID", "0"))}
+    caller = os.environ.get("SUDO_UID", "")
+    return {0, os.geteuid(), int(caller) if caller.isascii() and caller.isdigit() else 0}

@@ -31,8 +31,12 @@ _STYLE = {Judgement.WORSE: "red", Judgement.GONE: "red", Judgement.BETTER: "gree
 
 
 def compare(
-    a: Annotated[str, typer.Argument(metavar="A", help="Id of the run to compare with.")],
-    b: Annotated[str, typer.Argument(metavar="B", help='Id of the run to judge, or "latest".')],
+    a: Annotated[
+        str, typer.Argument(metavar="A", help='Id or name of the run to compare with, or "latest".')
+    ],
+    b: Annotated[
+        str, typer.Argument(metavar="B", help='Id or name of the run to judge, or "latest".')
+    ],
     tolerance: Annotated[
         str,
         typer.Option(

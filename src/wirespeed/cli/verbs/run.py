@@ -67,7 +67,7 @@ def run(
         bool,
         typer.Option(
             "--resume",
-            help="Continue the newest incomplete run of STUDY, or the run whose id is STUDY.",
+            help="Continue the newest incomplete run of STUDY, or the run with this id or name.",
         ),
     ] = False,
     json: JsonOption = False,
@@ -208,12 +208,21 @@ def _kept(writer: RunWriter, options: RunOptions, *, new: bool) -> Iterator[None
         raise
 
 
+def _is_study(named: str) -> bool:
+    """Return whether it names a study; a run of the same name does not hide the study."""
+    try:
+        find_study(named)
+    except BadInput:
+        return False
+    return True
+
+
 def _to_resume(
     opened: Store, named: str, overrides: Sequence[str], *, quick: bool, store: str | None
 ) -> tuple[Study, RunRecord]:
     """Return the study and the run to continue. store: as --store named it. Raises BadInput."""
     summaries = list_runs(opened)
-    if any(named in (summary.id, summary.name) for summary in summaries):
+    if any(named == each.id or (named == each.name and not _is_study(named)) for each in summaries):
         record = read_run(opened, named)
         if overrides or quick:
             said = f"--set {overrides[0]}" if overrides else "--quick"

@@ -27,9 +27,11 @@ _COMMON = frozenset({"localhost", "host", "generator", "sut", "switch", "vswitch
 _ADDRESS = re.compile(
     r"ssh://[^\s\"'<>]+"
     r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)*"
-    r"|(?<![0-9A-Fa-f:])[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}(?![0-9A-Fa-f:])"
-    r"|(?<![\w.:])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?!\w|\.\w)"
-    r"|(?<![\w.:])(?=[0-9A-Fa-f:.]*[0-9A-Fa-f])[0-9A-Fa-f]*:[0-9A-Fa-f:.]*(?![\w:])"
+    r"|(?<![0-9A-Fa-f])(?<!\b[0-9A-Fa-f]{2}:)[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}"
+    r"(?![0-9A-Fa-f:])"
+    r"|(?<![\w.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?!\w|\.\w)"
+    # Behind a word and a colon, too: "tcp:203.0.113.9:6640", "addr:2001:db8::7".
+    r"|(?:(?<![\w.:])|(?<=[G-Zg-z]:))(?=[0-9A-Fa-f:.]*[0-9A-Fa-f])[0-9A-Fa-f]*:[0-9A-Fa-f:.]*(?![\w:])"
 )
 
 
@@ -159,8 +161,11 @@ def _alternatives(texts: dict[str, str]) -> re.Pattern[str] | None:
 def _host_pattern(names: list[str]) -> re.Pattern[str] | None:
     """Match a host's name, or the first part of it, with the domain behind it."""
     known = {part for name in names for part in (name, name.partition(".")[0])}
+    known = {part for part in known if part and part.lower() not in _COMMON}
     if not known:
         return None
     words = "|".join(re.escape(one) for one in sorted(known, key=len, reverse=True))
-    domain = r"(?:\.[A-Za-z0-9-]*[A-Za-z0-9])*"
-    return re.compile(rf"(?<![\w-])(?P<name>{words}){domain}(?![\w-])", re.IGNORECASE)
+    domain = r"(?:(?:[-_][A-Za-z0-9]+)*(?:\.[A-Za-z0-9-]*[A-Za-z0-9])+)?"
+    pattern = rf"(?<![A-Za-z0-9])(?P<name>{words}){domain}(?![A-Za-z0-9])"
+    # Without ASCII, a long s would match an s, and have no label.
+    return re.compile(pattern, re.IGNORECASE | re.ASCII)
