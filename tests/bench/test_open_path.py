@@ -36,6 +36,8 @@ class Scripted(RealBench):
 
 LOST = seen(990, Drop("switch:west", DropCause.RX_RING_FULL, 10))
 LATE = seen(700, Drop("switch:west", DropCause.TG_RX_RING_FULL, 300))
+LATE_FUNCTION = seen(700, Drop("nic:vnf0a", DropCause.VNF_RX_RING_FULL, 300))
+SWALLOWED = seen(0, Drop("nic:vnf0a", DropCause.VNF_RX_RING_FULL, 1_000))
 
 
 def test_it_is_open_when_nothing_is_lost_twice_running() -> None:
@@ -44,13 +46,14 @@ def test_it_is_open_when_nothing_is_lost_twice_running() -> None:
     assert bench.measured == 4
 
 
-def test_frames_that_the_generator_could_not_take_in_have_passed() -> None:
-    bench = Scripted([LATE])
+@pytest.mark.parametrize("found", [LATE, LATE_FUNCTION], ids=["generator", "function"])
+def test_frames_that_found_a_receive_ring_full_have_passed(found: Observation) -> None:
+    bench = Scripted([found])
     bench.await_open(lossless=True)
     assert bench.measured == 2
 
 
-@pytest.mark.parametrize("found", [LOST, seen(0)])
+@pytest.mark.parametrize("found", [LOST, seen(0), SWALLOWED])
 def test_a_path_that_loses_is_not_open(found: Observation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wirespeed.bench.session._OPEN_S", 0.0)
     with pytest.raises(BenchError, match="does not open: of 1000 frames"):

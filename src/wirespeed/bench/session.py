@@ -60,15 +60,17 @@ class RealBench:
         """Wait until the path is open.
 
         lossless: whether an open path loses nothing at a low load. After its links come up, a
-        vSwitch reconfigures itself for seconds and loses frames. A frame that the generator could
-        not receive has passed the path, too: the single core of an emulated host is late at times.
+        vSwitch reconfigures itself for seconds and loses frames. A frame that found the receive ring
+        of the generator or of a function full has passed the vSwitch, too: the single core of an
+        emulated host is late at times.
         """
         deadline = time.monotonic() + _OPEN_S
         passed = 0
         while passed < 2:
             seen = self.measure(_PROBE_FPS, _PROBE_S)
             received, offered = seen.total("received"), seen.total("offered")
-            whole = received + seen.handled + _too_late(seen) == offered
+            taken = received + seen.handled
+            whole = taken > 0 and taken + _too_late(seen) == offered
             passed = passed + 1 if whole or (received and not lossless) else 0
             if not passed and time.monotonic() > deadline:
                 where = ", ".join(f"{d.frames} at {d.hop} ({d.cause})" for d in seen.drops)
@@ -82,8 +84,9 @@ class RealBench:
 
 
 def _too_late(seen: Observation) -> int:
-    """Return the frames that reached the generator and found its receive queue full."""
-    return sum(d.frames for d in seen.drops if d.cause is DropCause.TG_RX_RING_FULL)
+    """Return the frames that reached the generator or a function and found its ring full."""
+    late = (DropCause.TG_RX_RING_FULL, DropCause.VNF_RX_RING_FULL)
+    return sum(d.frames for d in seen.drops if d.cause in late)
 
 
 @contextmanager
