@@ -60,9 +60,9 @@ class RealBench:
         """Wait until the path is open.
 
         lossless: whether an open path loses nothing at a low load. After its links come up, a
-        vSwitch reconfigures itself for seconds and loses frames. A frame that found the receive ring
-        of the generator or of a function full has passed the vSwitch, too: the single core of an
-        emulated host is late at times.
+        vSwitch reconfigures itself for seconds and loses frames. A frame that found the receive
+        ring of the generator or of a function full has passed the vSwitch, too: the single core of
+        an emulated host is late at times.
         """
         deadline = time.monotonic() + _OPEN_S
         passed = 0
