@@ -75,9 +75,9 @@ class Causing:
     programs: frozenset[str] = frozenset()
     """Names of the programs that it runs."""
     outside: bool = False
-    """Whether somebody chose it, with its answer, who had not seen the explainers."""
+    """True if a person who had not seen the explainers chose it, with its answer."""
     harms: bool = True
-    """Whether frames may be lost for it."""
+    """True if it may lose frames."""
     loads_fps: tuple[float, float] = LOADS_FPS
     """Loads on p2p and pvp, in frames/s."""
     prepared: Act = nothing

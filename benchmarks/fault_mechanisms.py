@@ -176,7 +176,7 @@ def main() -> int:
 
 
 def _wanted(given: argparse.Namespace, cells: list[Cell]) -> Iterator[tuple[Causing, str, float]]:
-    """What is left to be measured, as cells are added."""
+    """Return the cells that are left to be measured, as cells are added."""
     only = given.only.split(",") if given.only else None
     for _ in range(given.repeats):
         for causing in (*CAUSES, *OUTSIDE):

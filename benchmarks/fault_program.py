@@ -154,7 +154,7 @@ def probe(tid: str, library: str, function: str) -> None:
 
 
 def _offset(address: int) -> int:
-    """Where in its file an address of our own is."""
+    """Return the offset of an own address in its file."""
     with open("/proc/self/maps") as file:
         for line in file:
             within, _, offset, *_ = line.split()

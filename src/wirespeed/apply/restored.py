@@ -28,7 +28,7 @@ class Difference:
     before: str
     now: str
     expected: str = ""
-    """Why the difference is natural; "" where it is not."""
+    """Reason of a natural difference; "" for any other."""
 
 
 @dataclass(frozen=True, slots=True)

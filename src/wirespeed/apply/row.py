@@ -25,9 +25,9 @@ class Row:
     found: str
     verdict: Verdict
     reason: str
-    """Why it was planned."""
+    """Reason in the plan."""
     note: str = ""
-    """Why it differs."""
+    """Reason of the difference."""
 
     @property
     def failed(self) -> bool:

@@ -66,7 +66,7 @@ class TrialHost:
     clock: ClockElsewhere | None = None
     """Relation of its TSC to the generator's, on another host than the generator's."""
     kernel_carries: bool = False
-    """Whether the kernel carries frames there, in softirqs."""
+    """True if the kernel carries frames there, in softirqs."""
 
 
 @dataclass(frozen=True, slots=True)

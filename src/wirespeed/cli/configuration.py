@@ -81,7 +81,7 @@ def _line(text: str, key: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """What a key must be, and its value as a command line in the file's folder would have it."""
+    """Form of a key, and its value as on a command line in the file's folder."""
 
     wanted: str
     fits: Callable[[Any], bool]

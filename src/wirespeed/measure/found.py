@@ -24,4 +24,4 @@ class Found:
     latency: tuple[LatencyAtLoad, ...] = ()
     notes: tuple[str, ...] = ()
     ended: str | None = None
-    """Why the search had to stop early; None where it came to its end."""
+    """Reason for which the search stopped early; None if it came to its end."""

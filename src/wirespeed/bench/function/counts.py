@@ -34,7 +34,7 @@ class TaskCounts:
     name: str
     roles: tuple[TaskRole, ...]
     discards: DropCause
-    """Why the function drops on purpose."""
+    """Reason for which the function drops frames on purpose."""
     blocked_by: DropCause
     """Cause of a full output: who is too slow to empty it."""
     causes: Mapping[str, DropCause] = field(default_factory=dict)

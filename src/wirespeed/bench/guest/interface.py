@@ -24,7 +24,7 @@ class Guests:
     """libvirt XML as rendered by the plan, by guest."""
     image: GuestImage
     no_kvm: str | None = None
-    """Why the CPUs are emulated; None where KVM is used."""
+    """Reason for emulated CPUs; None with KVM."""
 
 
 def emulated_by(guests: Guests | None) -> str | None:

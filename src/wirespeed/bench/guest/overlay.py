@@ -66,7 +66,7 @@ class Offer:
     """Resources of this host for the domain."""
 
     no_kvm: str | None
-    """Why KVM is not used; None where it is."""
+    """Reason against KVM; None if it is used."""
     cpus: tuple[int, ...]
     """CPUs that may be used."""
     boot: Boot

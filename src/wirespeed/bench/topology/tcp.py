@@ -36,7 +36,7 @@ class TcpPath:
     """Type of the switch that all are attached to; None for a cable from each client to the server.
     """
     forwarding: Forwarding = Forwarding.KERNEL
-    """Who forwards in the switch."""
+    """Thread or process that forwards in the switch."""
     guests: InterfaceKind | None = None
     """Interface of hosts that are virtual machines, the server first; None without guests."""
     on_vfs: bool = False

@@ -104,7 +104,7 @@ class Wiring:
     machines: frozenset[str] = frozenset()
     """Functions that are virtual machines; of the host's programs only QEMU uses their ports."""
     routes: tuple[Route, ...] = ()
-    """Where streams end, for a switch that is a router."""
+    """Ends of the streams, for a switch that is a router."""
     passes: tuple[tuple[End, End], ...] = ()
     """Ingress and egress port in hops without rules: a NIC's switch, or a bond's partner."""
 

@@ -9,7 +9,7 @@ from wirespeed.model.errors import BadInput
 
 
 class Detail(Enum):
-    """How much is printed while and after a study runs."""
+    """Amount of output during and after a study."""
 
     QUIET = "errors and the table"
     NORMAL = "a line for each point, the table, what to change"

@@ -16,7 +16,7 @@ class Speaker(Protocol):
     """Prints lines."""
 
     spoke_at: float
-    """When it printed last, by the clock of its heartbeat."""
+    """Time of its last line, by the clock of its heartbeat."""
 
     def beat(self) -> None:
         """Print a line that says what goes on."""

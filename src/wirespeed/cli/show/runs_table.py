@@ -22,7 +22,7 @@ _UNITS = {"d": "days", "h": "hours"}
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which runs are listed; None for any."""
+    """Filters of the list of runs; None for any."""
 
     study: str | None = None
     since: datetime | None = None

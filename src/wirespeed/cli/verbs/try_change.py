@@ -36,7 +36,7 @@ class TryOptions:
 
     lab: Path | None = None
     lab_is_named: bool = True
-    """Whether the command line names the testbed file; it must be one that the point needs."""
+    """True if the command line names the testbed file; the point must need it."""
     store: str | None = None
     """As --store named it."""
 

@@ -39,7 +39,7 @@ class Figures:
     it is.
     """
     ended: str | None = None
-    """Why the search ended before it found the PDR, with an NDR that is sure; else None."""
+    """Reason for which the search ended before the PDR, with a sure NDR; else None."""
 
 
 class Parameters(Protocol):

@@ -19,7 +19,7 @@ class Change:
     after: str
     host: str = ""
     splits: bool = True
-    """Whether trials before and after it are of two configurations."""
+    """True if trials before and after it are of two configurations."""
 
     def __str__(self) -> str:
         if self.before == ABSENT:

@@ -24,7 +24,7 @@ class Judgement(StrEnum):
 
 
 class Overall(StrEnum):
-    """How run B does next to run A, over all judged rates."""
+    """Verdict on run B next to run A, over all judged rates."""
 
     WORSE = "worse"
     CANNOT_TELL = "cannot tell"

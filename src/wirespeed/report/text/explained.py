@@ -33,7 +33,7 @@ class Explained:
 
     point: PointRecord
     why_not: str | None = None
-    """Why the point cannot be explained, a sentence; the other fields are then empty."""
+    """Sentence on a point that cannot be explained; the other fields are then empty."""
     limits: tuple[Explanation, ...] = ()
     """Results of the explainers, most important first."""
     resources: tuple[ResourceUse, ...] = ()

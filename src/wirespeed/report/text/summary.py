@@ -43,7 +43,7 @@ class Row:
     span: str = ""
     """Bracket of a point of grade D, across the columns of NDR and PDR."""
     why: str = ""
-    """Why the point has no rate."""
+    """Reason for which the point has no rate."""
 
 
 def summary_lines(run: RunRecord, width: int) -> list[str]:

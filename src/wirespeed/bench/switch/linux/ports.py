@@ -23,7 +23,7 @@ class KernelForwarding(UnstartedPart):
 
     name = ""
     bridged = False
-    """Whether its bridges forward by address."""
+    """True if its bridges forward by address."""
 
     unwatched = "the kernel forwards in softirqs: what stops or slows these is not seen"
 

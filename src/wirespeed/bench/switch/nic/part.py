@@ -43,7 +43,7 @@ class NicPort:
     """Access to the NIC's host."""
     address: str
     home: Callable[[], Home]
-    """Where the program runs that polls the VF; unknown before it runs."""
+    """Host environment of the program that polls the VF; unknown before it runs."""
     file_prefix: str
     """DPDK --file-prefix of that program."""
     index: int

@@ -23,7 +23,7 @@ _RX, _TX = (0, 1), (8, 9)
 
 @dataclass(frozen=True, slots=True)
 class PortCounters:
-    """Where the ports' counters are read."""
+    """Place where the ports' counters are read."""
 
     path: str
     """/proc/PID/net/dev of the process whose namespace has the ports."""
