@@ -20,9 +20,9 @@ from wirespeed.measure.split import on_one_side
 from wirespeed.measure.trust import aside, doubts
 from wirespeed.model.result.result import (
     Grade,
-    Interval,
     SearchResult,
     Undisturbed,
+    lower_fps,
 )
 from wirespeed.model.result.trial import Trial
 from wirespeed.model.study.spec import Search
@@ -53,7 +53,7 @@ def conclude(
     shortest_s = preset.as_is_trial_s or 0.0
     overloads = overload.trials if overload is not None else ()
     prober.journal.overloads[prober.journal.placed] = overloads
-    held = figures.constant.load_fps if figures.constant else _lower_fps(figures.ndr)
+    held = figures.constant.load_fps if figures.constant else lower_fps(figures.ndr)
     answer = as_is(prober.trials, overloads, held, shortest_s)
     missing = _wants_ndr(preset, search, figures)
     if (refusal := _refusal(prober, figures, deciding)) is not None:
@@ -74,7 +74,7 @@ def conclude(
     if why is not None and why is not found.ended and grade is not None:
         found.notes += (why,)
     mrr_error = overload.error if overload is not None else None
-    told += tuple(remarks(_lower_fps(figures.ndr), prober.width, mrr_fps, mrr_error, answer))
+    told += tuple(remarks(lower_fps(figures.ndr), prober.width, mrr_fps, mrr_error, answer))
     return SearchResult(
         search=search.kind.value,
         conformant=(
@@ -104,8 +104,8 @@ def conclude(
 
 def _refusal(prober: Prober, figures: Figures, deciding: Sequence[Trial]) -> str | None:
     """Return why NDR and PDR are unknown although the search has loads for them."""
-    load_fps = _lower_fps(figures.ndr)
-    if figures.constant is not None or (load_fps is None and _lower_fps(figures.pdr) is None):
+    load_fps = lower_fps(figures.ndr)
+    if figures.constant is not None or (load_fps is None and lower_fps(figures.pdr) is None):
         return None
     if figures.unconfirmed is not None:
         return figures.unconfirmed
@@ -116,21 +116,17 @@ def _refusal(prober: Prober, figures: Figures, deciding: Sequence[Trial]) -> str
 
 def _wants_ndr(preset: Preset, search: Search, figures: Figures) -> bool:
     """Return whether an NDR was searched and not found. A lowest load that fails is a result."""
-    if preset.search is None or preset.mrr is None or _lower_fps(figures.ndr) is not None:
+    if preset.search is None or preset.mrr is None or lower_fps(figures.ndr) is not None:
         return False
     upper = figures.ndr.upper if figures.ndr is not None else None
     return upper is None or upper.load_fps > search.min_load_fps
-
-
-def _lower_fps(interval: Interval | None) -> float | None:
-    return interval.lower.load_fps if interval is not None and interval.lower is not None else None
 
 
 def _decided_load_fps(figures: Figures) -> float | None:
     """Return the load whose trials decide the grade: held, NDR or PDR; None for the MRR."""
     if figures.constant is not None:
         return figures.constant.load_fps
-    return _lower_fps(figures.ndr) or _lower_fps(figures.pdr)
+    return lower_fps(figures.ndr) or lower_fps(figures.pdr)
 
 
 def _deciding(
@@ -158,10 +154,10 @@ def _limited_by(prober: Prober, figures: Figures, found: Found) -> str | None:
         if trial.observation.limited_by is not None:
             return trial.observation.limited_by
     first = figures.ndr or figures.pdr
-    lower_fps = _lower_fps(first)
-    if first is None or first.upper is not None or lower_fps is None or found.ended is not None:
+    passed_fps = lower_fps(first)
+    if first is None or first.upper is not None or passed_fps is None or found.ended is not None:
         return None
-    if any(p.exceeded > 0 and p.load_fps > lower_fps for p in prober.points):
+    if any(p.exceeded > 0 and p.load_fps > passed_fps for p in prober.points):
         return None  # loads above it failed without being judged
     if found.by_generator:
         return "generator"

@@ -13,7 +13,7 @@ from wirespeed.measure.bounds import known_interval
 from wirespeed.measure.found import Found
 from wirespeed.measure.operating_point import OperatingPoint, operating_point
 from wirespeed.measure.prober import JUDGING, Prober
-from wirespeed.model.result.result import Interval
+from wirespeed.model.result.result import Interval, lower_fps
 from wirespeed.model.result.trial import Stage, Trial
 
 NEITHER_SIDE = "settings changed: neither the trials before it nor those after it decide a rate"
@@ -72,7 +72,7 @@ def on_one_side(prober: Prober, found: Found) -> tuple[Prober, Found]:
         ndr=ndr if was is not None else None,
         pdr=pdr if figures.pdr is not None else None,
         constant=constant,
-        unconfirmed=figures.unconfirmed if _lower(ndr) == _lower(was) else NEITHER_SIDE,
+        unconfirmed=figures.unconfirmed if lower_fps(ndr) == lower_fps(was) else NEITHER_SIDE,
     )
     overload = found.overload.among(trials) if found.overload is not None else None
     whole = all(id(t.observation) in kept for t in prober.trials if t.stage is Stage.LATENCY)
@@ -85,7 +85,7 @@ def _standing(
 ) -> Interval | None:
     """Return the bounds by these points; the lower one stays where its load passes by them."""
     known = known_interval(points, goal)
-    own = next((p for p in points if p.load_fps == _lower(was) and p.decided), None)
+    own = next((p for p in points if p.load_fps == lower_fps(was) and p.decided), None)
     if known is None or own is None or own.exceeded > goal:
         return known
     if known.upper is not None and known.upper.load_fps < own.load_fps:
@@ -102,7 +102,3 @@ def _points(prober: Prober, trials: list[Trial]) -> list[OperatingPoint]:
             point = operating_point(load_fps, own, prober.width, prober.pdr_loss, whole=whole)
             found.append(point)
     return found
-
-
-def _lower(interval: Interval | None) -> float | None:
-    return interval.lower.load_fps if interval is not None and interval.lower is not None else None

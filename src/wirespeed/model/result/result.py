@@ -34,6 +34,11 @@ class Interval:
     """None if the maximum load passed."""
 
 
+def lower_fps(interval: Interval | None) -> float | None:
+    """Return the highest load that met the goal, in frames/s; None if there is none."""
+    return interval.lower.load_fps if interval is not None and interval.lower is not None else None
+
+
 class Grade(StrEnum):
     """Certainty of a point's rates (docs/explanation/how-a-trial-is-judged.md)."""
 

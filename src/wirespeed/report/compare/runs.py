@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from wirespeed.model.cpus import PlacementKind
-from wirespeed.model.result.result import Bracket, SearchResult
+from wirespeed.model.result.result import Bracket, SearchResult, lower_fps
 from wirespeed.report.base.answers import answers_with_merged, by_placement
 from wirespeed.report.base.uncertainty import combined, uncertainty
 from wirespeed.report.compare.comparison import (
@@ -154,7 +154,7 @@ def _range(point: PointRecord) -> tuple[float, float]:
     if bracket is None:
         ndr = point.result.ndr if point.result is not None else None
         bracket = Bracket(
-            ndr.lower.load_fps if ndr is not None and ndr.lower is not None else None,
+            lower_fps(ndr),
             ndr.upper.load_fps if ndr is not None and ndr.upper is not None else None,
         )
     high = math.inf if bracket.overloads_fps is None else bracket.overloads_fps
@@ -203,8 +203,8 @@ def _values(result: SearchResult | None) -> dict[str, float]:
     if result is None:
         return {}
     found = {
-        "NDR": result.ndr.lower.load_fps if result.ndr and result.ndr.lower else None,
-        "PDR": result.pdr.lower.load_fps if result.pdr and result.pdr.lower else None,
+        "NDR": lower_fps(result.ndr),
+        "PDR": lower_fps(result.pdr),
         "MRR": result.mrr_fps,
         "constant": result.constant.forwarding_fps if result.constant else None,
     }

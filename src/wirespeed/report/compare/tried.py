@@ -10,7 +10,7 @@ from types import MappingProxyType
 from wirespeed.experiment.pairs import Half, Matching, match
 from wirespeed.explain.tried import MeasuredGain, measured_gain
 from wirespeed.model.result.explanation import KeyChange
-from wirespeed.model.result.result import SearchResult
+from wirespeed.model.result.result import SearchResult, lower_fps
 from wirespeed.model.words import gbps, mpps
 from wirespeed.report.base.answers import answers_with_merged
 from wirespeed.store.records import PointRecord, RunRecord
@@ -18,8 +18,8 @@ from wirespeed.store.records import PointRecord, RunRecord
 _TCP = "TCP rate"
 # The strictest first.
 _FIGURES: Mapping[str, Callable[[SearchResult], float | None]] = MappingProxyType({
-    "NDR": lambda r: r.ndr.lower.load_fps if r.ndr is not None and r.ndr.lower else None,
-    "PDR": lambda r: r.pdr.lower.load_fps if r.pdr is not None and r.pdr.lower else None,
+    "NDR": lambda r: lower_fps(r.ndr),
+    "PDR": lambda r: lower_fps(r.pdr),
     "MRR": lambda r: r.mrr_fps,
     "constant": lambda r: r.constant.forwarding_fps if r.constant is not None else None,
     "MRR as this host is": lambda r: r.as_is.mrr_fps if r.as_is is not None else None,

@@ -15,10 +15,10 @@ from wirespeed.model.result.result import (
     BackToBack,
     Bracket,
     Grade,
-    Interval,
     LatencyAtLoad,
     SearchResult,
     Undisturbed,
+    lower_fps,
 )
 from wirespeed.model.words import (
     EMULATED,
@@ -139,7 +139,7 @@ def _headlines(result: SearchResult) -> Iterator[str]:
 
 def _others(result: SearchResult) -> Iterator[str]:
     """Yield PDR and MRR where they are not the headline."""
-    ndr, pdr = _lower(result.ndr), bound_words(result.pdr) if result.pdr is not None else None
+    ndr, pdr = lower_fps(result.ndr), bound_words(result.pdr) if result.pdr is not None else None
     others = [f"PDR {pdr}"] if ndr is not None and pdr is not None else []
     above = (ndr, pdr, result.constant, result.bracket, result.ndr)
     if result.mrr_fps is not None and any(one is not None for one in above):
@@ -219,7 +219,7 @@ def _as_is(result: SearchResult) -> str:
     found = result.as_is
     if found is None:
         return ""
-    where = "the NDR" if _lower(result.ndr) is not None else "that load"
+    where = "the NDR" if lower_fps(result.ndr) is not None else "that load"
     parts = [f"{loss_range(found)} lost at {where}"] if found.loss_high is not None else []
     if (fps := lossless(result)) is not None:
         trial = f" (one trial of {seconds(found.lossless_s)})" if found.lossless_s else ""
@@ -258,7 +258,3 @@ def _tcp(result: SearchResult) -> str:
         for figure in (result.tcp.figures if result.tcp is not None else ())
     )
     return f"{rates} ({grade_words(result)})" if result.search == TCP and result.grade else rates
-
-
-def _lower(interval: Interval | None) -> float | None:
-    return interval.lower.load_fps if interval is not None and interval.lower is not None else None
