@@ -12,7 +12,7 @@ from tests.measure.simulated import Recorder
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.prober import judged
 from wirespeed.measure.run import run_search
-from wirespeed.measure.split import end_side
+from wirespeed.measure.split import BURSTS_APART, end_side
 from wirespeed.model.result.change import Change
 from wirespeed.model.result.observation import Observation
 from wirespeed.model.result.result import Grade, SearchResult
@@ -75,6 +75,26 @@ def test_run_search_changed_settings_pool_no_rate_over_the_change(at: int) -> No
     assert lower is None or lower.load_fps < 2.1e6
     assert result.mrr_fps is None or result.mrr_fps < 2.1e6
     assert (lower is None) == (result.bracket is not None)
+
+
+@dataclass
+class Buffered(Changing):
+    """The same with a ring that takes bursts of 5,000 frames."""
+
+    def measure(self, load_fps: float, duration_s: float) -> Observation:
+        seen = super().measure(load_fps, duration_s)
+        return replace(seen, drops=()) if load_fps * duration_s <= 5_000 else seen
+
+
+@pytest.mark.parametrize("late", [True, False])
+def test_run_search_settings_changed_between_bursts_give_no_burst(late: bool) -> None:
+    search = Search(SearchKind.B2B, latency=False)
+    plain = run_search(search, Buffered(10**9).measure, UNLIMITED, Recorder())
+    assert plain.back_to_back is not None
+    host = Buffered(len(plain.trials) - 2 if late else 10**9)
+    result = run_search(search, host.measure, UNLIMITED, Recorder())
+    assert (result.back_to_back is None) == late
+    assert any(note == BURSTS_APART for note in result.notes) == late
 
 
 def test_run_search_change_of_another_program_is_named_and_keeps_the_grade() -> None:

@@ -246,6 +246,15 @@ def test_verdict_overload_whose_queues_never_drain_fails(seed: int) -> None:
     assert not verdict([replace(piece, draining=()) for piece in pieces], WIDTH, 0.005).decided
 
 
+@pytest.mark.parametrize("loss", [0.0, 0.9 * NDR_LOSS_LIMIT])
+def test_verdict_growth_within_the_width_beside_an_allowed_loss_is_no_overflow(loss: float) -> None:
+    """No window drained: then only an overflow could decide, and this is none."""
+    growing = run(20, loss, 0.9999 * WIDTH)
+    found = verdict([replace(piece(), draining=(growing,) * 40)], WIDTH, WIDTH)
+    assert not found.decided
+    assert verdict([replace(piece(), draining=(run(20, 0.02),) * 40)], WIDTH, WIDTH).decided
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_verdict_load_below_the_capacity_never_fails_by_steady_windows(seed: int) -> None:
     for load_fps in (7.6e6, 7.9e6, 7.97e6):

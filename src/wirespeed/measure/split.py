@@ -17,6 +17,7 @@ from wirespeed.model.result.result import Interval, lower_fps
 from wirespeed.model.result.trial import Stage, Trial
 
 NEITHER_SIDE = "settings changed: neither the trials before it nor those after it decide a rate"
+BURSTS_APART = "no back-to-back burst: settings changed between the bursts, or before them"
 
 
 def changed(trial: Trial) -> bool:
@@ -67,8 +68,12 @@ def on_one_side(prober: Prober, found: Found) -> tuple[Prober, Found]:
     ndr = _standing(one.points, was, 0.0)
     pdr = _standing(one.points, figures.pdr, prober.pdr_limit)
     constant = next((p.bound for p in one.points if figures.constant is not None), None)
+    burst = figures.back_to_back
+    apart = any(id(t.observation) not in kept for t in everything if t.stage is Stage.BURST)
     figures = replace(
         figures,
+        back_to_back=None if apart else burst,
+        notes=(*figures.notes, BURSTS_APART) if apart and burst is not None else figures.notes,
         ndr=ndr if was is not None else None,
         pdr=pdr if figures.pdr is not None else None,
         constant=constant,
