@@ -21,7 +21,7 @@ OURS := $(PIP_INSTALL) --no-deps --no-build-isolation -e .
 # started it: the lock is on a file or folder that is there anyway.
 INSTALL := flock pyproject.toml
 NINJA = flock $(1) ninja -C $(1) --quiet
-# Which tests pytest runs, all by default: make test TESTS='tests/setup tests/cli'. A part that has
+# Which tests pytest runs, all by default: make test TESTS='tests/unit/setup tests/unit/cli'. A part that has
 # none of a selection passes (pytest's exit status 5); without a selection that is an error.
 TESTS :=
 STUDY := quickstart
@@ -232,7 +232,7 @@ test-speedtest-fuzz: cargo
 test-speedtest-released: $(VENV)/.dev speedtest
 	SPEEDTEST=$(CURDIR)/speedtest/target/release/wirespeed-speedtest $(BIN)/pytest tests/speedtest
 
-# Most tests wait more than they reckon: two a CPU, in the order of tests/side_by_side.py.
+# Most tests wait more than they reckon: two a CPU, in the order of tests/support/side_by_side.py.
 test-unit: tools $(VENV)/.dev dataplane speedtest-debug ## Tests that run next to each other
 	$(PYTEST) --durations=10 -m 'not alone and not lab and not openstack and not fleet' --numprocesses=4 \
 		--dist=loadfile --no-loadscope-reorder $(OR_NONE_SELECTED)
@@ -254,10 +254,11 @@ test-debian13-short: packages-debian13
 # What the versions of DPDK, Open vSwitch, Python and the compiler decide, in 2 minutes.
 test-versions: $(VENV)/.dev dataplane
 	$(BIN)/wirespeed run wire
-	$(BIN)/pytest --durations=5 --numprocesses=2 --dist=loadfile $(addprefix tests/,bench/test_device_strings.py \
-		bench/test_layout.py bench/test_vswitch.py dataplane/test_control.py dataplane/test_devices.py \
-		dataplane/test_forward.py dataplane/test_l3fwd.py plan/test_examples.py remote/test_socket_paths.py)
-	$(BIN)/pytest --durations=5 $(addprefix tests/bench/,test_real_long_paths.py test_real_ovs_factors.py)
+	$(BIN)/pytest --durations=5 --numprocesses=2 --dist=loadfile $(addprefix tests/, \
+		$(addprefix unit/,bench/test_device_strings.py bench/test_layout.py bench/test_vswitch.py \
+		plan/test_examples.py remote/test_socket_paths.py) \
+		$(addprefix dataplane/,alone/test_control.py test_devices.py test_forward.py test_l3fwd.py))
+	$(BIN)/pytest --durations=5 $(addprefix tests/real/alone/,test_real_long_paths.py test_real_ovs_factors.py)
 
 test-fleet: $(VENV)/.dev ## Fleet tests that take minutes: 20 pair tests with kills, ansible-test sanity, install
 	$(BIN)/pytest --durations=0 -m fleet
@@ -275,7 +276,7 @@ test-lab: $(VENV)/.dev guest-image host-image ## All tests in emulated servers, 
 
 test-openstack: export WIRESPEED_OPENSTACK := usual
 test-openstack: $(VENV)/.dev packages-openstack ## Plans executed by a real OpenStack with simulated hosts, and its faults
-	$(BIN)/pytest --durations=0 -m openstack tests/openstack
+	$(BIN)/pytest --durations=0 -m openstack tests/cloud
 
 # One example by create.sh alone.
 test-openstack-short: export WIRESPEED_OPENSTACK := short
@@ -285,7 +286,7 @@ test-openstack-short: $(VENV)/.dev packages-openstack
 # An emulated server runs Nova's compute: minutes on two CPUs, 6 GiB.
 test-openstack-compute: export WIRESPEED_OPENSTACK := compute
 test-openstack-compute: $(VENV)/.dev packages-openstack compute-image ## A guest by a real nova-compute on an emulated server, beside its plan
-	$(BIN)/pytest --durations=0 -m openstack -s tests/openstack/true_compute
+	$(BIN)/pytest --durations=0 -m openstack -s tests/cloud/true_compute
 
 test-openstack-full: $(VENV)/.dev packages-openstack ## The same with 100 random plans; goes on where it was cut
-	$(BIN)/python -m tests.openstack 100
+	$(BIN)/python -m tests.cloud 100

@@ -12,7 +12,11 @@ import os
 import sys
 
 from benchmarks.figures import show
-from tests.experiment.moving_rates import best_with_placement, best_without_placement, simulated
+from tests.unit.experiment.moving_rates import (
+    best_with_placement,
+    best_without_placement,
+    simulated,
+)
 
 RUNS = int(os.environ.get("RUNS", "100"))
 LOSSES = (0.0, 0.1, 0.35)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
-from tests.measure.simulated import Recorder, Rig, Sharp, prober_of
+from tests.support.simulated import Recorder, Rig, Sharp, prober_of
 
 from wirespeed.measure.run import run_search
 from wirespeed.measure.search.interface import Limits

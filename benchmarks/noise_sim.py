@@ -15,9 +15,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from benchmarks.figures import show
-from tests.measure.moving_host import MovingHost
-from tests.measure.noisy_host import Noise, NoisyHost
-from tests.measure.simulated import Recorder
+from tests.support.moving_host import MovingHost
+from tests.support.noisy_host import Noise, NoisyHost
+from tests.support.simulated import Recorder
 
 from wirespeed.measure.interface import UNLIMITED, Measurer
 from wirespeed.measure.run import WIDTH, run_search

@@ -12,9 +12,9 @@ import os
 import sys
 
 from benchmarks.figures import show
-from tests.measure.moving_host import NEAR, MovingHost
-from tests.measure.noisy_host import NoisyHost
-from tests.measure.simulated import Recorder
+from tests.support.moving_host import NEAR, MovingHost
+from tests.support.noisy_host import NoisyHost
+from tests.support.simulated import Recorder
 
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.run import WIDTH, run_search

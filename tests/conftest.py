@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import side_by_side
-from tests.effort import effort
-from tests.lab_node import WHOLE, emulated_lab, lab_node, lab_pair, lab_way  # noqa: F401
+from tests.support import side_by_side
+from tests.support.effort import effort
+from tests.support.lab_node import WHOLE, emulated_lab, lab_node, lab_pair, lab_way  # noqa: F401
+from tests.support.own_state import needs_root, own_state  # noqa: F401
 
 settings.register_profile(
     "wirespeed",

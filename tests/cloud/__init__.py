@@ -1,1 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
+"""Test rendered plans on a real OpenStack as ordinary processes, with simulated hosts."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab_node import LabNode, images
+from tests.support.lab_node import LabNode, images
 from wirespeed.lab.errors import LabError
 from wirespeed.remote.interface import HostUnreachable
 from wirespeed.study.lab import parse_lab

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab_node import LabNode, images
+from tests.support.lab_node import LabNode, images
 from wirespeed.lab.lab import Lab
 from wirespeed.lab.machine import CABLES, port_address
 from wirespeed.remote.local import LocalRunner

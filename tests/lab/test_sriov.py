@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.real import drops, frames_are_conserved
 from tests.lab.nic import EAST, PCI, interface, management, nic, set_vf
-from tests.lab_node import LabNode
+from tests.support.lab_node import LabNode
+from tests.support.real_bench import drops, frames_are_conserved
 from wirespeed.bench.assembly.hosts import BenchHost, BenchHosts
 from wirespeed.bench.host.host import changing_host
 from wirespeed.bench.host.leftovers import hosts_left

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.real import drops, frames_are_conserved
 from tests.lab.nic import EAST, nic
-from tests.lab_node import LabNode
+from tests.support.lab_node import LabNode
+from tests.support.real_bench import drops, frames_are_conserved
 from wirespeed.bench.assembly.hosts import BenchHost, BenchHosts
 from wirespeed.bench.host.leftovers import hosts_left
 from wirespeed.bench.session import open_bench

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab.nic import EAST, interface, management, nic, set_vf
-from tests.lab_node import LabNode
+from tests.support.lab_node import LabNode
 from wirespeed.bench.host.leftovers import hosts_left
 from wirespeed.bench.tcp_session import RealTcpBench, open_tcp_bench
 from wirespeed.host.collect import collect

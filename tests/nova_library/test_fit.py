@@ -12,7 +12,6 @@ import pytest
 from nova import exception
 from nova.virt import hardware
 
-from tests.effort import effort
 from tests.nova_library.world import (
     flavor,
     host_topology,
@@ -21,7 +20,8 @@ from tests.nova_library.world import (
     nova_fit_fresh,
     pinned_topology,
 )
-from tests.plan.random_cases import random_guest, random_host
+from tests.support.effort import effort
+from tests.unit.plan.random_cases import random_guest, random_host
 from wirespeed.model.plan.policy import ThreadPolicy
 from wirespeed.plan.nova.guests import guest_request
 from wirespeed.plan.placement.fit import fit

@@ -10,8 +10,8 @@ from nova.api.validation.extra_specs import validators
 from nova.virt import hardware
 
 from tests.nova_library.world import flavor, image
-from tests.plan.lab import LAB, plans
-from tests.plan.random_cases import random_guest
+from tests.support.examples import LAB, plans
+from tests.unit.plan.random_cases import random_guest
 from wirespeed.model.plan.policy import CpuPolicy
 from wirespeed.model.plan.workload import Vnf, Workload
 from wirespeed.plan.nova.flavors import extra_specs

@@ -13,7 +13,7 @@ from nova.pci import request as pci_request
 from nova.pci import whitelist
 from nova.virt import hardware
 
-from tests.plan.lab import plans
+from tests.support.examples import plans
 from wirespeed.model.cpuset import parse_list
 from wirespeed.plan.render.targets import render
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests import speedtest_program
+from tests.support import speedtest_program
 
 PATIENCE_S = 30
 

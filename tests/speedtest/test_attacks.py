@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 from benchmarks.attacks import ATTACKS, CONNECTIONS_OF_ONE
 
-from tests.effort import EXHAUSTIVE
-from tests.speedtest_program import REPOSITORY
+from tests.support.effort import EXHAUSTIVE
+from tests.support.speedtest_program import REPOSITORY
 
 from .certificates import make_certificate
 from .conftest import PATIENCE_S, Server, until

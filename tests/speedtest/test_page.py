@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.speedtest_program import REPOSITORY
+from tests.support.speedtest_program import REPOSITORY
 
 from .chromium import Page, chromium
 from .conftest import PATIENCE_S, Server, wait_for_line

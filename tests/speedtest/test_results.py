@@ -16,8 +16,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.postgres import Cluster, cluster
 from tests.support.ports import reserved_port
+from tests.support.postgres import Cluster, cluster
 
 from .certificates import make_certificate
 from .conftest import PATIENCE_S, Server, until

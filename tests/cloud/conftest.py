@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""These tests start a real OpenStack: skipped without WIRESPEED_OPENSTACK (make test-openstack)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cloud.case_run import Result, details, table
+from tests.cloud.clouds import Clouds
+
+WANTED = os.environ.get("WIRESPEED_OPENSTACK", "")
+_RESULTS: list[Result] = []
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        mark = item.get_closest_marker("openstack") if item.path.is_relative_to(here) else None
+        if mark and not _wanted(mark):
+            reason = "needs another WIRESPEED_OPENSTACK: usual, short or compute"
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _wanted(mark: pytest.Mark) -> bool:
+    """A mark says `short=True` or `compute=True`, where the test belongs to that form alone."""
+    if WANTED == "usual":
+        return not mark.kwargs
+    return bool(WANTED and mark.kwargs.get(WANTED))
+
+
+@pytest.fixture(scope="session")
+def clouds() -> Iterator[Clouds]:
+    """Share the clouds of all tests; check at the end that nothing is left."""
+    made = Clouds()
+    yield made
+    assert not made.close()
+
+
+@pytest.fixture(scope="session")
+def results() -> list[Result]:
+    """Collect the results of the cases; print them at the end."""
+    return _RESULTS
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if _RESULTS:
+        terminalreporter.write_line(table(_RESULTS))
+        for result in _RESULTS:
+            terminalreporter.write_line(details(result))

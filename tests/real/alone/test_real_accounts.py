@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cause faults on a real bench by the kernel's and Open vSwitch's own means, and find them named.
+
+No rate and no time is asserted: other programs may use the CPUs meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from benchmarks.fault_causes import CAUSES
+from benchmarks.fault_causing import Causing, Live
+from benchmarks.fault_on_threads import limited, traced
+
+from tests.support.real_bench import drops, frames_are_conserved, in_traffic, opened, point
+from wirespeed.bench.session import RealBench
+from wirespeed.explain.seen import seen
+from wirespeed.explain.suspect import MUCH
+from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.result.observation import Observation, PollingThread
+from wirespeed.model.result.result import SearchResult
+from wirespeed.model.result.trial import Stage, Trial
+from wirespeed.model.study.spec import Vnf
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.alone,
+    pytest.mark.usefixtures("needs_root"),
+]
+
+LOAD_FPS, TRIAL_S = 40_000.0, 0.5
+
+
+@pytest.fixture
+def p2p(tmp_path: Path, own_state: None) -> Iterator[RealBench]:  # noqa: ARG001
+    with opened(point("p2p"), tmp_path) as bench:
+        yield bench
+
+
+def kind(name: str) -> Causing:
+    return next(causing for causing in CAUSES if causing.kind == name)
+
+
+def caused(bench: RealBench, name: str) -> Observation:
+    """Return a trial in which that fault begins; it lasts until the bench closes."""
+    with ExitStack() as stack:
+        live = Live.of(bench)
+        with in_traffic(lambda: stack.enter_context(kind(name).act(live))):
+            found = bench.measure(LOAD_FPS, TRIAL_S)
+        stack.pop_all()
+    return found
+
+
+def pmd(found: Observation) -> PollingThread:
+    return next(thread for thread in found.threads if thread.name.startswith("pmd-"))
+
+
+def changed(found: Observation) -> set[str]:
+    """Return the names of changed settings, without the host's, which others may change."""
+    return {change.what for change in found.changes if not change.what.startswith("/")}
+
+
+def test_thread_times_of_a_healthy_trial_add_up_and_no_setting_changed(p2p: RealBench) -> None:
+    found = p2p.measure(LOAD_FPS, TRIAL_S)
+    for thread in found.threads:
+        assert thread.time is not None
+        parts = thread.time.on_cpu_ns + thread.time.waiting_ns + thread.time.away_ns
+        # A wait and a run are updated at different moments, by one tick each.
+        assert parts >= thread.time.elapsed_ns
+        assert thread.time.on_cpu_ns > 0
+        assert thread.time.throttle is None
+    assert changed(found) == set()
+
+
+def test_thread_times_of_a_throttled_pmd_name_its_cgroup(p2p: RealBench) -> None:
+    tid = Live.of(p2p).tid("switch")
+    with limited(tid, 0.1):
+        p2p.measure(LOAD_FPS, TRIAL_S)
+        found = p2p.measure(LOAD_FPS, TRIAL_S)
+    time = pmd(found).time
+    assert time is not None
+    assert time.throttle is not None
+    assert time.throttle.cgroup == f"/limited-{tid}"
+    assert (time.throttle.times > 0, time.throttle.cpus) == (True, 0.1)
+
+
+def test_thread_times_of_a_traced_pmd_name_its_tracer(p2p: RealBench) -> None:
+    with traced(Live.of(p2p).tid("switch"), 0.05):
+        found = p2p.measure(LOAD_FPS, TRIAL_S)
+    time = pmd(found).time
+    assert time is not None
+    assert time.stopped_ns > MUCH * time.elapsed_ns
+    assert "PID" in time.tracer
+
+
+def test_thread_times_of_a_pmd_that_sleeps_are_no_busy_time(p2p: RealBench) -> None:
+    caused(p2p, "pmd-sleeps")
+    found = p2p.measure(LOAD_FPS, TRIAL_S)
+    thread = pmd(found)
+    assert thread.time is not None
+    assert thread.time.asleep_ns > MUCH * thread.time.elapsed_ns
+    assert not thread.sleeps
+    assert thread.busy_share is not None
+    assert thread.busy_share <= 1 - thread.time.asleep_ns / thread.time.elapsed_ns
+
+
+def test_interrupts_of_a_timer_on_the_pmd_cpu_are_counted(p2p: RealBench) -> None:
+    cpu = Live.of(p2p).cpu("switch")
+    quiet = p2p.measure(LOAD_FPS, TRIAL_S)
+    caused_by = kind("timer-interrupts")
+    with caused_by.act(Live.of(p2p)):
+        found = p2p.measure(LOAD_FPS, TRIAL_S)
+    rates = [
+        max(each.per_s for each in seen_.interrupts if each.cpu == cpu) for seen_ in (quiet, found)
+    ]
+    assert rates[1] > 2 * rates[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "hop", "cause", "setting"),
+    [
+        ("rule-drops-all", "switch:east", DropCause.FOREIGN_RULE, "Open vSwitch: rule"),
+        ("rule-changed-to-drop", "switch:east", DropCause.FOREIGN_RULE, "Open vSwitch: rule"),
+        ("meter", "switch", DropCause.METER, "Open vSwitch: meters"),
+        (
+            "endless-resubmit", "switch:drop_action_recursion_too_deep", DropCause.DATAPATH,
+            "Open vSwitch: rule",
+        ),
+        ("port-down", "switch:west", DropCause.PORT_DOWN, "Open vSwitch: port west"),
+    ],
+)  # fmt: skip
+def test_drops_by_a_changed_switch_are_counted_to_the_frame(
+    p2p: RealBench, name: str, hop: str, cause: DropCause, setting: str
+) -> None:
+    before = p2p.measure(LOAD_FPS, TRIAL_S)
+    found = caused(p2p, name)
+    if not found.drops:  # on a busy host the generator may send less than a meter lets pass
+        found = caused(p2p, name)
+    assert frames_are_conserved(found), found.drops
+    assert drops(found)[hop, cause] > 0, found.drops
+    assert [what for what in changed(found) if what.startswith(setting)]
+    told = seen(result_of(before, found)).changed
+    assert [each.number for each in told] == [2]
+    assert changed(p2p.measure(LOAD_FPS, TRIAL_S)) == set()
+
+
+def result_of(*trials: Observation) -> SearchResult:
+    kept = tuple(Trial(each, Stage.CONSTANT, quiet=False) for each in trials)
+    return SearchResult("fixed", False, kept)
+
+
+def test_settings_of_a_poller_moved_to_another_cpu_are_told(
+    tmp_path: Path,
+    own_state: None,  # noqa: ARG001
+) -> None:
+    with opened(point("pvp", vnf=Vnf(placement="process")), tmp_path) as bench:
+        live = Live.of(bench)
+        os.sched_setaffinity(live.tid("vnf0"), {live.cpu("generator")})
+        found = bench.measure(LOAD_FPS, TRIAL_S)
+    assert "vnf0/lcore1: CPUs" in changed(found)
+    [vnf] = [thread for thread in found.threads if thread.name.startswith("vnf0/")]
+    [generator] = [thread for thread in found.threads if thread.role == "generator"]
+    assert vnf.cpu == generator.cpu

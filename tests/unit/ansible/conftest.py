@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.ansible.fleet import install_collection
+
+
+@pytest.fixture(scope="session")
+def collections(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the collection; return its directory."""
+    return install_collection(tmp_path_factory.mktemp("galaxy"))

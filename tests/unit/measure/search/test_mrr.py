@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check that the MRR is the usual receive rate under overload."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from tests.support.simulated import Collapsing, Rig, Sharp, prober_of
+from wirespeed.measure.interface import UNLIMITED
+from wirespeed.measure.prober import NotMeasurable, Prober
+from wirespeed.measure.search.interface import Limits
+from wirespeed.measure.search.mrr import Mrr, Overload
+from wirespeed.model.result.observation import Observation
+from wirespeed.model.result.trial import Stage
+
+MRR = Mrr(trial_s=1.0, trials=3)
+
+
+@dataclass
+class Listed:
+    """A SUT with one capacity for each trial."""
+
+    capacities: list[float] = field(default_factory=list)
+
+    def forwards(self, load_fps: float, duration_s: float, rng: random.Random) -> int:
+        return Sharp(self.capacities.pop(0)).forwards(load_fps, duration_s, rng)
+
+
+LIMITS = Limits(10e3, UNLIMITED, None)
+
+
+def mrr(rig: Rig, max_fps: float = UNLIMITED) -> tuple[Overload, Prober]:
+    prober = prober_of(rig.measure)
+    flood = prober.once(max_fps, 1.0, Stage.WARM_UP)
+    return MRR.measure(prober, replace(LIMITS, max_fps=max_fps), flood), prober
+
+
+def offered(prober: Prober) -> list[float]:
+    return [t.offered_fps for t in prober.trials if t.stage is Stage.MRR]
+
+
+def test_the_median_trial_stands_for_all() -> None:
+    found, prober = mrr(Rig(Listed([5e6, 5e6, 1e6, 6e6]), generator_fps=9e6))
+    assert (found.received_fps, found.offered_fps, found.by_generator) == (5e6, 9e6, True)
+    assert len(offered(prober)) == 3
+    assert found.error > 0.1
+
+
+def test_half_as_much_again_as_is_received_is_offered() -> None:
+    found, prober = mrr(Rig(Sharp(2e6), generator_fps=40e6))
+    assert found.received_fps == 2e6
+    assert offered(prober) == [3e6] * 3
+    assert found.offered_fps == 40e6, "the generator could have"
+
+
+def test_a_sut_that_a_flood_slows_is_offered_more_until_it_is_overloaded() -> None:
+    """Flooded, the SUT carries 1/16 of its capacity."""
+    found, prober = mrr(Rig(Collapsing(8e6, 20e6, 0.5e6), generator_fps=50e6))
+    assert found.received_fps == 8e6
+    assert offered(prober)[-3:] == [12e6] * 3
+    assert len(found.trials) == 3
+
+
+def test_a_sut_that_forwards_nothing_is_overloaded_at_the_lowest_load() -> None:
+    found, prober = mrr(Rig(Sharp(0.0), generator_fps=50e6))
+    assert found.received_fps == 0.0
+    assert offered(prober) == [15e3] * 3
+
+
+def test_the_ceiling_is_the_best_that_was_offered() -> None:
+    class Uneven(Rig):
+        def measure(self, load_fps: float, duration_s: float) -> Observation:
+            self.generator_fps += 1e6
+            return super().measure(load_fps, duration_s)
+
+    assert mrr(Uneven(Sharp(5e6), generator_fps=5e6))[0].offered_fps == 9e6
+
+
+def test_a_given_ceiling_is_offered_as_it_is() -> None:
+    found, prober = mrr(Rig(Sharp(5e6)), 7e6)
+    assert (found.offered_fps, found.by_generator) == (7e6, False)
+    assert offered(prober) == [7e6] * 3
+
+
+def test_a_ceiling_beyond_the_generator_becomes_its_best() -> None:
+    found, _ = mrr(Rig(Sharp(5e6), generator_fps=7e6), 14.88e6)
+    assert (found.received_fps, found.offered_fps, found.by_generator) == (5e6, 7e6, True)
+
+
+def test_disturbed_trials_count_as_they_are_where_there_are_no_others() -> None:
+    found, _ = mrr(Rig(Sharp(5e6), disturbed_share=1.0))
+    assert found.received_fps is None
+    assert found.whole_fps > 0
+
+
+def test_counters_that_contradict_each_other_are_no_mrr() -> None:
+    with pytest.raises(NotMeasurable, match="the counters contradict each other"):
+        mrr(Rig(Sharp(5e6), misread_share=1.0))
+
+
+def test_one_trial_that_can_be_used_is_enough() -> None:
+    rig = Rig(Sharp(5e6))
+
+    def measure(load_fps: float, duration_s: float) -> Observation:
+        rig.misread_share = 1.0 if len(rig.calls) >= 2 else 0.0
+        return rig.measure(load_fps, duration_s)
+
+    prober = prober_of(measure)
+    found = MRR.measure(prober, LIMITS, prober.once(UNLIMITED, 1.0, Stage.WARM_UP))
+    assert found.received_fps == 5e6

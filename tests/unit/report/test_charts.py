@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import csv
+import io
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.sample import sample_run
+from wirespeed.model.cpus import PlacementKind
+from wirespeed.model.result.result import Bound, Bracket, Interval
+from wirespeed.report.charts.canvas import Scale, round_ticks
+from wirespeed.report.charts.latency import latency_chart
+from wirespeed.report.charts.search import search_chart
+from wirespeed.report.charts.shapes import Chart, Curve, LineStyle
+from wirespeed.report.charts.svg import SMALL, line_svg, search_svg
+from wirespeed.report.charts.throughput import throughput_charts
+from wirespeed.report.page.html import html_report
+from wirespeed.report.views.table import csv_text
+from wirespeed.store.records import RunRecord
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_throughput_has_a_line_for_each_topology_and_the_line_rate(run: RunRecord) -> None:
+    mpps, gbps = throughput_charts(run)
+    solid = [series.name for series in mpps.curves if series.line is LineStyle.SOLID]
+    assert solid == ["p2p", "pvp"]
+    assert mpps.categories == ("64", "512", "1518")
+    p2p = next(series for series in mpps.curves if series.name == "p2p")
+    result = run.points[0].result
+    assert result is not None
+    assert result.ndr is not None
+    assert result.ndr.lower is not None
+    assert p2p.points[0] == (0.0, result.ndr.lower.load_fps / 1e6)
+    (reference,) = [series for series in gbps.curves if series.line is LineStyle.REFERENCE]
+    assert [y for _, y in reference.points] == pytest.approx([10.0, 10.0, 10.0])
+
+
+@pytest.mark.parametrize(
+    ("values", "ticks"),
+    [
+        ([0.27, 39.2], [0.2, 0.5, 1, 2, 5, 10, 20, 50]),
+        ([3.0, 4.0], [2, 5]),
+        ([7.0], [5, 10]),
+        ([2.0], [2, 5]),
+        ([0.5, 5000.0], [0.1, 1, 10, 100, 1000, 10000]),
+    ],
+)
+def test_a_logarithmic_axis_has_values_that_people_can_read(
+    values: list[float], ticks: list[float]
+) -> None:
+    scale = Scale.logarithmic(values)
+    assert scale.ticks == pytest.approx(ticks)
+    assert (scale.share(ticks[0]), scale.share(ticks[-1])) == pytest.approx((0, 1))
+
+
+@given(st.lists(st.floats(1e-6, 1e9), min_size=1))
+def test_a_logarithmic_axis_holds_every_value(values: list[float]) -> None:
+    scale = Scale.logarithmic(values)
+    assert all(-1e-9 <= scale.share(value) <= 1 + 1e-9 for value in values)
+
+
+def test_a_long_legend_takes_more_rows_and_none_overlaps_another() -> None:
+    names = [f"series number {i} of a long run" for i in range(5)]
+    series = tuple(
+        Curve(name, LineStyle.SOLID, i, ((0, 1.0),), ("",)) for i, name in enumerate(names)
+    )
+    chart = Chart("k", "t", "x", "y", ("a",), series, legend="one remark; another remark")
+    drawn = ET.fromstring(line_svg(chart, SMALL, standalone=True))  # noqa: S314
+    texts = {text.text: text.attrib for text in drawn.iter(f"{SVG}text")}
+    spots = [texts[name] for name in (*names, "one remark", "another remark")]
+    for spot, after in pairwise(spots):
+        same_row = spot["y"] == after["y"]
+        assert not same_row or float(after["x"]) - float(spot["x"]) > 100
+    rows = len({spot["y"] for spot in spots})
+    assert rows > 1
+    assert drawn.attrib["viewBox"] == f"0 0 460 {280 + 18 * (rows - 1)}"
+    assert "remark" not in line_svg(chart, SMALL)
+
+
+def test_what_else_differs_tells_the_lines_apart(tmp_path: Path) -> None:
+    run = sample_run(tmp_path, "topology.kind=p2p", "vary.traffic.flows=[1, 64]")
+    mpps, _ = throughput_charts(run)
+    solid = [series.name for series in mpps.curves if series.line is LineStyle.SOLID]
+    assert solid == ["p2p, flows 1", "p2p, flows 64"]
+
+
+def test_what_has_no_more_than_mrrs_is_not_drawn_as_an_ndr(run: RunRecord) -> None:
+    points = tuple(
+        replace(point, result=replace(point.result, ndr=None, pdr=None))
+        if point.result is not None and point.workload.topology.kind == "pvp"
+        else point
+        for point in run.points
+    )
+    mpps, _ = throughput_charts(replace(run, points=points))
+    lines = {(series.name, series.line) for series in mpps.curves}
+    assert ("pvp", LineStyle.DASHED) in lines
+    assert ("pvp", LineStyle.SOLID) not in lines
+    assert ("p2p", LineStyle.SOLID) in lines
+
+
+def test_a_point_of_grade_d_is_a_bar_and_never_a_dot(run: RunRecord) -> None:
+    mpps, _ = throughput_charts(run)
+    bracket = run.points[3].result and run.points[3].result.bracket
+    assert bracket is not None
+    assert bracket.carried_fps is not None
+    assert bracket.overloads_fps is not None
+    (bar,) = mpps.ranges
+    assert (round(bar.x), bar.name) == (0, "pvp")
+    assert (bar.low, bar.high) == (bracket.carried_fps / 1e6, bracket.overloads_fps / 1e6)
+    pvp = [series for series in mpps.curves if series.name == "pvp"]
+    assert all(x != 0.0 for series in pvp for x, _ in series.points)
+    assert "grade D" in bar.hover
+    only_bars = replace(mpps, curves=())
+    assert ">pvp</text>" in line_svg(only_bars)
+    drawn = ET.fromstring(line_svg(mpps, standalone=True))  # noqa: S314
+    assert any(path.attrib.get("class") == "range c1" for path in drawn.iter(f"{SVG}path"))
+
+
+@pytest.mark.parametrize("bracket", [Bracket(1e6, None), Bracket(None, 2e6), Bracket(None, None)])
+def test_a_bracket_may_be_open(run: RunRecord, bracket: Bracket) -> None:
+    point = run.points[3]
+    assert point.result is not None
+    open_ended = replace(point, result=replace(point.result, bracket=bracket))
+    mpps, _ = throughput_charts(replace(run, points=(*run.points[:3], open_ended, *run.points[4:])))
+    ends = [(one.low, one.high) for one in mpps.ranges]
+    assert (
+        ends
+        == {1e6: [(1.0, None)], 2e6: [(0.0, 2.0)], None: []}[
+            bracket.carried_fps or bracket.overloads_fps
+        ]
+    )
+    assert line_svg(mpps)
+
+
+def test_one_frame_size_makes_no_chart(run: RunRecord) -> None:
+    assert throughput_charts(replace(run, points=run.points[:1])) == ()
+
+
+def test_every_trial_is_on_the_search_chart(run: RunRecord) -> None:
+    for point in run.points:
+        chart = search_chart(point)
+        assert chart is not None
+        assert len(chart.trials) == len(point.trials)
+        assert point.result is not None
+        bracket = point.result.bracket is not None
+        levels = ["carried", "too much"] if bracket else ["NDR", "PDR"]
+        assert [name for name, _ in chart.levels] == levels
+        drawn = ET.fromstring(search_svg(chart, standalone=True))  # noqa: S314
+        hovers = [title.text for title in drawn.iter(f"{SVG}title")]
+        assert all(mark.hover in hovers for mark in chart.trials)
+
+
+def test_overload_does_not_flatten_the_search(run: RunRecord) -> None:
+    chart = search_chart(run.points[4])
+    assert chart is not None
+    found_mpps = chart.levels[0][1]
+    beyond = [mark for mark in chart.trials if mark.load_mpps > 1.9 * found_mpps]
+    assert beyond
+    drawing = search_svg(chart)
+    assert drawing.count('class="arrow"') >= len(beyond)
+    assert drawing.count('class="arrow"') < len(chart.trials) / 2
+
+
+def test_latency_grows_with_load(run: RunRecord) -> None:
+    chart = latency_chart(run.points[0])
+    assert chart is not None
+    assert [series.name for series in chart.curves] == ["p50", "p90", "p99", "p99.9", "max"]
+    for series in chart.curves:
+        values = [y for _, y in series.points]
+        assert values == sorted(values)
+
+
+def test_without_latency_there_is_no_chart(run: RunRecord) -> None:
+    result = run.points[0].result
+    assert result is not None
+    assert latency_chart(replace(run.points[0], result=replace(result, latency=()))) is None
+
+
+def test_a_drawing_of_its_own_carries_its_colours(run: RunRecord) -> None:
+    alone = line_svg(throughput_charts(run)[0], standalone=True)
+    assert ET.fromstring(alone).tag == f"{SVG}svg"  # noqa: S314
+    assert "--s0:" in alone
+    assert "--s0:" not in line_svg(throughput_charts(run)[0])
+
+
+def test_higher_values_are_drawn_higher(run: RunRecord) -> None:
+    chart = throughput_charts(run)[0]
+    drawn = ET.fromstring(line_svg(chart, standalone=True))  # noqa: S314
+    dots = [circle for circle in drawn.iter(f"{SVG}circle") if "c0" in circle.attrib["class"]]
+    heights = [float(dot.attrib["cy"]) for dot in dots[:3]]
+    values = [y for _, y in chart.curves[0].points]
+    assert sorted(heights, reverse=True) == [
+        h for _, h in sorted(zip(values, heights, strict=True))
+    ]
+
+
+@given(st.floats(1e-6, 1e9))
+def test_ticks_are_few_and_reach_the_top(top: float) -> None:
+    ticks = round_ticks(top)
+    assert ticks[0] == 0
+    assert ticks[-1] >= top * (1 - 1e-9)
+    assert 3 <= len(ticks) <= 7
+
+
+def _moved(run: RunRecord) -> RunRecord:
+    """Return the run with both placements at the first point, and one at the others."""
+    first = run.points[0]
+    assert first.result is not None
+    far = replace(
+        first.result, trials=(), placement=PlacementKind.ACROSS_CACHES, mrr_fps=1e6,
+        ndr=Interval(Bound(0.9e6, 0.9e6, 0.0), Bound(1e6, 1e6, 0.1)),
+    )  # fmt: skip
+    points = [
+        replace(p, result=replace(p.result, placement=PlacementKind.ONE_CACHE))
+        for p in run.points
+        if p.result is not None
+    ]
+    assert points[0].result is not None
+    met = replace(points[0].result, by_placement=(far,))
+    return replace(run, points=(replace(points[0], result=met), *points[1:]))
+
+
+def test_throughput_each_placement_is_a_series_and_a_move_an_arrow(run: RunRecord) -> None:
+    mpps, _ = throughput_charts(_moved(run))
+    names = {series.name for series in mpps.curves}
+    assert {"p2p, polling CPUs within one cache", "p2p, polling CPUs across caches"} <= names
+    (move,) = mpps.moves
+    assert move.end == 0.9
+    assert move.start > 1
+    assert "met both: polling CPUs within one cache, and polling CPUs across" in move.hover
+    assert move.hover in line_svg(mpps)
+    assert "arrow: its CPUs moved" in mpps.legend
+
+
+def test_throughput_one_placement_is_not_in_the_legend(run: RunRecord) -> None:
+    mpps, _ = throughput_charts(run)
+    assert not any("polling" in series.name for series in mpps.curves)
+    assert mpps.moves == ()
+
+
+def test_throughput_ndr_without_upper_end_is_an_open_bar(run: RunRecord) -> None:
+    first = run.points[0]
+    assert first.result is not None
+    passed = replace(first.result, ndr=Interval(Bound(4e6, 4e6, 0.0), None))
+    points = (replace(first, result=passed), *run.points[1:])
+    mpps, _ = throughput_charts(replace(run, points=points))
+    (bar,) = [bar for bar in mpps.ranges if bar.name == "p2p"]
+    assert (bar.low, bar.high) == (4.0, None)
+    assert "at least 4.000" in bar.hover
+
+
+def test_csv_has_a_line_for_each_placement(run: RunRecord) -> None:
+    rows = list(csv.DictReader(io.StringIO(csv_text(_moved(run)))))
+    assert [row["placement"] for row in rows[:3]] == ["one cache", "across caches", "one cache"]
+    assert float(rows[1]["ndr_fps"]) == 0.9e6
+    assert rows[2]["trials"] == str(len(run.points[1].trials))
+    assert rows[0]["as_is_lossless_s"] == "2.0"
+    assert len(rows) == len(run.points) + 1
+
+
+def test_html_has_a_row_for_each_placement_and_the_length_of_the_lossless_trial(
+    run: RunRecord,
+) -> None:
+    page = html_report(_moved(run))
+    assert page.count('placed">polling CPUs across caches') == 1
+    assert page.count('placed">polling CPUs within one cache') == len(run.points)
+    assert "(2 s)</td>" in page
+    assert 'placed">' not in html_report(run)
