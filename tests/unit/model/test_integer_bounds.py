@@ -18,6 +18,13 @@ def test_load_integer_beyond_64_bits_is_refused(sign: str) -> None:
         load_toml(f"a = [{sign}{MAX_INTEGER + 1}]")
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32-be"])
+def test_load_json_bytes_of_any_encoding_with_a_large_integer_are_refused(encoding: str) -> None:
+    text = f'[0, {{"a": {MAX_INTEGER + 1}}}]'
+    with pytest.raises(BeyondBounds, match="more than 64 bits"):
+        load_json(text.encode(encoding))
+
+
 def test_load_integer_of_64_bits_is_read() -> None:
     assert load_json(f"[-{MAX_INTEGER}, {MAX_INTEGER}]") == [-MAX_INTEGER, MAX_INTEGER]
 

@@ -8,9 +8,10 @@ tomllib; their text completes "FILE: ...".
 from __future__ import annotations
 
 import json
+import re
 import tomllib
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Final
 
 # A host of 1024 CPUs with an audit takes 3 MB, a cloud of 1000 hosts 20 MB. No wirespeed document
 # nests deeper than 16 levels.
@@ -18,6 +19,8 @@ MAX_CHARACTERS = 128 << 20
 MAX_DEPTH = 64
 # A much larger integer has no floating-point value to calculate with.
 MAX_INTEGER = (1 << 64) - 1
+# A JSON integer of more than 64 bits has at least as many digits.
+_LONG: Final = re.compile(f"[0-9]{{{len(str(MAX_INTEGER))}}}")
 
 
 class BeyondBounds(ValueError):
@@ -26,40 +29,56 @@ class BeyondBounds(ValueError):
 
 def load_json(text: str | bytes) -> Any:
     """Return the value of a JSON text. Raises ValueError."""
-    return _load(text, json.loads)
+    _check_length(text)
+    if isinstance(text, bytes):
+        text = text.decode(json.detect_encoding(text), "surrogatepass")
+    return _parsed(text, json.loads, integers=_LONG.search(text) is not None)
 
 
 def load_toml(text: str) -> dict[str, Any]:
     """Return the table of a TOML text. Raises ValueError."""
-    table: dict[str, Any] = _load(text, tomllib.loads)
+    _check_length(text)
+    table: dict[str, Any] = _parsed(text, tomllib.loads, integers=True)
     return table
 
 
-def _load(text: Any, parse: Callable[[Any], Any]) -> Any:
+def _check_length(text: str | bytes) -> None:
     if len(text) > MAX_CHARACTERS:
         raise BeyondBounds(f"{len(text)} characters; at most {MAX_CHARACTERS} are read")
+
+
+def _parsed(text: str, parse: Callable[[str], Any], *, integers: bool) -> Any:
     try:
         value = parse(text)
     except RecursionError:
         raise _too_deep() from None
-    _check_values(value)
+    _check_values(value, integers=integers)
     return value
 
 
-def _check_values(value: Any) -> None:
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        level = [
-            item
-            for container in level
-            if isinstance(container, dict | list)
-            for item in (container.values() if isinstance(container, dict) else container)
-        ]
-        if any(isinstance(item, int) and abs(item) > MAX_INTEGER for item in level):
-            raise BeyondBounds("an integer in it has more than 64 bits")
-        if not level:
+def _check_values(value: Any, *, integers: bool) -> None:
+    """Raise BeyondBounds for a value that nests too deep or, if asked, has too large integers.
+
+    A trial reads a hundred thousand numbers, so types are collected a container at a time.
+    """
+    level: list[Iterable[Any]] = [[value]]
+    for _ in range(MAX_DEPTH + 1):
+        inner: list[Iterable[Any]] = []
+        for items in level:
+            kinds = set(map(type, items))
+            if integers and int in kinds and any(_too_large(item) for item in items):
+                raise BeyondBounds("an integer in it has more than 64 bits")
+            if list in kinds or dict in kinds:
+                inner += [item for item in items if type(item) is list]
+                inner += [item.values() for item in items if type(item) is dict]
+        if not inner:
             return
+        level = inner
     raise _too_deep()
+
+
+def _too_large(item: Any) -> bool:
+    return isinstance(item, int) and abs(item) > MAX_INTEGER
 
 
 def _too_deep() -> BeyondBounds:
