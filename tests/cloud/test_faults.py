@@ -13,7 +13,6 @@ from tests.cloud.cloud import CREATE, DELETE, STACK, Cloud
 from tests.cloud.clouds import Clouds
 from tests.cloud.computes import simulated
 
-pytestmark = pytest.mark.openstack
 HOST, FIRST = "s1-dppd", "bng"
 
 

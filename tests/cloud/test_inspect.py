@@ -28,7 +28,6 @@ from wirespeed.plan.plan_file import write_plan
 from wirespeed.plan.planner import plan_workload
 from wirespeed.plan.workload.file import parse_workload
 
-pytestmark = pytest.mark.openstack
 EXAMPLE = "s1-bng"
 
 
