@@ -89,7 +89,7 @@ format: setup-dev ## Rewrite Python and C in the project's format
 bench: setup-dev ## Every figure the project claims, side by side in one run
 	$(BIN)/python -m benchmarks
 
-explain-matrix: setup-dev ## Every fault on purpose x topologies x loads: is it named? Goes on where it was cut
+explain-matrix: setup-dev ## Every injected fault x topologies x loads: count those named; resumes after an interruption
 	$(BIN)/python -m benchmarks.fault_matrix --state build/fault-matrix.jsonl
 
 papers: setup-dev ## Measure the papers' experiments in their short forms, and write docs/papers of them

@@ -28,7 +28,7 @@ PLACE = "{place}"
 @dataclass(frozen=True, slots=True)
 class Case:
     """A kind of fault. limit, hop: what must be named first; hop: PLACE stands for where it was
-    caused. whose: whose fault it is. strength: its range. settings: of the study besides.
+    caused. whose: whose fault it is. strength: its range. settings: further ones of the study.
     candidate: no evidence of a trial tells it from what harms nobody: it must be named, if not
     first."""
 

@@ -74,7 +74,7 @@ class State:
         self._write(asdict(cell))
 
     def left(self, setting: Setting) -> Setting:
-        """The bench with the loads that are still to be tried."""
+        """Return the setting with the loads that are still to be tried."""
         kind, topology = setting.case.kind, setting.topology
         done = Counter(c.load_fps for c in self.cells if (c.kind, c.topology) == (kind, topology))
         if 0.0 in done:  # It could not be brought up.
@@ -109,7 +109,7 @@ def settings(seed: int, short: bool) -> Iterator[Setting]:
 
 
 def measured(setting: Setting, rig: Rig) -> Iterator[Cell]:
-    """The cells of one bench."""
+    """Measure every load on one bench; yield a cell for each."""
     frames = setting.frames
     with rig.open_bench(frames, rig.plan(frames), "fault-matrix") as bench:
         for load_fps in setting.loads_fps:

@@ -85,7 +85,7 @@ class Acting:
         self.causing.rest(self.live)
 
     def down(self) -> None:
-        """The stack undoes it."""
+        """Leave the fault in place; the exit stack undoes it."""
 
 
 def frames_of(topology: str, load_fps: float, causing: Causing) -> Frames:

@@ -13,7 +13,7 @@ _ABOVE = 200
 
 
 def _in_port(switch: OvsDpdk) -> int:
-    """The port that the generator's frames come in by."""
+    """Return the port number at which the generator's frames arrive."""
     return switch.bridges[0].ports[0].number
 
 
@@ -26,7 +26,7 @@ def added_rule(switch: OvsDpdk, match: str, actions: str) -> Iterator[None]:
 
 @contextmanager
 def changed_rule(switch: OvsDpdk, actions: str) -> Iterator[None]:
-    """The actions of all rules of that port."""
+    """Replace the actions of all rules of the generator's port."""
     switch.control.ofctl("mod-flows", f"in_port={_in_port(switch)},actions={actions}")
     yield
 
@@ -57,7 +57,7 @@ def meter(switch: OvsDpdk, rate_fps: int) -> Iterator[None]:
 
 @contextmanager
 def group(switch: OvsDpdk) -> Iterator[None]:
-    """A select group of two buckets, one of which does nothing."""
+    """Send all frames to a select group of two buckets, one of which drops."""
     [action, *_] = actions_of(switch)
     buckets = f"bucket=weight=1,actions={action},bucket=weight=1,actions=drop"
     switch.control.ofctl("add-group", f"group_id=1,type=select,selection_method=hash,{buckets}")

@@ -21,7 +21,7 @@ _CPU, _FREEZER = Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup/freezer")
 
 @contextmanager
 def limited(tid: int, cpus: float) -> Iterator[None]:
-    """A cgroup (v1) with a CPU quota holds the thread."""
+    """Hold the thread in a cgroup (v1) with a CPU quota."""
     group = _CPU / f"limited-{tid}"
     group.mkdir()
     (group / "cpu.cfs_period_us").write_text(str(_PERIOD_US))
@@ -33,7 +33,7 @@ def limited(tid: int, cpus: float) -> Iterator[None]:
 
 @contextmanager
 def frozen(tid: int, for_s: float) -> Iterator[None]:
-    """A freezer cgroup (v1) freezes and thaws the thread, as another program tells it."""
+    """Freeze and thaw the thread in turn by a freezer cgroup (v1)."""
     with joined(_FREEZER / f"frozen-{tid}", _FREEZER, "tasks", tid) as group:
         state = group / "freezer.state"
         with running("write", state, "FROZEN", for_s, "THAWED", for_s):
@@ -56,21 +56,21 @@ def joined(group: Path, root: Path, members: str, number: int) -> Iterator[Path]
 
 @contextmanager
 def traced(tid: int, for_s: float) -> Iterator[None]:
-    """A debugger interrupts the thread again and again."""
+    """Interrupt the thread repeatedly by a debugger."""
     with running("trace", tid, for_s):
         yield
 
 
 @contextmanager
 def interrupted(cpu: int, per_s: int) -> Iterator[None]:
-    """A profiler's timer interrupts the CPU."""
+    """Interrupt the CPU by a profiler's timer, per_s times a second."""
     with running("interrupt", cpu, per_s):
         yield
 
 
 @contextmanager
 def hog(cpu: int, share: float) -> Iterator[None]:
-    """A real-time program takes a share of the CPU."""
+    """Take a share of the CPU by a real-time program."""
     with running(cpu, share, 0.04, 0, path=_HOG) as program:
         os.waitid(os.P_PID, program.pid, os.WSTOPPED)
         program.send_signal(signal.SIGCONT)

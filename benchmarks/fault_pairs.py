@@ -49,7 +49,7 @@ def measured(frames: Frames) -> Trial:
 
 
 def in_turn(matching: Matching[float]) -> float:
-    """The share of the measurements whose neighbour in time was a partner."""
+    """Return the share of measurements whose neighbour in time was a partner."""
     whole = sum(pair.in_turn for pair in matching.pairs)
     return 2 * whole / matching.measured if matching.measured else 0.0
 

@@ -75,7 +75,7 @@ def pause(pid: str, stopped_s: str, runs_s: str) -> None:
 
 
 def _event(kind: int, config: int, *, pid: int, cpu: int, words: bytes = b"") -> int:
-    """A file of perf_event_open(2). words: sample_period, and what follows it."""
+    """Return a descriptor of perf_event_open(2). words: sample_period and later attributes."""
     attributes = struct.pack("IIQ", kind, _ATTR_BYTES, config) + words
     buffer = ctypes.create_string_buffer(attributes, _ATTR_BYTES)
     return _checked(libc.syscall(_PERF_EVENT_OPEN, buffer, pid, cpu, -1, 0))

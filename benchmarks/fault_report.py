@@ -87,7 +87,7 @@ def report(cells: Sequence[Cell], not_run: Mapping[str, str]) -> int:
 
 
 def _crossed(cell: Cell) -> bool:
-    """The SUT named first for what generator or host did, or the other way about."""
+    """Return whether the first name confuses the SUT with the generator or the host."""
     whose = {case.kind: case.whose for case in CASES}[cell.kind]
     named = WHOSE.get(cell.first)
     return named is not None and (named == SUT) != (whose == SUT)
@@ -101,7 +101,7 @@ def _share(name: str, hits: int, total: int) -> float:
 
 
 def _matrix(cells: Sequence[Cell]) -> None:
-    """A row for what was caused, and what was named first how often."""
+    """Print a row for each injected fault: counts of what was named first."""
     print(f"{'caused':20}{'right':>7}{'cells':>7}  named first")
     for kind in dict.fromkeys([*(case.kind for case in CASES), NO_FAULT]):
         row = [cell for cell in cells if cell.kind == kind]

@@ -30,19 +30,42 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "wirespeed"))
 
 
+# What the tests of a folder need. A test that needs more than its folder has a mark of its own.
+_TESTS = Path(__file__).parent
+_NEEDS = {
+    _TESTS / "real": ("root",),
+    _TESTS / "real" / "alone": ("root", "alone"),
+    _TESTS / "dataplane" / "alone": ("alone",),
+    _TESTS / "lab": ("root", "lab"),
+    _TESTS / "cloud": ("openstack",),
+}
+
+
+def _needs(path: Path) -> tuple[str, ...]:
+    """Return the marks of the nearest folder that has any."""
+    return next((_NEEDS[folder] for folder in path.parents if folder in _NEEDS), ())
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Skip files without the mark of `-m alone`, `-m lab` or `-m fleet`: few have one."""
+    """Skip files without the mark of `-m MARK`: few have one."""
     mark = config.option.markexpr
-    if mark not in ("alone", "lab", "fleet") or collection_path.suffix != ".py":
+    if mark not in ("alone", "lab", "openstack", "fleet") or collection_path.suffix != ".py":
         return None
-    return True if f"mark.{mark}" not in collection_path.read_text() else None
+    marked = mark in _needs(collection_path) or f"mark.{mark}" in collection_path.read_text()
+    return None if marked else True
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark a test by its folder, unless it has the mark, with arguments perhaps."""
+    for mark in _needs(item.path):
+        if item.get_closest_marker(mark) is None:
+            item.add_marker(mark)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip tests that need root, for other users.
 
-    Tests marked `root` change this host (huge pages, namespaces); only root can build the image of
-    those marked `lab`.
+    They change this host (huge pages, namespaces), or build an image of emulated servers.
     """
     if hasattr(config, "workerinput"):
         side_by_side.order(items)
@@ -50,7 +73,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         mark = item.get_closest_marker("lab")
         if mark and mark.kwargs.get("whole") and not WHOLE:
             item.add_marker(pytest.mark.skip(reason="needs WIRESPEED_LAB=whole: make test-lab"))
-        if os.geteuid() != 0 and (mark or item.get_closest_marker("root")):
+        if os.geteuid() != 0 and item.get_closest_marker("root"):
             item.add_marker(pytest.mark.skip(reason="needs root"))
 
 

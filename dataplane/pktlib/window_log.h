@@ -5,7 +5,7 @@
  * generator's log and a sink's that were started with the same span have the same shift, so they can
  * be compared bin by bin, although each begins when it was started.
  *
- * A bin is about 28 us, or longer if so many of them would not cover the span. What comes after the
+ * A bin is about 28 us, or longer if the bins would not cover the span. What comes after the
  * last bin, or before the first, is counted in one more bin at the end.
  */
 #ifndef PKTLIB_WINDOW_LOG_H

@@ -40,7 +40,7 @@ class Cloud:
         return self.client("bash", str(path))
 
     def client(self, *argv: str, **environ: str) -> subprocess.CompletedProcess[str]:
-        """A command; `openstack` in it is the real client. environ adds to an administrator's."""
+        """Run a command; `openstack` is the real client. environ: added to the administrator's."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
         path = {
             "PATH": f"{_INSIDE}:/usr/bin:/bin",

@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _wanted(mark: pytest.Mark) -> bool:
-    """A mark says `short=True` or `compute=True`, where the test belongs to that form alone."""
+    """Return whether the form runs the test; `short=True` or `compute=True` restricts it to one."""
     if WANTED == "usual":
         return not mark.kwargs
     return bool(WANTED and mark.kwargs.get(WANTED))

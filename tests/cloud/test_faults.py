@@ -13,7 +13,6 @@ from tests.cloud.cloud import CREATE, DELETE, STACK, Cloud
 from tests.cloud.clouds import Clouds
 from tests.cloud.computes import simulated
 
-pytestmark = pytest.mark.openstack
 HOST, FIRST = "s1-dppd", "bng"
 
 
@@ -26,7 +25,7 @@ def running(clouds: Clouds) -> Iterator[Cloud]:
 
 @pytest.fixture
 def empty(running: Cloud) -> Iterator[Cloud]:
-    """The cloud without anything of the plan, before and after."""
+    """Provide the cloud without any object of the plan, before and after."""
     yield running
     done = running.script(DELETE)
     assert done.returncode == 0, done.stderr
@@ -34,7 +33,7 @@ def empty(running: Cloud) -> Iterator[Cloud]:
 
 
 def _refused(done: subprocess.CompletedProcess[str], *words: str) -> None:
-    """It failed, and says in one line why."""
+    """Check that the command failed with an error of one line."""
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
     told = done.stderr.strip().splitlines()[-1]

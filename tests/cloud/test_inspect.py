@@ -28,13 +28,12 @@ from wirespeed.plan.plan_file import write_plan
 from wirespeed.plan.planner import plan_workload
 from wirespeed.plan.workload.file import parse_workload
 
-pytestmark = pytest.mark.openstack
 EXAMPLE = "s1-bng"
 
 
 @pytest.fixture(scope="module")
 def made(clouds: Clouds) -> Iterator[Cloud]:
-    """The example's cloud, in which nothing was created yet."""
+    """Provide the example's cloud before anything is created."""
     with clouds.cloud(example_plan(EXAMPLE), simulated([example_host(EXAMPLE)])) as found:
         yield found
         found.script(DELETE)

@@ -13,7 +13,6 @@ _USUAL = [*cases.examples(), *cases.random_cases(cases.SEED, 5)]
 _SHORT = next(case for case in cases.examples() if case.name == "s1-bng")
 
 
-@pytest.mark.openstack
 @pytest.mark.parametrize("case", _USUAL, ids=[case.name for case in _USUAL])
 def test_plan_is_accepted_as_rendered(
     case: cases.Case, clouds: Clouds, results: list[Result]

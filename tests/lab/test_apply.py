@@ -25,7 +25,6 @@ from wirespeed.plan.plan_file import write_plan
 from wirespeed.plan.planner import plan_workload
 from wirespeed.remote.reach import reach
 
-pytestmark = pytest.mark.lab
 FILES = (
     "/boot/grub/grub.cfg",
     "/etc/default/grub.d/60-wirespeed.cfg",

@@ -17,8 +17,6 @@ from wirespeed.lab.errors import LabError
 from wirespeed.remote.interface import HostUnreachable
 from wirespeed.study.lab import parse_lab
 
-pytestmark = pytest.mark.lab
-
 
 def test_inspect_sees_the_server(lab_node: LabNode) -> None:
     done = lab_node.wirespeed("inspect", "--host", lab_node.url, "--json")

@@ -36,7 +36,6 @@ from wirespeed.remote.interface import Runner
 from wirespeed.remote.state import state_directory
 from wirespeed.session.rig import plan_of
 
-pytestmark = pytest.mark.lab
 VF = VfSettings("02:00:00:00:00:01", vlan=101, qos=3, spoofchk=False, trust=True,
                 max_tx_rate_mbps=100)  # fmt: skip
 # Enough frames for a trial, few enough for an emulated core.

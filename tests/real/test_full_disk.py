@@ -18,8 +18,6 @@ from wirespeed.store.store import Store
 from wirespeed.study.load import load_study
 from wirespeed.study.run import run_study
 
-pytestmark = pytest.mark.root
-
 
 def fill(path: Path) -> None:
     """Write until the file system is full."""

@@ -22,7 +22,6 @@ from wirespeed.remote.ssh import SshRunner
 from wirespeed.remote.ssh_target import SshTarget
 
 SSHD_CONFIG = Path(__file__).parents[2] / "src/wirespeed/image/files/sshd_config"
-pytestmark = pytest.mark.root
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from wirespeed.bench.host.changes import GuestStarted, start_ticks
 from wirespeed.bench.host.host import tidy_up
 
 REPOSITORY = Path(__file__).parents[2]
-pytestmark = [pytest.mark.root, pytest.mark.usefixtures("needs_root")]
+pytestmark = pytest.mark.usefixtures("needs_root")
 
 RUN = """
 import os, sys

@@ -15,7 +15,7 @@ from wirespeed.explain.blame_change import hop_of
 from wirespeed.model.result.change import Change
 from wirespeed.remote.local import LocalRunner
 
-pytestmark = [pytest.mark.root, pytest.mark.usefixtures("needs_root")]
+pytestmark = pytest.mark.usefixtures("needs_root")
 
 _MADE = (
     "link set lo up",

@@ -25,7 +25,6 @@ from wirespeed.remote.local import LocalRunner
 from wirespeed.session.rig import plan_of
 
 REPOSITORY = Path(__file__).parents[2]
-pytestmark = pytest.mark.root
 
 
 @pytest.fixture

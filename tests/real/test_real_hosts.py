@@ -24,8 +24,6 @@ from wirespeed.bench.host.leftovers import hosts_left
 from wirespeed.bench.host.priority import polling_first
 from wirespeed.bench.session import open_bench
 
-pytestmark = pytest.mark.root
-
 
 @pytest.fixture(scope="module")
 def two_hosts() -> Iterator[Lab]:

@@ -16,8 +16,6 @@ import pytest
 from tests.support.lab_hosts import lab
 from wirespeed.host.needed_interfaces import has_remote_login, needed_interfaces
 
-pytestmark = pytest.mark.root
-
 # Serves one connection: returns the needed interfaces as seen below the process that holds it.
 SERVER = """
 import json, socket, subprocess, sys

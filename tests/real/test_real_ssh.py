@@ -23,8 +23,6 @@ from wirespeed.remote.interface import HostLost, HostUnreachable
 from wirespeed.remote.ssh import SshRunner
 from wirespeed.remote.ssh_target import SshTarget
 
-pytestmark = pytest.mark.root
-
 
 @pytest.fixture(scope="module")
 def one_host() -> Iterator[Lab]:

@@ -21,7 +21,7 @@ class Certificate:
         return ("--tls-cert", str(self.cert), "--tls-key", str(self.key))
 
     def trusting(self, *alpn: str) -> ssl.SSLContext:
-        """A client that trusts only this certificate."""
+        """Return a client context that trusts only this certificate."""
         context = ssl.create_default_context(cafile=str(self.cert))
         context.set_alpn_protocols(alpn)
         return context

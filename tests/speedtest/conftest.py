@@ -43,7 +43,7 @@ class Server:
     ports: dict[str, int] = field(default_factory=dict)
 
     def next_event(self, name: str) -> Event:
-        """The next event of this name; those before it are dropped."""
+        """Return the next event of this name; drop those before it."""
         while (event := self._event(name))["event"] != name:
             pass
         return event
@@ -102,7 +102,7 @@ def running(binary: Path, protocols: Iterable[str], options: list[str]) -> Itera
 
 @pytest.fixture
 def serve(binary: Path) -> Iterator[Callable[..., Server]]:
-    """Starts servers: `serve("--max-tests", "1")` speaks iperf3 on a port of its own."""
+    """Start servers: `serve("--max-tests", "1")` speaks iperf3 on a port of its own."""
     with ExitStack() as stack:
 
         def start(*options: str, protocols: tuple[str, ...] = ("--iperf3",)) -> Server:
@@ -112,7 +112,7 @@ def serve(binary: Path) -> Iterator[Callable[..., Server]]:
 
 
 def wait_for_line(path: Path, patience_s: float) -> str:
-    """The first line of a file, once it is there and whole."""
+    """Wait until the first line of a file is complete; return it."""
     end = time.monotonic() + patience_s
     while time.monotonic() < end:
         if path.exists() and (text := path.read_text()).endswith("\n"):
@@ -123,7 +123,7 @@ def wait_for_line(path: Path, patience_s: float) -> str:
 
 @contextmanager
 def browse(url: str, profile: Path) -> Iterator[None]:
-    """A headless Chromium shows the page as long as this lasts."""
+    """Show the page in a headless Chromium while the block runs."""
     options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"]
     command = ["chromium", *options, f"--user-data-dir={profile}", url]
     browser = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -65,7 +65,7 @@ class H2Client:
             self.closed = True
 
     def ask(self, method: str, path: str, *more: tuple[str, str], with_body: bool = False) -> int:
-        """Sends a request's head and returns its stream."""
+        """Send a request's head; return its stream."""
         stream = self.machine.get_next_available_stream_id()
         head = [
             (":method", method),
@@ -80,7 +80,7 @@ class H2Client:
         return stream
 
     def upload(self, stream: int, body: bytes) -> None:
-        """Sends the rest of a body, as fast as the server's windows allow."""
+        """Send the rest of a body as fast as the server's windows allow."""
         self.upload_some(stream, body, end=True)
 
     def upload_some(self, stream: int, body: bytes, end: bool = False) -> None:
@@ -96,7 +96,7 @@ class H2Client:
             self.send()
 
     def read(self) -> None:
-        """Takes what has arrived; marks the end of the connection."""
+        """Read what has arrived; note the end of the connection."""
         try:
             received = self.socket.recv(1 << 16)
         except ConnectionError:
@@ -126,7 +126,7 @@ class H2Client:
             self.answers[event.stream_id].ended = True
 
     def answer(self, stream: int) -> Answer:
-        """The whole answer of a stream."""
+        """Read until the stream ends; return its answer."""
         while not self.answers[stream].ended:
             assert not self.closed, "the server closed the connection"
             self.read()

@@ -138,7 +138,7 @@ def test_our_own_client_says_who_it_is(
 
 @pytest.fixture
 def stock_padding() -> str:
-    """The padding of the installed iperf3's tokens: from 3.17 on OAEP, unless told otherwise."""
+    """Return the padding of the installed iperf3's tokens: OAEP from 3.17 by default."""
     told = subprocess.run(["iperf3", "--help"], capture_output=True, text=True, check=True).stdout
     return "oaep" if "--use-pkcs1-padding" in told else "pkcs1"
 

@@ -62,7 +62,7 @@ def get(
 
 
 def drain(answer: http.client.HTTPResponse) -> int:
-    """Reads to the end, whole or not, and says how many bytes came."""
+    """Read to the end, whole or not; return the number of bytes."""
     buffer, size = bytearray(MEGABYTE), 0
     try:
         while count := answer.readinto(buffer):

@@ -154,7 +154,7 @@ def test_a_full_server_lets_clients_wait_and_refuses_the_rest(serve: Serve) -> N
 
 
 def server_is_testing(server: Server) -> bool:
-    """A refused or queued probe of our own would disturb the queue: count its sockets instead."""
+    """Return whether a test runs, by the server's sockets: a probe would change the queue."""
     links = subprocess.run(
         ["ss", "-tnH", "state", "established", f"( sport = :{server.ports['--iperf3']} )"],
         capture_output=True,

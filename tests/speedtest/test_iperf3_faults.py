@@ -157,7 +157,7 @@ def test_ten_thousand_idle_connections_cost_little_and_block_nobody(
 
 
 def open_sockets(server: Server) -> int:
-    """A file may be closed between its listing and a look at it."""
+    """Count the server's open sockets; a file may close between its listing and its reading."""
     sockets = 0
     for path in Path(f"/proc/{server.process.pid}/fd").iterdir():
         with suppress(FileNotFoundError):

@@ -48,7 +48,7 @@ def connect_tls(server: Server, trusted: Certificate, path: str) -> Peer:
 
 
 def download(peer: Peer) -> bytes:
-    """Reads to the end and answers the Close; what the server sends after that."""
+    """Read to the end and answer the Close; return what the server sends later."""
     assert peer.status == 101
     code = peer.until(CLOSE)
     peer.send(frame(CLOSE, code[:2]))

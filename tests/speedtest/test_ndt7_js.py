@@ -49,7 +49,7 @@ def package() -> Path:
 
 @pytest.fixture
 def pages(package: Path, tmp_path: Path) -> Iterator[tuple[Path, int, Queue[dict[str, Any]]]]:
-    """A folder that is served with the package in it, its port, and what its page says."""
+    """Serve a folder with the package; provide the folder, the port and the page's messages."""
     folder = tmp_path / "pages"
     shutil.copytree(package, folder)
     said: Queue[dict[str, Any]] = Queue()

@@ -131,7 +131,7 @@ def test_a_link_that_others_fill_is_shared(serve: Serve, tmp_path: Path) -> None
 
 
 def upload_beside(peer: Any, server: Server) -> None:
-    """An upload that takes long enough for a verdict, as others move as much meanwhile."""
+    """Upload 10 MB, long enough for a verdict, while others move as much."""
     for _ in range(10):
         ask(server, "POST", "/empty", b"x" * MEGABYTE)
     upload(peer, 10)

@@ -47,7 +47,7 @@ def address(server: Server) -> str:
 
 @pytest.fixture
 def limited(serve: Serve, tmp_path: Path) -> Callable[[str], str]:
-    """Starts a server with these lines in its TOML file; gives the address of its page."""
+    """Start a server with these lines in its TOML file; return the address of its page."""
 
     def start(toml: str) -> str:
         path = tmp_path / "speedtest.toml"
@@ -72,7 +72,7 @@ def another_clients_test(url: str) -> Iterator[None]:
 
 
 def with_history(page: Page, url: str, *results: dict[str, Any]) -> None:
-    """Opens the page in a browser that keeps these results."""
+    """Open the page in a browser that keeps these results."""
     page.open(url)
     kept = json.dumps(json.dumps(results))
     page.run(f"localStorage.setItem('wirespeed.results', {kept})")

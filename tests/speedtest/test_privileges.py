@@ -143,7 +143,7 @@ def test_systemd_is_told_when_the_server_is_ready_and_when_it_stops(
 
 @pytest.fixture
 def unit(binary: Path, tmp_path: Path) -> Path:
-    """The unit file with the program where this build has it."""
+    """Return the unit file with the path of this build's program."""
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze is not installed")
     text = (DIST / "wirespeed-speedtest.service").read_text()

@@ -120,7 +120,7 @@ def test_nobody_there_and_nobody_believed(
 
 @contextmanager
 def old_server(certificate: Certificate) -> Iterator[int]:
-    """Accepts TLS, but speaks no HTTP/2."""
+    """Run a server that accepts TLS without HTTP/2; provide its port."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate.cert, certificate.key)
     with socket.create_server(("127.0.0.1", 0)) as listener:

@@ -75,7 +75,7 @@ class Flood:
             self._send()
 
     def _send(self) -> None:
-        """Sends and counts until the server ends the connection."""
+        """Send and count until the server ends the connection."""
         self.link.setblocking(False)
         many = self.piece * max(1, 16384 // len(self.piece))
         tail = b""

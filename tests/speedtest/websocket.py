@@ -18,7 +18,7 @@ MASK = b"\1\2\3\4"
 
 
 def upgrade(path: str, headers: dict[str, str] | None = None) -> bytes:
-    """The request that opens a WebSocket; `headers` replace those with the same name."""
+    """Return the request that opens a WebSocket; `headers` replace those with the same name."""
     fields = {
         "Host": "localhost",
         "Connection": "Upgrade",
@@ -32,7 +32,7 @@ def upgrade(path: str, headers: dict[str, str] | None = None) -> bytes:
 
 
 def length(size: int) -> bytes:
-    """The length of a masked frame in its shortest form, which is the only allowed one."""
+    """Return the length of a masked frame in its shortest form, the only allowed one."""
     if size < 126:
         return struct.pack(">B", 0x80 | size)
     if size < 65536:
@@ -48,7 +48,7 @@ def frame(opcode: int, payload: bytes = b"", *, first_byte: int | None = None) -
 
 
 def masked_binary(size: int) -> bytes:
-    """A binary frame whose payload is random already, so that masking would change nothing."""
+    """Return a binary frame whose payload is random, so that masking changes nothing."""
     return b"\x82" + length(size) + MASK + os.urandom(size)
 
 
@@ -56,7 +56,7 @@ class Peer:
     """One connection to an ndt7 server."""
 
     def __init__(self, link: socket.socket):
-        """Reads the answer to a request that has been sent."""
+        """Read the answer to a request that was sent."""
         self.link = link
         link.settimeout(PATIENCE_S)
         self.stream = link.makefile("rb")
@@ -91,7 +91,7 @@ class Peer:
         return head[0] & 15, self.stream.read(size)
 
     def until(self, wanted: int) -> bytes:
-        """The payload of the next frame of this kind; what comes before it is counted or kept."""
+        """Return the payload of the next frame of this kind; count or keep those before it."""
         while True:
             opcode, payload = self.receive()
             if opcode == BINARY:

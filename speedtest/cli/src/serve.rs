@@ -44,7 +44,7 @@ pub struct Args {
     /// Results that the database does not take wait in this file
     #[arg(long, value_name = "FILE")]
     results_spool: Option<PathBuf>,
-    /// Drop client addresses from results after so many days; 0 keeps none
+    /// Drop client addresses from results after N days; 0 keeps none
     #[arg(long, value_name = "DAYS", value_parser = whole::<u32>(range::KEEP_ADDRESSES_DAYS), allow_negative_numbers = true)]
     keep_addresses: Option<u32>,
     /// Congestion control of the iperf3 addresses given as flags

@@ -38,7 +38,7 @@ function jitter(times) {
 
 const round = (value) => (value === null ? null : Math.round(value * 1000) / 1000);
 
-// The distribution of some times (ms), of which so many more got no answer; percentiles by nearest rank.
+// The distribution of some times (ms), of which N more got no answer; percentiles by nearest rank.
 export function summary(times, lost = 0) {
   const sorted = [...times].sort((a, b) => a - b);
   const rank = (share) => (sorted.length ? sorted[Math.ceil(share * sorted.length) - 1] : null);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rates of what several streams tell: so many bytes between this time and that one (ms since the start).
+// Rates of what several streams tell: N bytes between this time and that one (ms since the start).
 export const STEP_MS = 200;
 
 export class Timeline {

@@ -48,7 +48,7 @@ class HostThreads:
         self.interrupts: tuple[CpuInterrupts, ...] = ()
 
     def before_traffic(self) -> None:
-        """Raises BenchError when a thread has ended."""
+        """Read the first snapshot. Raises BenchError if a thread has ended."""
         self._before = self._snapshot()
         self._tasks = look_at_tasks(self._runner, self._ours)
 
@@ -140,7 +140,7 @@ class HostThreads:
         )
 
     def _named(self, pid: int) -> str:
-        """A program with its PID; the PID alone of one that has ended since."""
+        """Return the program's name and PID, or the PID alone if the program has ended."""
         path = f"/proc/{pid}/comm"
         name = self._runner.read_many((path,))[path]
         return f"{name.strip()}, PID {pid}" if isinstance(name, str) else f"PID {pid}"
@@ -167,7 +167,7 @@ class HostThreads:
 
 
 def _nodes(runner: Runner, cpus: Iterable[int]) -> Mapping[int, int]:
-    """The NUMA node of each CPU, as sysfs links it; nothing on a kernel without NUMA."""
+    """Return the NUMA node of each CPU by sysfs; an empty map on a kernel without NUMA."""
     base = "/sys/devices/system/cpu/cpu"
     found = runner.glob(*(f"{base}{cpu}/node[0-9]*" for cpu in cpus))
     paths = (path.removeprefix(base).split("/node") for path in found)
@@ -175,7 +175,7 @@ def _nodes(runner: Runner, cpus: Iterable[int]) -> Mapping[int, int]:
 
 
 def check_alive(parts: Iterable[Part]) -> None:
-    """Raises BenchError that says which part ended, and how."""
+    """Check that every part runs. Raises BenchError with the first that ended, and how."""
     if (ended := first_ended(parts)) is not None:
         raise BenchError(ended, "The bench is taken down; the results so far are kept.")
 

@@ -41,7 +41,7 @@ def setup_on_one_host(frames: Frames, on: OpenHost, assembly: Assembly) -> Trial
 
 
 def _kernel_carries(frames: Frames, assembly: Assembly) -> bool:
-    """True if the kernel forwards, or a program reads frames from its sockets."""
+    """Return whether the kernel forwards, or a program reads frames from its sockets."""
     switch = switch_of(frames)
     forwards = switch is not None and not switch.needs(frames.sut.vswitch).polls
     return forwards or bool(assembly.unread)

@@ -57,7 +57,7 @@ class Blame:
         """Yield suspects that explain most of the loss, unless settings explain more."""
         yield from (s.explanation for s in self.suspects if _leads(self.found, s))
 
-    def besides(self) -> Iterator[Explanation]:
+    def lesser(self) -> Iterator[Explanation]:
         """Yield suspects that explain less than the foremost ones."""
         for suspect in self.suspects:
             if not suspect.harmless and not _leads(self.found, suspect):

@@ -53,7 +53,7 @@ def _of_frames(point: Measured) -> Iterator[Explanation]:
     yield from blame.not_found()
     yield from blame.foremost()
     yield from loss(point)
-    yield from blame.besides()
+    yield from blame.lesser()
     for explainer in _OF_FRAMES:
         yield from explainer(point)
     yield from blame.harmless()

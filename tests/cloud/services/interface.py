@@ -32,15 +32,15 @@ class Service:
 
 
 def console(name: str, entry: str, *argv: str, environ: Mapping[str, str] | None = None) -> Program:
-    """A console entry point ("module:function") of a Debian Python package."""
+    """Return the program of a console entry point ("module:function") of a Debian package."""
     return Program(name, (PYTHON, str(_INSIDE / "console.py"), entry, name, *argv), environ or {})
 
 
 def wsgi(name: str, entry: str, port: int, environ: Mapping[str, str]) -> Program:
-    """A WSGI application ("module:function that makes it") under waitress."""
+    """Return the program of a WSGI application ("module:factory") under waitress."""
     return Program(name, (PYTHON, str(_INSIDE / "wsgi.py"), entry, str(port)), environ)
 
 
 def inside(name: str, script: str, *argv: str) -> Program:
-    """A program of ours that runs among Debian's packages."""
+    """Return one of our programs; it runs with Debian's packages."""
     return Program(name, (PYTHON, str(_INSIDE / script), *argv))

@@ -55,7 +55,7 @@ def service(site: Site) -> Service:
 
 
 def new_password_and_places(services: tuple[Service, ...], site: Site, hashed: str) -> str:
-    """The statements that give a database of another start this one's password and ports."""
+    """Return the statements that give a cached database this start's password and ports."""
     # All values are ours; none has a quote in it.
     service = "INSERT INTO service VALUES "
     columns = "id, interface, service_id, url, extra, enabled, region_id"

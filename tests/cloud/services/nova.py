@@ -50,7 +50,7 @@ def write_common(site: Site, paste: Path) -> Path:
 
 
 def _common(site: Site, paste: Path) -> Sections:
-    """What only controllers have: databases, which a compute must not know, and the API."""
+    """Return the settings of controllers alone: the API, and databases that no compute may know."""
     shared = compute_settings(site)
     return {
         **shared,

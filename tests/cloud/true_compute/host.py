@@ -42,7 +42,7 @@ class PlannedHost:
 
 @contextmanager
 def planned_host(folder: Path) -> Iterator[PlannedHost]:
-    """Runs while the block runs. folder: for the files of the commands."""
+    """Provide the planned host while the block runs. folder: for the files of the commands."""
     began = time.monotonic()
     with lab_while(_start) as lab:
         node = LabNode(lab, NAMES[0])
@@ -83,7 +83,7 @@ def _give_nova_its_file(node: LabNode, plan: Plan) -> None:
 
 
 def _said(node: LabNode, *words: str) -> str:
-    """What a command of ours printed. Raises AssertionError where it did not succeed."""
+    """Return the output of one of our commands. Raises AssertionError if it fails."""
     done = node.wirespeed(*words, timeout_s=_BOOTS_S)
     assert done.returncode == 0, f"wirespeed {' '.join(words)}: {done.stdout}{done.stderr}"
     return done.stdout

@@ -39,7 +39,7 @@ _NO_HEARTBEAT: Sections = {"oslo_messaging_rabbit": {"heartbeat_timeout_threshol
 def start(
     control: ControlPlane, plan: Plan, *, rendered: Mapping[str, str], host: PlannedHost
 ) -> Computes:
-    """The one compute of the plan, known to Nova, Placement and Neutron."""
+    """Start the one compute of the plan, known to Nova, Placement and Neutron."""
     site, processes = control.site, control.processes
     [planned] = plan.hosts
     node = host.node.lab.node(host.node.name)

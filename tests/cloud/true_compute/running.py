@@ -67,7 +67,7 @@ def domains(runner: Runner) -> dict[str, str]:
 
 
 def running_guest(runner: Runner, name: str, wire_bridge: str) -> RunningGuest:
-    """The one guest of the host. name: of its domain. wire_bridge: with the DPDK port."""
+    """Return the one guest of the host. name: of its domain. wire_bridge: with the DPDK port."""
     pid = runner.read(f"/run/libvirt/qemu/{name}.pid").strip()
     vcpus, others = _threads(runner, pid)
     huge_mib, page_kib = huge_pages(runner.read(f"/proc/{pid}/numa_maps"))
@@ -116,7 +116,7 @@ def _vhost_ports(runner: Runner, wire_bridge: str) -> tuple[VhostPort, ...]:
 
 
 def peer_of(sockets: str, path: str) -> str:
-    """The program at the other end of that unix socket. sockets: as ss tells of them."""
+    """Return the program at the other end of the unix socket. sockets: output of ss."""
     ends = {end["inode"]: end for end in map(re.Match.groupdict, _CONNECTED.finditer(sockets))}
     mine = next((end for end in ends.values() if end["path"] == path), None)
     return ends[mine["peer"]]["program"] if mine and mine["peer"] in ends else ""

@@ -24,7 +24,7 @@ class Compared:
 
 
 def compared(plan: Plan, guest: GuestPlan, seen: RunningGuest) -> list[Compared]:
-    """A line for each thing that the plan decides."""
+    """Return a line for each decision of the plan."""
     pins = {vcpu: (cpu,) for node in guest.nodes for vcpu, cpu in node.pins}
     emulator = tuple(sorted(guest.emulator_cpus.value)) if guest.emulator_cpus else ()
     lines = [

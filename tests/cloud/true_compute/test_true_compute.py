@@ -54,7 +54,7 @@ class Guest:
 
 @pytest.fixture(scope="module")
 def guest(host: PlannedHost, made: Cloud) -> Iterator[Guest]:
-    """The plan's one guest, created by create.sh as rendered; delete.sh removes it."""
+    """Provide the plan's one guest, created by the rendered create.sh; delete.sh removes it."""
     began = time.monotonic()
     done = made.script(CREATE)
     created_s = time.monotonic() - began

@@ -14,8 +14,6 @@ import pytest
 
 from tests.dataplane.program import DEADLINE_S, REPOSITORY, Control, Running, running
 
-pytestmark = pytest.mark.alone
-
 COUNTERS = {"rx", "tx", "tx_fail", "discard", "handled", "held", "rx_bytes", "tx_bytes"}
 # net_null makes endless frames: more than the ring behind impair takes.
 FLOOD = """

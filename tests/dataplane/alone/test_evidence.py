@@ -20,8 +20,6 @@ from tests.dataplane.alone.test_control import FLOOD
 from tests.dataplane.program import REPOSITORY, Control, Running, running
 from tests.dataplane.tsc import read_tsc
 
-pytestmark = pytest.mark.alone
-
 STOPPED_S = 0.05
 DEADLINE_S = 60.0
 

@@ -13,8 +13,6 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-pytestmark = pytest.mark.alone
-
 SCHEMA = Path(__file__).parents[3] / "schemas" / "result.schema.json"
 RATE_FPS = 300_000.0
 

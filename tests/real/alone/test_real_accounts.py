@@ -26,11 +26,7 @@ from wirespeed.model.result.result import SearchResult
 from wirespeed.model.result.trial import Stage, Trial
 from wirespeed.model.study.spec import Vnf
 
-pytestmark = [
-    pytest.mark.root,
-    pytest.mark.alone,
-    pytest.mark.usefixtures("needs_root"),
-]
+pytestmark = pytest.mark.usefixtures("needs_root")
 
 LOAD_FPS, TRIAL_S = 40_000.0, 0.5
 

@@ -27,11 +27,7 @@ from wirespeed.model.study.spec import (
     Vswitch,
 )
 
-pytestmark = [
-    pytest.mark.root,
-    pytest.mark.alone,
-    pytest.mark.usefixtures("needs_root"),
-]
+pytestmark = pytest.mark.usefixtures("needs_root")
 
 # On two cores the partner takes turns with the SUT.
 LOAD_FPS, DURATION_S = 10_000.0, 0.3

@@ -20,11 +20,7 @@ from wirespeed.model.study.spec import Frames, TcpStreams, Vnf, VnfMode, Vswitch
 from wirespeed.model.study.tcp import Tcp
 from wirespeed.remote.local import LocalRunner
 
-pytestmark = [
-    pytest.mark.root,
-    pytest.mark.alone,
-    pytest.mark.usefixtures("needs_root"),
-]
+pytestmark = pytest.mark.usefixtures("needs_root")
 
 LOAD_FPS, DURATION_S = 2_000.0, 0.3
 

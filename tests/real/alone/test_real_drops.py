@@ -32,11 +32,7 @@ from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.result.observation import Observation
 from wirespeed.model.study.spec import FlowField, Frames, Impair, Sut, Topology, Vnf
 
-pytestmark = [
-    pytest.mark.root,
-    pytest.mark.alone,
-    pytest.mark.usefixtures("needs_root"),
-]
+pytestmark = pytest.mark.usefixtures("needs_root")
 
 LOAD_FPS = 50_000.0
 

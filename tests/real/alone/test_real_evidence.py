@@ -14,8 +14,6 @@ from wirespeed.model.result.evidence import DisturbanceKind, Source
 from wirespeed.model.result.trial import Stage, Trial
 from wirespeed.model.study.spec import Frames, Impair, Sut, Topology
 
-pytestmark = [pytest.mark.root, pytest.mark.alone]
-
 STALL_EVERY_NS, STALL_NS = 50_000_000, 5_000_000
 RATE_FPS, LOAD_FPS = 1e6, 800_000.0
 # Number of trials, of one second each.

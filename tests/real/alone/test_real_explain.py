@@ -17,8 +17,6 @@ import pytest
 
 from tests.unit.report.test_explained import problems
 
-pytestmark = [pytest.mark.root, pytest.mark.alone]
-
 # An MRR alone takes the fewest trials, and no rate is asserted.
 STUDY = (
     "quickstart", "--set", "topology.kind=p2p", "--set", "traffic.frame=64", "--set",

@@ -40,13 +40,10 @@ from wirespeed.model.study.spec import Vnf
 
 REPOSITORY = Path(__file__).parents[3]
 
-pytestmark = pytest.mark.alone
-root = pytest.mark.root
 as_root = pytest.mark.usefixtures("needs_root")
 anyone = pytest.mark.usefixtures("own_state")
 
 
-@root
 @as_root
 @pytest.mark.parametrize(("victim", "what"), [("vnf0", "vnf0"), ("Open vSwitch", "ovs-vswitchd")])
 def test_a_part_killed_in_a_trial_ends_it_with_its_name(
@@ -103,7 +100,6 @@ def audited() -> list[dict[str, Any]]:
     return findings
 
 
-@root
 @as_root
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_signal_leaves_nothing_behind(
@@ -183,7 +179,6 @@ def open_to_all(own_state: None) -> Path:  # noqa: ARG001
     return made
 
 
-@root
 @as_root
 def test_without_root_only_the_reference_sut_runs(open_to_all: Path) -> None:
     (wire := open_to_all / "wire").mkdir(mode=0o755)
@@ -192,7 +187,6 @@ def test_without_root_only_the_reference_sut_runs(open_to_all: Path) -> None:
     assert "p2p needs root" in as_nobody("p2p", p2p)
 
 
-@root
 @as_root
 def test_a_socket_that_is_taken_is_named(tmp_path: Path) -> None:
     path = str(Path(os.environ["XDG_STATE_HOME"]).parent / "taken.sock")
@@ -207,7 +201,6 @@ def test_a_socket_that_is_taken_is_named(tmp_path: Path) -> None:
             pass
 
 
-@root
 @as_root
 def test_a_path_that_leads_nowhere_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "_OPEN_S", 0.5)
@@ -227,7 +220,6 @@ def test_a_nic_that_does_not_exist_is_named(address: str, tmp_path: Path) -> Non
         pass
 
 
-@root
 @as_root
 def test_a_host_without_open_vswitch_is_told_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -27,8 +27,6 @@ from wirespeed.model.study.spec import (
 )
 from wirespeed.study.load import load_study
 
-pytestmark = [pytest.mark.root, pytest.mark.alone]
-
 LOAD_FPS, DURATION_S = 20_000.0, 0.3
 GATEWAY, PLAIN = Vnf("bng"), Vnf("wsdp", VnfMode.IO)
 

@@ -35,7 +35,7 @@ LOAD_FPS, LOUD_FPS = 50_000.0, 1_000_000.0
 QUIET_TRIES = 5
 SEARCH = Search(SearchKind.FIXED, load_fps=LOAD_FPS, trial_s=0.5, extension=1.0, latency=False)
 
-pytestmark = [pytest.mark.alone, pytest.mark.root, pytest.mark.usefixtures("needs_root")]
+pytestmark = pytest.mark.usefixtures("needs_root")
 
 
 class Silent:

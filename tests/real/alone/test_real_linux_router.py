@@ -14,11 +14,7 @@ from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.study.spec import Frames, Traffic, Vswitch
 from wirespeed.remote.local import LocalRunner
 
-pytestmark = [
-    pytest.mark.root,
-    pytest.mark.alone,
-    pytest.mark.usefixtures("needs_root"),
-]
+pytestmark = pytest.mark.usefixtures("needs_root")
 
 LOAD_FPS, DURATION_S = 2_000.0, 0.3
 

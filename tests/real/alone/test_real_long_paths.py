@@ -14,8 +14,6 @@ from tests.support.real_bench import conserving_trials, opened, point
 from wirespeed.model.study.spec import Frames, Sut, Vnf, Vswitch
 from wirespeed.remote.socket_paths import SOCKET_BASE_MAX
 
-pytestmark = [pytest.mark.root, pytest.mark.alone]
-
 LOAD_FPS, DURATION_S = 20_000.0, 0.2
 PATHS = {
     "p2p": point("p2p"),

@@ -30,11 +30,7 @@ from wirespeed.model.study.spec import (
     Vswitch,
 )
 
-pytestmark = [
-    pytest.mark.root,
-    pytest.mark.alone,
-    pytest.mark.usefixtures("needs_root"),
-]
+pytestmark = pytest.mark.usefixtures("needs_root")
 
 LOAD_FPS, DURATION_S = 20_000.0, 0.2
 

@@ -28,11 +28,7 @@ from wirespeed.model.study.spec import TcpStreams
 from wirespeed.model.study.tcp import Tcp, TcpDirection, TcpTool
 from wirespeed.remote.state import state_directory
 
-pytestmark = [
-    pytest.mark.root,
-    pytest.mark.alone,
-    pytest.mark.usefixtures("needs_root"),
-]
+pytestmark = pytest.mark.usefixtures("needs_root")
 
 
 def namespaces() -> set[str]:

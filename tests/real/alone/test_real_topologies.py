@@ -19,8 +19,6 @@ from wirespeed.model.frame import Encapsulation, FrameSizes
 from wirespeed.model.result.observation import Observation
 from wirespeed.model.study.spec import Frames, Sut, Traffic, Vnf, VnfMode, Vswitch
 
-pytestmark = [pytest.mark.root, pytest.mark.alone]
-
 LOAD_FPS, DURATION_S = 20_000.0, 0.2
 
 TOPOLOGIES = {

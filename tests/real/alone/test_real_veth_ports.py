@@ -41,11 +41,7 @@ from wirespeed.model.study.spec import (
 )
 from wirespeed.remote.local import LocalRunner
 
-pytestmark = [
-    pytest.mark.root,
-    pytest.mark.alone,
-    pytest.mark.usefixtures("needs_root"),
-]
+pytestmark = pytest.mark.usefixtures("needs_root")
 
 LOAD_FPS, DURATION_S = 2_000.0, 0.3
 ON_VETH = [ports for ports in OvsPorts if ports.on_veth]

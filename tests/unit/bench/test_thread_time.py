@@ -207,7 +207,7 @@ TASK = "/proc/7/task/7"
 
 
 def task(ran: int = 0, cpu: int = 0, name: str = "pmd") -> str:
-    """The content of a thread's stat: ticks that it ran, and its CPU (proc_pid_stat(5))."""
+    """Return a thread's stat file: the ticks that it ran, and its CPU (proc_pid_stat(5))."""
     fields = ["0"] * 50
     fields[10], fields[35] = str(ran), str(cpu)
     return f"7 ({name}) R " + " ".join(fields)

@@ -17,7 +17,7 @@ FILE = "wirespeed.toml"
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder, and a folder of the user's configuration."""
+    """Enter an empty working folder, and create the user's configuration folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     (tmp_path / "config" / "wirespeed").mkdir(parents=True)

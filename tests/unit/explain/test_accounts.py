@@ -40,7 +40,7 @@ def time(waiting: int = 0, away: int = 0, left: int = 0, **more: object) -> Thre
 
 
 def threads(**times: ThreadTime) -> tuple[PollingThread, ...]:
-    """generator, pmd or vnf, with their times; the others ran all the time."""
+    """Return the threads with these times; those not named ran all the time."""
     names = ("generator", "pmd", "vnf")
     return tuple(
         replace(thread, time=times.get(name, time()))
@@ -265,7 +265,7 @@ MOVED = Change("pmd-c01/id:8: CPUs", "1", "0")
 
 
 def beside_the_generator() -> Observation:
-    """A PMD thread on the generator's CPU: frames are offered late, and none is lost."""
+    """Return a trial with a PMD thread on the generator's CPU: late frames, none lost."""
     generator, pmd, vnf = threads(pmd=time(waiting=500), generator=time(waiting=450))
     away = Evidence(disturbances=stop("generator", Source.POLL_GAP, 450))
     return observed(

@@ -29,7 +29,7 @@ def dropping(trial: Trial, drops: tuple[Drop, ...]) -> Trial:
 
 
 def with_drops(point: PointRecord, *drops: Drop) -> PointRecord:
-    """The point with these drops in the trial that decides."""
+    """Return the point with these drops in the trial that decides."""
     decisive = deciding(point)
     assert decisive is not None
     trials = tuple(

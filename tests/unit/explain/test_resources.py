@@ -37,7 +37,7 @@ GENERATOR = PollingThread("generator/lcore1", "generator", 0, 0, 0, 0.5)
 
 
 def seen(point: PointRecord, **changes: object) -> Measured:
-    """The point, of whose trials this was observed besides."""
+    """Return the point with these observations added to its trials."""
     found = measured(point, FACTS)
     assert found is not None
     assert found.plan is not None

@@ -269,7 +269,7 @@ def test_too_few_cpus_are_told_with_numbers(kind: str) -> None:
         return
     with pytest.raises(BadInput, match=r"has 1 usable CPUs; .* need 2"):
         planned(host(cores=1), spec_of(kind))
-    with pytest.raises(BadInput, match=r"has 0 usable CPUs besides the PMD CPUs 0-1"):
+    with pytest.raises(BadInput, match=r"has 0 usable CPUs apart from the PMD CPUs 0-1"):
         planned(host(), spec_of("p2p", sut=Sut(vswitch=Vswitch(pmd_cpus=(0, 1)))))
 
 

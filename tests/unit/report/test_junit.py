@@ -34,7 +34,7 @@ DATE_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 
 
 def parsed(text: str) -> ET.Element:
-    """The document, after the schema's rules."""
+    """Check the document against the schema's rules; return it."""
     root = ET.fromstring(text.encode())  # noqa: S314 - our own
     assert root.tag == "testsuites"
     for element in root.iter():
@@ -55,7 +55,7 @@ def parsed(text: str) -> ET.Element:
 
 
 def case_of(point: PointRecord, run: RunRecord, *texts: str) -> ET.Element:
-    """The test case of a run of that point alone."""
+    """Return the test case of a run of that point alone."""
     alone = replace(run, points=(point,))
     case = parsed(junit_xml(alone, judge(alone, read_thresholds(texts)))).find(".//testcase")
     assert case is not None

@@ -22,7 +22,7 @@ SECRETS = (
 
 
 def planted(run: RunRecord) -> RunRecord:
-    """The run as if its host, its command and its programs told who owns them."""
+    """Return the run with names of its owner in host, command and programs."""
     texts = (
         f"{DOMAIN} answers at 203.0.113.9 and [2001:db8::7]; {HOST.upper()}'s NIC is "
         f"52:54:00:ab:cd:ef, see ssh://alice@{HOST}:22/x and alice@{GENERATOR}."

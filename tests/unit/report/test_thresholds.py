@@ -73,7 +73,7 @@ def test_check_labels_unknown_point_is_refused_with_a_near_one() -> None:
 
 
 def of_first(run: RunRecord, text: str, **changed: object) -> Judged:
-    """The verdict on the run's first point, with another result."""
+    """Return the verdict on the run's first point with a changed result."""
     point = run.points[0]
     assert point.result is not None
     result = replace(point.result, **changed)  # type: ignore[arg-type]

@@ -23,7 +23,7 @@ pub struct ResultsTo {
     pub postgresql_ca: Option<PathBuf>,
     /// Results that the database does not take wait here; beside a SQLite file when unset.
     pub spool: Option<PathBuf>,
-    /// Client addresses are dropped after so many days; 0 keeps none, unset keeps them for ever.
+    /// Client addresses are dropped after N days; 0 keeps none, unset keeps them for ever.
     pub keep_addresses_days: Option<u32>,
     /// Neither the file nor the spool grows beyond this; 0 is no limit, unset 10 GiB.
     pub max_bytes: Option<u64>,

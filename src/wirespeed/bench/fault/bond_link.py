@@ -37,11 +37,11 @@ class BondLinkDown(Kind):
     strength = Strength("how long it sends on, before it notices, too", "s", 0.1, 0.01, 10.0)
 
     def places(self, frames: Frames) -> tuple[str, ...]:
-        """The bonds that the generator's frames enter by."""
+        """Return the bonds at which the generator's frames arrive."""
         return tuple(port for port in ports_in(frames) if port in PORTS)
 
     def refused(self, frames: Frames) -> Iterator[Fault]:
-        """With balance-slb Open vSwitch lets frames in by a link that it holds for down."""
+        """Reject balance-slb: Open vSwitch then accepts frames on a link that it considers down."""
         if frames.sut.vswitch.ovs.bond not in (BondMode.ACTIVE_BACKUP, BondMode.BALANCE_TCP):
             allowed = 'needs sut.vswitch.ovs.bond = "active-backup" or "balance-tcp"'
             yield Fault("fault.kind", self.name, allowed)
@@ -79,8 +79,10 @@ class _LinkDown(Lasting):
         return [(down_s, self._goes_down), (down_s + self.scene.strength, self._is_noticed)]
 
     def _goes_down(self) -> None:
-        """The link with most of the frames: streams that a fault has moved to the other link stay
-        there for up to 10 s after this one has returned."""
+        """Break the link with most frames.
+
+        Streams that moved to the other link stay there for up to 10 s after this one returns.
+        """
         now = self._entered()
         self._down = max(now, key=lambda link: now[link] - self._before[link])
         _forwards(self._receiver, self._down, passes=False)

@@ -77,7 +77,7 @@ class MemoryHog(Kind):
 
 
 def free_cpu(scene: Scene) -> int:
-    """A CPU of the host that the plan gives to nobody. Raises BenchError where there is none."""
+    """Return a CPU that the plan assigns to no program. Raises BenchError if none is free."""
     plan, runner = scene.plan, scene.host.runner
     taken = {cpu for guest in plan.guests for cpu in guest.cpus.value}
     if plan.vswitch is not None:

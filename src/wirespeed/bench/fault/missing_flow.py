@@ -23,8 +23,10 @@ class MissingFlow(Kind):
 
 class _Deleted(Lasting):
     def up(self) -> None:
-        """What the datapath has counted so far is credited to the rules first, or it would be to
-        the drop rule."""
+        """Delete the rules of the place.
+
+        The datapath credits earlier frames to these rules first, else to the drop rule.
+        """
         scene, ovs = self.scene, control(self.scene)
         bridge = bridge_of(scene, scene.place)
         ovs.ask("revalidator/purge")

@@ -14,31 +14,31 @@ _OVS, _FORWARDER, _PROCESS = "ovs-dpdk", "wsdp", "process"
 
 
 def ports_in(frames: Frames) -> tuple[str, ...]:
-    """The ports of Open vSwitch that frames enter by, in their order."""
+    """Return the ports of Open vSwitch at which frames arrive, in path order."""
     return tuple(dict.fromkeys(flow.in_port for flow in _flows(frames)))
 
 
 def ports_out(frames: Frames) -> tuple[str, ...]:
-    """The ports of Open vSwitch that frames leave by, in their order."""
+    """Return the ports of Open vSwitch by which frames leave, in path order."""
     return tuple(dict.fromkeys(flow.out_port for flow in _flows(frames)))
 
 
 def _flows(frames: Frames) -> tuple[Flow, ...]:
-    """None of ports that the kernel has: there it polices, counts and drops in its own way."""
+    """Return the flows of Open vSwitch's own ports; the kernel polices and drops on its own."""
     switch, kernel = switch_of(frames), frames.sut.vswitch.ovs.ports.on_veth
     found = switch is not None and switch.name == _OVS and not kernel
     return wiring_of(frames).flows if found else ()
 
 
 def functions(frames: Frames) -> tuple[str, ...]:
-    """The network functions behind a switch that may be processes of our own forwarder."""
+    """Return the network functions behind a switch that our own forwarder can run as processes."""
     if switch_of(frames) is None or function_of(frames).name != _FORWARDER:
         return ()
     return topology_of(frames).functions(frames)
 
 
 def not_a_process(name: str, frames: Frames) -> Iterator[Fault]:
-    """A function that is part of the generator's process cannot have it without the generator."""
+    """Reject a function inside the generator's process: the fault would hit the generator, too."""
     placement = frames.sut.vnf.placement
     if placement not in (None, _PROCESS):
         allowed = f'needs sut.vnf.placement = "{_PROCESS}", not "{placement}"'

@@ -43,7 +43,7 @@ class EgressPolicer(Kind):
 
 
 def _octets(scene: Scene) -> tuple[float, float]:
-    """A second's, and a burst's; a burst holds some of the largest frames."""
+    """Return the octets a second and of a burst; a burst holds at least 4 of the largest frames."""
     counted = scene.frames.mean_wire_bytes - FCS_BYTES - _ETHERNET_HEADER
     per_s = scene.strength * counted
     return per_s, max(_BURST_S * per_s, 4.0 * max(scene.frames.wire_bytes))

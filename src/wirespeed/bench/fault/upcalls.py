@@ -39,7 +39,7 @@ class _NewFlows(Lasting):
             control(self.scene).ofctl("add-flow", _NARROW, bridge=bridge.name)
 
     def begin(self) -> None:
-        """What the last trial taught the datapath is forgotten."""
+        """Delete the datapath flows that the last trial installed."""
         control(self.scene).ask("revalidator/purge")
 
 

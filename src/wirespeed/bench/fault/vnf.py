@@ -44,7 +44,7 @@ def _function(scene: Scene) -> WsdpFunction:
 
 class SlowVnf(_OfVnf):
     name = "slow-vnf"
-    summary = "a VNF sleeps after each burst, so that it takes no more than so many frames/s"
+    summary = "a VNF sleeps after each burst, so that it takes at most N frames/s"
     strength = Strength("what it takes at most", "frames/s", 20_000, 4_000, 1_000_000)
 
     def injection(self, scene: Scene) -> Injection:

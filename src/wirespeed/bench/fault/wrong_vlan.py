@@ -25,7 +25,7 @@ class WrongVlan(Kind):
     summary = "between two bridges the tag becomes another than the second bridge's rules expect"
 
     def places(self, frames: Frames) -> tuple[str, ...]:
-        """The port whose frames cross to the other bridge first."""
+        """Return the port whose frames cross to the other bridge first."""
         return ports_in(frames)[:1]
 
     def refused(self, frames: Frames) -> Iterator[Fault]:

@@ -250,7 +250,7 @@ def _end(domain: Element, _offer: Offer) -> Iterator[DomainChange]:
 
 
 def _monitor(domain: Element, offer: Offer) -> Iterator[DomainChange]:
-    """A second one: libvirt keeps its own to itself."""
+    """Add a second QMP monitor, because libvirt does not share its own."""
     words = Xml.SubElement(domain, f"{{{_QEMU}}}commandline")
     for word in ("-qmp", f"unix:{offer.monitor},server=on,wait=off"):
         Xml.SubElement(words, f"{{{_QEMU}}}arg", value=word)

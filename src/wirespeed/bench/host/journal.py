@@ -98,7 +98,7 @@ class Journal:
 
     def others(self) -> tuple[Change, ...]:
         """Return what other, living runs have changed on this host."""
-        return of_living_runs(self.path.parents[1], self.host, besides=self.path)
+        return of_living_runs(self.path.parents[1], self.host, except_for=self.path)
 
     @property
     def standing(self) -> tuple[Change, ...]:

@@ -68,9 +68,11 @@ def replay(file: IO[str]) -> Found:
     return found
 
 
-def of_living_runs(state_dir: Path, host: str, besides: Path | None = None) -> tuple[Change, ...]:
+def of_living_runs(
+    state_dir: Path, host: str, except_for: Path | None = None
+) -> tuple[Change, ...]:
     """Return what living runs have changed on this host, oldest first."""
-    paths = [path for path in journals(state_dir) if path != besides]
+    paths = [path for path in journals(state_dir) if path != except_for]
     return _standing(paths, host, alive=True)
 
 

@@ -211,7 +211,7 @@ def _row(d: Difference) -> tuple[str | Text, ...]:
 
 
 def _value(fps: float | None, bracket: Bracket | None) -> str:
-    """The rate, or a range: "2.107 to 4.213", "at least 2.107"."""
+    """Return the rate, or a range: "2.107 to 4.213", "at least 2.107"."""
     if bracket is None:
         return mpps(fps)
     if bracket.carried_fps is None or bracket.overloads_fps is None:

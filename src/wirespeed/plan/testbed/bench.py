@@ -137,8 +137,8 @@ def _sut_cores(facts: HostFacts, sut: FunctionNeeds, directions: int) -> int:
     direction's generator keeps a core.
     """
     wanted = 2 + -(-sut.workers // 2)
-    besides = 1 + directions
-    return wanted if sut.workers > 1 and physical_cores(facts) >= wanted + besides else 1
+    others = 1 + directions
+    return wanted if sut.workers > 1 and physical_cores(facts) >= wanted + others else 1
 
 
 def _node_of(facts: HostFacts, devices: tuple[str, ...]) -> int | None:

@@ -81,9 +81,9 @@ def place(facts: HostFacts, demand: Demand) -> BenchCpus:
         if shape.cores(demand) + wanted_sut <= len(free):
             return _assign(demand, shape, free, node)
     usable = [c.id for c in facts.cpus if c.online and c.allowed]
-    besides = f" besides the PMD CPUs {format_list(pinned)}" if pinned else ""
+    apart = f" apart from the PMD CPUs {format_list(pinned)}" if pinned else ""
     raise BadInput(
-        f"host {facts.host} has {len(usable) - len(pinned)} usable CPUs{besides}; the generator "
+        f"host {facts.host} has {len(usable) - len(pinned)} usable CPUs{apart}; the generator "
         f"and the SUT poll without pause and need {1 + wanted_sut}",
         'Use a host with more CPUs, or topology.kind = "wire", which runs on one.',
     )

@@ -18,7 +18,7 @@ def function_plans(
     """Return the plan of every function, in the order of the needs."""
     found = []
     apart = iter(cpus.vnfs)
-    besides = dpdk_nodes(facts, cpus)
+    dpdk = dpdk_nodes(facts, cpus)
     for function in needs.functions:
         if function.in_guest:
             own = tuple(next(apart) for _ in range(data_plane_vcpus(frames)))
@@ -38,7 +38,7 @@ def function_plans(
             placed = function.placement(shares_generator=True).name
             found.append(GuestPlan(function.name, decided, placement=placed))
             continue
-        found.append(_own_process(facts, frames, needs, function, chosen, besides=besides))
+        found.append(_own_process(facts, frames, needs, function, chosen, dpdk=dpdk))
     return tuple(found)
 
 
@@ -66,11 +66,11 @@ def _own_process(
     function: FunctionNeeds,
     chosen: tuple[tuple[int, ...], str],
     *,
-    besides: set[int],
+    dpdk: set[int],
 ) -> GuestPlan:
     """Plan a function in its own process, tuned as the point specifies.
 
-    chosen: CPUs, and the reason. besides: NUMA nodes where it allocates wherever it polls.
+    chosen: CPUs, and the reason. dpdk: NUMA nodes on which DPDK allocates in any case.
     """
     cpus, why = chosen
     vnf = frames.sut.vnf
@@ -81,7 +81,7 @@ def _own_process(
             frames,
             needs,
             2,
-            besides | nodes_of(facts, cpus),
+            dpdk | nodes_of(facts, cpus),
             lcores=len(cpus),
             huge=vnf.pages is VnfPages.HUGE,
         ),

@@ -42,7 +42,7 @@ def socket_memory(
         pool_mib = buffers.value * mbuf_bytes(mtu) // MIB
         per_node = round_up(pool_mib + _VSWITCHD_MIB, 64)
         because = (
-            f"{buffers.because}, for MTU {mtu}, and {_VSWITCHD_MIB} MiB besides; "
+            f"{buffers.because}, for MTU {mtu}, plus {_VSWITCHD_MIB} MiB; "
             "vhost-user rings hold none of them, so more would only be cleared at start"
         )
     per_node = round_up(per_node, max(1, page_kib // _KIB))
