@@ -8,20 +8,20 @@ import socket
 from collections.abc import Sequence
 from typing import Any
 
-from wirespeed.bench.interface import BenchError
 from wirespeed.model.input.bounded import BeyondBounds, load_json
 from wirespeed.remote.interface import Connection, Runner
+from wirespeed.sources.errors import NoAnswer
 
 _TIMEOUT_S = 10.0
 
 
 def call(runner: Runner, path: str, method: str, *params: str) -> str:
-    """Return the text that the command answers. Raises BenchError on an error or without answer."""
+    """Return the text that the command answers. Raises NoAnswer on an error or without answer."""
     return str(request(runner, path, method, params))
 
 
 def request(runner: Runner, path: str, method: str, params: Sequence[object]) -> Any:
-    """Return the result of a method of daemon or database (RFC 7047). Raises BenchError.
+    """Return the result of a method of daemon or database (RFC 7047). Raises NoAnswer.
 
     This opens a socket instead of running `ovs-appctl`: starting a program takes longer than the
     answer, and a trial waits for several.
@@ -33,10 +33,10 @@ def request(runner: Runner, path: str, method: str, params: Sequence[object]) ->
             connection.sendall(text.encode())
             reply = _read_object(connection)
     except OSError as fault:
-        raise BenchError(f"Open vSwitch does not answer `{method}` on {path}: {fault}") from fault
+        raise NoAnswer(f"Open vSwitch does not answer `{method}` on {path}: {fault}") from fault
     if reply.get("error") is not None:
         asked = " ".join(map(str, (method, *params)))
-        raise BenchError(f"Open vSwitch refused `{asked}`: {reply['error']}")
+        raise NoAnswer(f"Open vSwitch refused `{asked}`: {reply['error']}")
     return reply["result"]
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from wirespeed.model.cpuset import parse_list
 from wirespeed.model.result.thread_time import ThreadTime
 from wirespeed.remote.interface import Runner
 
@@ -152,3 +153,11 @@ def softirq_by_cpu(stat: str) -> dict[int, int]:
 def _time_by_cpu(stat: str, column: int) -> dict[int, int]:
     lines = (re.match(r"cpu(\d+)((?:\s+\d+){8})", line) for line in stat.splitlines())
     return {int(found[1]): int(found[2].split()[column]) * TICK_NS for found in lines if found}
+
+
+def allowed_cpus(status: str) -> set[int]:
+    """Return the CPUs that a process may use, from its status (proc_pid_status(5))."""
+    for line in status.splitlines():
+        if line.startswith("Cpus_allowed_list:"):
+            return set(parse_list(line.partition(":")[2].strip()))
+    return set()
