@@ -5,11 +5,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-_THREAD = re.compile(r"^pmd thread .*core_id (?P<core>\d+):$(?P<rest>(?:\n\s+.*)*)", re.MULTILINE)
-_CYCLES = re.compile(r"(idle|processing) cycles: (\d+)")
+_THREAD = re.compile(
+    r"^pmd thread numa_id (?P<node>\d+) core_id (?P<core>\d+):$(?P<rest>(?:\n\s+.*)*)", re.MULTILINE
+)
+_COUNTER = re.compile(r"^\s+([a-z ]+): (\d+)(?: \(.*\))?$", re.MULTILINE)
 _FAILED_UPCALLS = re.compile(r"miss with failed upcall: (\d+)")
 _UPCALLS = re.compile(r"miss with (?:success|failed) upcall: (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class PmdCounters:
+    """Counters of a PMD thread, by the name that Open vSwitch prints."""
+
+    node: int
+    counts: Mapping[str, int]
+
+
+def counters_by_core(shown: str) -> Mapping[int, PmdCounters]:
+    """Return the whole numbers of each CPU's PMD thread; averages are left out."""
+    return {
+        int(thread["core"]): PmdCounters(
+            int(thread["node"]),
+            {name: int(count) for name, count in _COUNTER.findall(thread["rest"])},
+        )
+        for thread in _THREAD.finditer(shown)
+    }
 
 
 def cycles_by_core(shown: str) -> Mapping[int, tuple[int, int]]:
@@ -17,11 +39,10 @@ def cycles_by_core(shown: str) -> Mapping[int, tuple[int, int]]:
 
     Sleep is neither idle nor processing time there.
     """
-    found = {}
-    for thread in _THREAD.finditer(shown):
-        cycles = {kind: int(count) for kind, count in _CYCLES.findall(thread["rest"])}
-        found[int(thread["core"])] = cycles.get("processing", 0), cycles.get("idle", 0)
-    return found
+    return {
+        core: (thread.counts.get("processing cycles", 0), thread.counts.get("idle cycles", 0))
+        for core, thread in counters_by_core(shown).items()
+    }
 
 
 def failed_upcalls(shown: str) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from wirespeed.model.input.bounded import load_json
 from wirespeed.remote.interface import Runner
-from wirespeed.sources.errors import NoAnswer
+from wirespeed.sources.errors import NoAnswer, Refused
 
 # Largest answer of rte_telemetry, in octets (docs/reference/wsdp.md).
 _MAX_REPLY = 16 * 1024
@@ -22,7 +22,15 @@ class Telemetry:
         self._path = path
         self._socket = runner.connect(path, socket.SOCK_SEQPACKET)
         self._socket.settimeout(timeout_s)
-        self._socket.recv(_MAX_REPLY)  # greeting
+        self._greeting = self._socket.recv(_MAX_REPLY)
+
+    @property
+    def pid(self) -> int:
+        """Process that serves the socket, as its greeting says. Raises NoAnswer."""
+        try:
+            return int(load_json(self._greeting)["pid"])
+        except (ValueError, KeyError, TypeError) as fault:
+            raise NoAnswer(f"the greeting of {self._path} names no process: {fault}") from fault
 
     def ask(self, command: str) -> Any:
         """Return the answer to one command.
@@ -38,9 +46,9 @@ class Telemetry:
             raise NoAnswer(f"the answer to {command} on {self._path} is no JSON object")
         answer = reply.get(command.partition(",")[0])
         if isinstance(answer, dict) and "error" in answer:
-            raise NoAnswer(f"wsdp refused {command}: {answer['error']}")
+            raise Refused(f"the program on {self._path} refused {command}: {answer['error']}")
         if answer is None:
-            raise NoAnswer(f"{command} is not known to the program on {self._path}")
+            raise Refused(f"{command} is not known to the program on {self._path}")
         return answer
 
     def close(self) -> None:
