@@ -6,12 +6,15 @@ from __future__ import annotations
 import ipaddress
 import socket
 import threading
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from prometheus_client import CollectorRegistry, start_http_server
 
 from wirespeed.cli.console import print_line
+from wirespeed.cli.input.plan_source import named_plan
+from wirespeed.cli.verbs.kpi_plan_check import PlanCheck
 from wirespeed.kpi.collectors.registry import collectors
 from wirespeed.kpi.exposition import Exposition, Names
 from wirespeed.model.errors import BadInput
@@ -38,6 +41,14 @@ def exporter(
             help="Read this collector alone. Repeatable. Default: all.",
         ),
     ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            "--plan",
+            metavar="FILE",
+            help="Also count settings of this host that differ from this plan (JSON).",
+        ),
+    ] = None,
     public: Annotated[
         bool, typer.Option("--public", help="Allow an address that others can reach.")
     ] = False,
@@ -47,6 +58,8 @@ def exporter(
     address, port = _address(listen, public=public)
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Exposition(LocalRunner(), chosen, names))
+    if plan is not None:
+        registry.register(PlanCheck(named_plan(plan)))
     try:
         server, _ = start_http_server(port, str(address), registry)
     except OSError as fault:
