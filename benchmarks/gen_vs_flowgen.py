@@ -32,11 +32,11 @@ from wirespeed.bench.host.hugepages import reserved
 from wirespeed.bench.host.programs import find_program
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.program.dpdk import telemetry_socket
-from wirespeed.bench.program.telemetry import Telemetry
 from wirespeed.bench.program.wsdp import WSDP
 from wirespeed.model.plan.plan import HugePages
 from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.state import state_directory
+from wirespeed.sources.telemetry import Telemetry
 
 ROUNDS = 7
 MEASURED_S = 1.0

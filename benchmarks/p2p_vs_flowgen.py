@@ -34,7 +34,6 @@ from wirespeed.bench.host.process import Daemon, await_true, last_words
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.program import dpdk
 from wirespeed.bench.program.config import WsdpConfig
-from wirespeed.bench.program.telemetry import Telemetry
 from wirespeed.bench.switch.ovs_dpdk.control import Control
 from wirespeed.bench.topology.wiring import PORTS
 from wirespeed.bench.trial import TrialSetup, run_trial
@@ -44,6 +43,7 @@ from wirespeed.model.study.spec import Frames
 from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.state import state_directory
 from wirespeed.session.rig import plan_of
+from wirespeed.sources.telemetry import Telemetry
 
 ROUNDS = 9
 TRIAL_S = 0.5

@@ -14,12 +14,13 @@ from wirespeed.bench.interface import BenchError, Busy, Part, Poller
 from wirespeed.bench.noise import cgroups, interrupts
 from wirespeed.bench.noise.cgroups import Cgroups
 from wirespeed.bench.noise.competing import Usage, booted_at, by_cpu, look, look_at_tasks
-from wirespeed.bench.noise.scheduler import Snapshot, snapshot, time_between
 from wirespeed.bench.noise.settings import watched
 from wirespeed.model.result.evidence import Disturbance
 from wirespeed.model.result.observation import Competitor, PollingThread
 from wirespeed.model.result.thread_time import CpuInterrupts, ThreadTime
 from wirespeed.remote.interface import Runner
+from wirespeed.sources.interrupts import read_interrupts
+from wirespeed.sources.scheduler import Snapshot, snapshot, time_between
 
 
 class HostThreads:
@@ -44,7 +45,7 @@ class HostThreads:
         self._groups = cgroups.read(runner, watched(parts))
         self.groups = Cgroups({})
         """Of the threads and programs, as the traffic ended."""
-        self._interrupts = interrupts.interrupts(runner, cpus)
+        self._interrupts = read_interrupts(runner, cpus)
         self.interrupts: tuple[CpuInterrupts, ...] = ()
 
     def before_traffic(self) -> None:
@@ -55,7 +56,7 @@ class HostThreads:
     def after_traffic(self) -> None:
         self._after = self._snapshot()
         at_s, usage = self._usage
-        interrupted = interrupts.interrupts(self._runner, self._cpus)
+        interrupted = read_interrupts(self._runner, self._cpus)
         seen = interrupts.since(self._interrupts, interrupted, time.monotonic() - at_s, self._host)
         self.interrupts = (
             interrupts.without_softirqs(seen)

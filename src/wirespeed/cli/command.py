@@ -69,6 +69,10 @@ VERBS = {
         "predict:app",
         "Predict rates: `wirespeed predict STUDY` or `wirespeed predict PLAN.json`.",
     ),
+    "kpi": (
+        "kpi:app",
+        "Record the counters of hosts with every run; export them to CSV and Prometheus.",
+    ),
     "bng": ("bng:app", "Tables and figures of the Broadband Network Gateway."),
     "image": ("image:app", "Images that guests and lab hosts boot from: build, list, remove."),
     "lab": (

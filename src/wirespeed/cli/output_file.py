@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from wirespeed.document.private_file import write_private, write_whole
 from wirespeed.model.errors import BadInput, WirespeedError
@@ -19,13 +22,40 @@ def write_output(path: Path, text: str, *, private: bool = False) -> None:
     private: readable by its owner only; its folder is made. Raises BadInput where the name cannot
     be used, WirespeedError where the disk is full or fails.
     """
-    try:
+    with _as_output_errors(path):
         if path.exists() and not path.is_file():
             path.write_text(text, encoding="utf-8")
         elif private:
             write_private(path, text)
         else:
             write_whole(path.resolve(), text)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[IO[str]]:
+    """Yield a file to write to, piece by piece; it takes its name at the end, or the old one stays.
+
+    Raises BadInput, WirespeedError, as write_output does.
+    """
+    with _as_output_errors(path):
+        if path.exists() and not path.is_file():
+            with path.open("w", encoding="utf-8", newline="") as file:
+                yield file
+            return
+        whole = path.resolve()
+        part = whole.with_name(f".{whole.name}.part")
+        try:
+            with part.open("w", encoding="utf-8", newline="") as file:
+                yield file
+            part.replace(whole)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _as_output_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         what = f"{path} cannot be written: {error.strerror}"
         if error.errno in _OF_THE_DISK:

@@ -44,6 +44,7 @@ class RunOptions:
     require_grade: str | None = None
     require_placement: bool = False
     threshold: tuple[str, ...] = ()
+    kpi: bool = False
 
     def resume(self, run_id: str) -> str:
         """Return the command that continues the run."""

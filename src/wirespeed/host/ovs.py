@@ -14,19 +14,16 @@ from functools import partial
 from typing import Any
 
 from wirespeed.host.reader import Reader
-from wirespeed.model.host.ovs_facts import Bridge, OvsFacts, OvsInterface, PmdThread, Rxq
-from wirespeed.model.input.bounded import load_json
+from wirespeed.model.host.ovs_facts import Bridge, OvsFacts, OvsInterface, PmdThread
 from wirespeed.model.input.fault import show
+from wirespeed.sources.ovsdb import Row, parse_table
+from wirespeed.sources.pmd_rxq import parse_pmd_rxq_show
 
 VSCTL = ["ovs-vsctl", "--timeout=5", "--format=json"]
 APPCTL = ["ovs-appctl", "--timeout=5"]
 INTERFACE_COLUMNS = "_uuid,name,type,options,mtu,mtu_request,status,error"
 
 _PCI = re.compile(r"\b(?:([0-9a-fA-F]{4}):)?([0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])\b")
-_PMD = re.compile(r"^pmd thread numa_id ([0-9]{1,9}) core_id ([0-9]{1,9}):")
-_RXQ = re.compile(
-    r"^\s+port: (\S+)\s+queue-id:\s*([0-9]{1,9})\s+(?:\((\w+)\))?\s*pmd usage:\s*([0-9]{1,9})?"
-)
 # dpctl/show: the datapath, its counters, its ports with their types and options, their counters.
 _SHOWN = re.compile(
     r"\S+@\S+:| +(?:lookups|flows|masks|caches?|RX|TX|collisions)\b.*"
@@ -35,8 +32,6 @@ _SHOWN = re.compile(
 
 # The fact whose note tells of parts that are left out.
 _PARTS = "ovs.interfaces"
-# A row of an OVSDB table: plain values, sets as lists, maps as dicts, references as their UUID.
-Row = Mapping[str, Any]
 
 
 def read_ovs(reader: Reader) -> OvsFacts | None:
@@ -88,24 +83,10 @@ def table(reader: Reader, arguments: list[str]) -> list[Row]:
             reader.lacks("ovs", error or f"ovs-vsctl ended with {done.exit_code}")
         return []
     try:
-        table = load_json(done.stdout)
-        return [
-            dict(zip(table["headings"], map(_value, row), strict=True)) for row in table["data"]
-        ]
+        return parse_table(done.stdout)
     except (ValueError, KeyError, TypeError):
         reader.fault(" ".join(done.argv), f"is not an OVSDB table in JSON: {done.stdout[:60]!r}")
         return []
-
-
-def _value(raw: Any) -> Any:
-    match raw:
-        case ["set", list(items)]:
-            return [_value(item) for item in items]
-        case ["map", list(items)]:
-            return {str(key): str(_value(value)) for key, value in items}
-        case ["uuid", str(uuid)]:
-            return uuid
-    return raw
 
 
 def _one(value: Any) -> Any:
@@ -236,23 +217,3 @@ def _pmds(reader: Reader, shown: str) -> tuple[PmdThread, ...]:
     if shown.strip() and not threads:
         reader.lacks("ovs.pmds", f"pmd-rxq-show lists no PMD thread: {shown.strip()!r}")
     return threads
-
-
-def parse_pmd_rxq_show(shown: str) -> tuple[PmdThread, ...]:
-    """Return the PMD threads and their rxqs from `dpif-netdev/pmd-rxq-show`, sorted by core."""
-    threads: list[tuple[int, int, bool, list[Rxq]]] = []
-    for line in shown.split("\n"):
-        head, queue = _PMD.match(line), _RXQ.match(line)
-        if head:
-            threads.append((int(head[2]), int(head[1]), False, []))
-        elif threads and re.match(r"^\s+isolated\s*:\s*true", line):
-            core, node, _, queues = threads[-1]
-            threads[-1] = (core, node, True, queues)
-        elif threads and queue:
-            usage = int(queue[4]) if queue[4] else None
-            threads[-1][3].append(Rxq(queue[1], int(queue[2]), queue[3] != "disabled", usage))
-    return tuple(PmdThread(c, n, i, tuple(q)) for c, n, i, q in sorted(threads, key=_by_core))
-
-
-def _by_core(thread: tuple[int, int, bool, list[Rxq]]) -> int:
-    return thread[0]

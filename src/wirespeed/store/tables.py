@@ -2,9 +2,10 @@
 """Define the tables of the store.
 
 For runs: runs, points, trials of every attempt, and series. For a fleet: snapshots of hosts,
-imports of runs, leases and pair tests. Times are ISO 8601 in UTC. A JSON column has a model type as
-store/codec.py writes it, a trial as store/trials.py does. A changed table needs a migration in
-migrations/versions; a test compares the two.
+imports of runs, leases and pair tests. Recordings of counters have tables of their own. Times are
+ISO 8601 in UTC. A JSON column has a model type as store/codec.py writes it, a trial as
+store/trials.py does. A changed table needs a migration in migrations/versions; a test compares the
+two.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from __future__ import annotations
 from sqlalchemy import (
     JSON,
     BigInteger,
+    Boolean,
     Column,
     DateTime,
+    Float,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
@@ -168,4 +171,60 @@ PAIR_TESTS = Table(
     Column("run_id", String(80)),
     Column("error", Text),
     Column("finished_at", String(32)),
+)
+
+# Counters of a host over time. run_id: the run that it was recorded with, which may be deleted
+# alone. sparse: reads of a host without a CPU to spare, see kpi/pace.py. clock: a RecordingClock.
+RECORDINGS = Table(
+    "recordings",
+    METADATA,
+    Column("id", String(80), primary_key=True),
+    Column("host", Text, nullable=False),
+    Column("run_id", String(80)),
+    Column("started_at", String(32), nullable=False),
+    Column("finished_at", String(32)),
+    Column("rate_hz", Float, nullable=False),
+    Column("sparse", Boolean, nullable=False),
+    Column("clock", JSON, nullable=False),
+)
+
+RECORDED_SERIES = Table(
+    "recorded_series",
+    METADATA,
+    Column("recording_id", String(80), ForeignKey("recordings.id"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("source", String(120), nullable=False),
+    Column("key", String(120), nullable=False),
+    Column("labels", JSON, nullable=False),
+    Column("unit", String(40), nullable=False),
+    Column("kind", String(16), nullable=False),
+)
+
+# Reads of one source; chunk_codec.py packs series, moments, took and values. A chunk of 1 s is
+# written at once, and merged with its neighbours each minute.
+CHUNKS = Table(
+    "chunks",
+    METADATA,
+    Column("recording_id", String(80), ForeignKey("recordings.id"), primary_key=True),
+    Column("source", String(120), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("epoch", Text, nullable=False),
+    Column("begin_ns", BigInteger, nullable=False),
+    Column("end_ns", BigInteger, nullable=False),
+    Column("reads", Integer, nullable=False),
+    Column("columns", Integer, nullable=False),
+    Column("series", LargeBinary, nullable=False),
+    Column("moments", LargeBinary, nullable=False),
+    Column("took", LargeBinary, nullable=False),
+    Column("values", LargeBinary, nullable=False),
+)
+
+MARKS = Table(
+    "marks",
+    METADATA,
+    Column("recording_id", String(80), ForeignKey("recordings.id"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("at_ns", BigInteger, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("text", Text, nullable=False),
 )

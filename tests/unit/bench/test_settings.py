@@ -19,7 +19,6 @@ from tests.unit.bench.fake_host import FakeHost
 from wirespeed.bench.interface import BenchError, Part, Poller
 from wirespeed.bench.noise import cgroups
 from wirespeed.bench.noise.settings import Look, SettingsWatch, watched
-from wirespeed.bench.switch.ovs_dpdk import rpc
 from wirespeed.bench.switch.ovs_dpdk.control import Control
 from wirespeed.bench.switch.ovs_dpdk.settings import (
     counted_rules,
@@ -31,6 +30,7 @@ from wirespeed.bench.switch.ovs_dpdk.settings import (
 )
 from wirespeed.model.result.change import ABSENT, Change
 from wirespeed.remote.local import LocalRunner
+from wirespeed.sources import unixctl
 
 CPUS = frozenset({1, 2})
 
@@ -187,7 +187,8 @@ def test_settings_of_a_database_that_answers_an_error_raise_a_bench_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     refused = {"error": "unknown column", "details": "No column stp_enable in table Bridge."}
-    monkeypatch.setattr(rpc, "request", lambda *_: [{"rows": []}, refused, None, None, None, None])
+    answers = [{"rows": []}, refused, None, None, None, None]
+    monkeypatch.setattr(unixctl, "request", lambda *_: answers)
     control = Control(LocalRunner(), PurePosixPath("/nowhere"), "ws")
     with pytest.raises(BenchError, match=r"table Bridge: .*unknown column"):
         settings(control, (), "Open vSwitch")

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from tests.unit.bench.fake_host import FakeHost
 from tests.unit.bench.test_competing import status
-from wirespeed.bench.noise.scheduler import steal_by_cpu
 from wirespeed.bench.noise.tasks import TaskTimes, Wait
 from wirespeed.bench.topology.tcp import Port, TcpCable
 from wirespeed.bench.traffic.tcp.intervals import evidence, payload, spread_back, taken
 from wirespeed.bench.traffic.tcp.ports import clients_ports, server_ports, switch_ports
 from wirespeed.bench.traffic.tcp.sampler import Look, Program
 from wirespeed.model.study.tcp import Tcp, TcpDirection
+from wirespeed.sources.scheduler import steal_by_cpu
 
 MS = 1_000_000
 TENTH = 100 * MS

@@ -18,21 +18,21 @@ from wirespeed.bench.interface import Poller
 from wirespeed.bench.noise import cgroups
 from wirespeed.bench.noise.interrupts import (
     disturbances,
-    interrupts,
     since,
     with_softirq_time,
 )
-from wirespeed.bench.noise.scheduler import (
+from wirespeed.bench.threads import HostThreads
+from wirespeed.model.result.evidence import DisturbanceKind
+from wirespeed.model.result.thread_time import CpuInterrupts, ThreadTime, Throttle
+from wirespeed.remote.local import LocalRunner
+from wirespeed.sources.interrupts import read_interrupts
+from wirespeed.sources.scheduler import (
     Snapshot,
     Treatment,
     snapshot,
     softirq_by_cpu,
     time_between,
 )
-from wirespeed.bench.threads import HostThreads
-from wirespeed.model.result.evidence import DisturbanceKind
-from wirespeed.model.result.thread_time import CpuInterrupts, ThreadTime, Throttle
-from wirespeed.remote.local import LocalRunner
 
 S, MS = 1_000_000_000, 1_000_000
 RUNNING, STOPPED = "R (running)", "T (stopped)"
@@ -168,7 +168,7 @@ SOFT = """                    CPU0       CPU1
 def test_interrupts_by_cpu_are_named_by_their_source() -> None:
     quiet = FakeHost({"/proc/interrupts": HARD, "/proc/softirqs": SOFT})
     noisy = {"/proc/interrupts": HARD.replace(" 20 ", " 90020 "), "/proc/softirqs": SOFT}
-    before, after = interrupts(quiet, {1}), interrupts(FakeHost(noisy), {1})
+    before, after = read_interrupts(quiet, {1}), read_interrupts(FakeHost(noisy), {1})
     assert before == {
         (1, "interrupt 24 of ACPI:Ged"): 0,
         (1, "Local timer interrupts"): 20,

@@ -17,6 +17,7 @@ from wirespeed.bench.topology.wiring import SWITCH
 from wirespeed.model.plan.plan import Decision, VswitchPlan
 from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.study.spec import Frames, Topology
+from wirespeed.sources.pmd_stats import failed_upcalls
 
 PLAN = VswitchPlan(
     Decision((0,), ""), Decision((1,), ""), Decision((256,), ""), Decision(2, ""),
@@ -153,7 +154,7 @@ def test_each_drop_has_its_place_and_cause() -> None:
 
 
 def test_failed_upcalls_are_added_up_over_all_threads() -> None:
-    assert counters.failed_upcalls(PMD_STATS) == 5
+    assert failed_upcalls(PMD_STATS) == 5
 
 
 @pytest.mark.parametrize(("no_flow", "dropped"), [(0, 7), (5, 2), (7, 0), (9, 0)])

@@ -15,10 +15,11 @@ from tests.hosts.papers import S3
 from tests.hosts.server import runner
 from tests.hosts.vswitch import APPCTL
 from wirespeed.host.collect import collect
-from wirespeed.host.ovs import parse_pmd_rxq_show, read_ovs
+from wirespeed.host.ovs import read_ovs
 from wirespeed.host.reader import Reader
 from wirespeed.model.host.ovs_facts import OvsFacts, PmdThread, Rxq
 from wirespeed.remote.local import LocalRunner
+from wirespeed.sources.pmd_rxq import parse_pmd_rxq_show
 
 VSWITCHD = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
 

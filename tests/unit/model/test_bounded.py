@@ -15,9 +15,6 @@ from typing import Any
 import pytest
 from sqlalchemy import JSON, column, text
 
-from wirespeed.bench.interface import BenchError
-from wirespeed.bench.program.telemetry import Telemetry
-from wirespeed.bench.switch.ovs_dpdk.rpc import _read_object
 from wirespeed.document.journal_lines import read_lines, sealed
 from wirespeed.fleet.border import read_members
 from wirespeed.lab.errors import LabError
@@ -25,6 +22,9 @@ from wirespeed.lab.node import Node
 from wirespeed.model.errors import BadInput
 from wirespeed.model.input import bounded
 from wirespeed.model.input.bounded import MAX_DEPTH, BeyondBounds, load_json, load_toml
+from wirespeed.sources.errors import NoAnswer
+from wirespeed.sources.telemetry import Telemetry
+from wirespeed.sources.unixctl import _read_object
 from wirespeed.store.sqlite_file import reading_engine, writing_engine
 
 DEEP = "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1)
@@ -96,9 +96,9 @@ def test_telemetry_answer_beyond_the_bounds_is_refused(beyond: str) -> None:
     def ask(ours: socket.socket) -> Any:
         return Telemetry(SimpleNamespace(connect=lambda *_: ours), "/s").ask("/x")  # type: ignore[arg-type]
 
-    with pytest.raises(BenchError, match="no answer to /x"):
+    with pytest.raises(NoAnswer, match="no answer to /x"):
         answered(beyond[: 16 * 1024].encode(), ask)
-    with pytest.raises(BenchError, match="no JSON object"):
+    with pytest.raises(NoAnswer, match="no JSON object"):
         answered(b"[1]", ask)
     assert answered(b'{"/x": {"a": 1}}', ask) == {"a": 1}
 

@@ -13,10 +13,8 @@ from wirespeed.bench.host.host import Host
 from wirespeed.bench.host.network import inside
 from wirespeed.bench.host.process import Daemon, last_words
 from wirespeed.bench.interface import BenchError, Busy, GapLog, HopCount, Part, Poller
-from wirespeed.bench.noise.scheduler import pollers_of
 from wirespeed.bench.program import dpdk
 from wirespeed.bench.program.config import WsdpConfig
-from wirespeed.bench.program.telemetry import Telemetry
 from wirespeed.bench.topology.addresses import Header
 from wirespeed.bench.topology.wiring import SIDES
 from wirespeed.model.input.fault import Fault
@@ -24,6 +22,8 @@ from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.study.spec import Frames, VnfMode
 from wirespeed.model.study.sut import SutDescription
 from wirespeed.remote.interface import Process
+from wirespeed.sources.scheduler import pollers_of
+from wirespeed.sources.telemetry import Telemetry
 
 # Without a terminal, testpmd keeps running only if it prints statistics periodically. DPDK 24.11
 # rejects a period of 65535 s.

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from wirespeed.model.cpuset import parse_list
 from wirespeed.model.result.observation import Competitor
 from wirespeed.remote.interface import Runner
+from wirespeed.sources.scheduler import allowed_cpus
 
 _TICKS_PER_S = 100  # USER_HZ
 _NAMED = 3
@@ -186,11 +186,3 @@ def _may_run_on(runner: Runner, pids: Collection[int], cpus: Collection[int]) ->
         for path, pid in statuses.items()
         if not isinstance(text := found[path], str) or not allowed_cpus(text).isdisjoint(cpus)
     )
-
-
-def allowed_cpus(status: str) -> set[int]:
-    """Return the CPUs that a process may use, from its status (proc_pid_status(5))."""
-    for line in status.splitlines():
-        if line.startswith("Cpus_allowed_list:"):
-            return set(parse_list(line.partition(":")[2].strip()))
-    return set()

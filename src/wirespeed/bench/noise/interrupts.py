@@ -1,37 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Count the interrupts of each CPU by source: devices, timers, other CPUs and softirqs.
-
-The sources are /proc/interrupts and /proc/softirqs (proc(5)). Their columns are the online CPUs.
-"""
+"""Compare two counts of the interrupts of each CPU, and name those that disturb a trial."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from wirespeed.bench.noise.scheduler import TICK_NS, Snapshot
 from wirespeed.model.result.evidence import Disturbance, DisturbanceKind, Source
 from wirespeed.model.result.thread_time import CpuInterrupts
-from wirespeed.remote.interface import Runner
+from wirespeed.sources.interrupts import SOFTIRQ, Counts
+from wirespeed.sources.scheduler import TICK_NS, Snapshot
 
-_HARD, _SOFT = "/proc/interrupts", "/proc/softirqs"
-_SOFTIRQ = "softirq "
 # Ticks; the kernel samples time per tick, so fewer are chance.
 _TICKS = 5
-Counts = Mapping[tuple[int, str], int]
-
-
-def interrupts(runner: Runner, cpus: Collection[int]) -> Counts:
-    """Return the interrupts since boot by CPU and source; empty if the kernel reports none."""
-    files = runner.read_many((_HARD, _SOFT))
-    found: dict[tuple[int, str], int] = {}
-    for path, prefix in ((_HARD, ""), (_SOFT, _SOFTIRQ)):
-        if isinstance(text := files[path], str):
-            for cpu, source, count in _rows(text):
-                if cpu in cpus:
-                    key = cpu, prefix + source
-                    found[key] = found.get(key, 0) + count
-    return found
 
 
 def since(
@@ -71,7 +52,7 @@ def with_softirq_time(
     elapsed_ns = after.at_ns - before.at_ns
     for cpu, ns in after.softirq_ns.items():
         taken_ns = ns - before.softirq_ns.get(cpu, 0)
-        of_it = [i for i, e in enumerate(found) if e.cpu == cpu and e.source.startswith(_SOFTIRQ)]
+        of_it = [i for i, e in enumerate(found) if e.cpu == cpu and e.source.startswith(SOFTIRQ)]
         if of_it and taken_ns >= _TICKS * TICK_NS:
             most = max(of_it, key=lambda i: found[i].count)
             found[most] = replace(found[most], time_share=min(1.0, taken_ns / elapsed_ns))
@@ -80,24 +61,4 @@ def with_softirq_time(
 
 def without_softirqs(seen: Iterable[CpuInterrupts]) -> tuple[CpuInterrupts, ...]:
     """Exclude softirqs, which are the bench's own work if the kernel carries its frames."""
-    return tuple(each for each in seen if not each.source.startswith(_SOFTIRQ))
-
-
-def _rows(text: str) -> Iterator[tuple[int, str, int]]:
-    heading, *lines = text.splitlines()
-    cpus = [int(word.removeprefix("CPU")) for word in heading.split()]
-    for line in lines:
-        label, _, rest = line.partition(":")
-        words = rest.split()
-        counts = words[: len(cpus)]
-        if len(counts) < len(cpus) or not all(word.isdigit() for word in counts):
-            continue  # ERR and MIS are counts of the whole host.
-        source = _source(label.strip(), words[len(cpus) :])
-        yield from ((cpu, source, int(n)) for cpu, n in zip(cpus, counts, strict=True))
-
-
-def _source(label: str, words: list[str]) -> str:
-    """Return the device handler's name, the kernel's text for other interrupts, or the softirq."""
-    if not words:
-        return label
-    return f"interrupt {label} of {words[-1]}" if label.isdigit() else " ".join(words)
+    return tuple(each for each in seen if not each.source.startswith(SOFTIRQ))

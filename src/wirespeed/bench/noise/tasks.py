@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from wirespeed.bench.noise.competing import SERVES, allowed_cpus
+from wirespeed.bench.noise.competing import SERVES
 from wirespeed.remote.interface import Runner
+from wirespeed.sources.scheduler import allowed_cpus
 
 _ALL = "/proc/[0-9]*/task/[0-9]*/schedstat"
 _COMPETES = ""

@@ -17,9 +17,10 @@ from wirespeed.bench.interface import BenchError, Busy, GapLog, Poller
 from wirespeed.bench.noise.poll_gaps import read_gap_logs
 from wirespeed.bench.program import dpdk
 from wirespeed.bench.program.config import RING_DEVICES, WsdpConfig
-from wirespeed.bench.program.telemetry import Telemetry
 from wirespeed.model.cpus import CpuPlacement
 from wirespeed.remote.interface import Process
+from wirespeed.sources.errors import NoAnswer
+from wirespeed.sources.telemetry import Telemetry
 
 WSDP = Program(
     "wsdp", Path(__file__).parents[4] / "build" / "dataplane" / "wsdp", made_by="make setup"
@@ -71,7 +72,7 @@ class Wsdp:
             raise BenchError(f"{self.name} was asked for {command} before it was ready")
         try:
             return self._telemetry.ask(f"/wirespeed/{command}")
-        except BenchError as fault:
+        except NoAnswer as fault:
             raise BenchError(self.ended() or str(fault)) from fault
 
     def export(self, command: str) -> str:

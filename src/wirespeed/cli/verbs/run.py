@@ -6,7 +6,7 @@ from __future__ import annotations
 import json as json_text
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -30,6 +30,7 @@ from wirespeed.cli.show.detail import Detail, detail_of
 from wirespeed.cli.show.progress import watching
 from wirespeed.cli.show.show import Files, print_results, results_console
 from wirespeed.cli.typed import RunOptions, typed
+from wirespeed.cli.verbs.run_recording import polling_cpus, recording
 from wirespeed.model.errors import BadInput
 from wirespeed.model.study.study import Point, Study
 from wirespeed.report.json.document import document
@@ -108,6 +109,13 @@ def run(
             help="Testbed file (TOML): the hosts that the study's table `hosts` names.",
         ),
     ] = None,
+    kpi: Annotated[
+        bool,
+        typer.Option(
+            "--kpi/--no-kpi",
+            help="Record this host's counters next to the run (`wirespeed kpi`). Default: no.",
+        ),
+    ] = False,
     fence: Annotated[
         int | None,
         typer.Option(
@@ -146,9 +154,11 @@ def run(
             wanted = [
                 p for p in loaded.points if lacking(p.needs, rig.facts, rig.lab_hosts) is None
             ]
-            for workload in {point.id: point.workload for point in wanted}.values():
-                # Report what the hosts cannot do before anything is measured.
+            # Report what the hosts cannot do before anything is measured.
+            plans = [
                 rig.plan(workload)
+                for workload in {point.id: point.workload for point in wanted}.values()
+            ]
             writer = (
                 RunWriter.start(opened, loaded, origin)
                 if begun is None
@@ -156,12 +166,17 @@ def run(
             )
             options = RunOptions(
                 lab, fence, store, html, junit, json, quiet, verbose, require_grade,
-                require_placement, asked,
+                require_placement, asked, kpi,
             )  # fmt: skip
             with held(opened, writer.run_id), _kept(writer, options, new=begun is None):
                 if detail is not Detail.QUIET:
                     _announce(loaded, wanted, writer)
-                with watching(loaded, writer.run_id, detail) as watcher:
+                polled = frozenset[int]().union(*map(polling_cpus, plans))
+                with ExitStack() as stack:
+                    watcher = stack.enter_context(watching(loaded, writer.run_id, detail))
+                    if kpi:
+                        beside = recording(watcher, writer.run_id, polled, store)
+                        watcher = stack.enter_context(beside)
                     run_study(loaded, writer, rig, watcher)
         record = read_run(opened, writer.run_id, series=html is not None)
     judged = judge(record, needed.thresholds)

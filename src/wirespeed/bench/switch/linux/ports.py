@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from wirespeed.bench.interface import Poller, UnstartedPart
-from wirespeed.bench.noise.scheduler import kernel_threads
 from wirespeed.bench.switch.interface import SwitchSetup
 from wirespeed.bench.switch.linux.settings import settings
 from wirespeed.bench.switch.veth.cables import make_cables
 from wirespeed.bench.switch.veth.counters import InterfaceCount, read_links
 from wirespeed.model.cpuset import format_mask
+from wirespeed.sources.scheduler import kernel_threads
 
 
 class KernelForwarding(UnstartedPart):

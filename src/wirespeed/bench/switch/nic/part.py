@@ -16,11 +16,11 @@ from pathlib import PurePosixPath
 from wirespeed.bench.host.vf_changes import pf_interface, vf_entries
 from wirespeed.bench.interface import BenchError, HopCount, UnstartedPart
 from wirespeed.bench.program import dpdk
-from wirespeed.bench.program.telemetry import Telemetry
 from wirespeed.bench.switch.nic.carried_out import carried_out, is_emulated
 from wirespeed.bench.switch.nic.counters import Link, VfCount, between, hop, lost, vf_count
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.pci import SYS_PCI, driver_of
+from wirespeed.sources.telemetry import Telemetry
 
 # Frames may still be in flight: a gap counts once it no longer changes.
 _SETTLE_S, _AGAIN_S = 0.2, 0.005

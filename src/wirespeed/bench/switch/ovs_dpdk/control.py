@@ -6,13 +6,16 @@ OVS tools fall back to the system's instance where a path is missing, so every p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from wirespeed.bench.switch.ovs_dpdk import rpc
+from wirespeed.bench.interface import BenchError
 from wirespeed.model.input.bounded import load_json
 from wirespeed.remote.interface import Runner
+from wirespeed.sources import unixctl
+from wirespeed.sources.errors import NoAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,5 +68,18 @@ class Control:
         return self.runner.run(argv, stdin=stdin, env=self.environment).stdout
 
     def ask(self, command: str, *params: str) -> str:
-        """Return ovs-vswitchd's answer to a command that ovs-appctl would send."""
-        return rpc.call(self.runner, self.daemon, command, *params)
+        """Return ovs-vswitchd's answer to a command that ovs-appctl would send.
+
+        Raises BenchError.
+        """
+        return str(self._request(self.daemon, command, params))
+
+    def transact(self, *operations: object) -> Any:
+        """Return the database's answers to operations (RFC 7047, 4.1.3). Raises BenchError."""
+        return self._request(str(self.run_dir / "db.sock"), "transact", operations)
+
+    def _request(self, path: str, method: str, params: Sequence[object]) -> Any:
+        try:
+            return unixctl.request(self.runner, path, method, params)
+        except NoAnswer as fault:
+            raise BenchError(fault.what) from fault

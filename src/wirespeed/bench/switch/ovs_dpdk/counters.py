@@ -17,6 +17,8 @@ from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
 from wirespeed.bench.switch.ovs_dpdk.veths import VethCount
 from wirespeed.bench.topology.wiring import PARTNER
 from wirespeed.model.result.hop_counts import INGRESS, Counted, DropCause
+from wirespeed.sources import coverage
+from wirespeed.sources.pmd_stats import cycles_by_core, upcalls
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,42 +65,26 @@ def _number(text: str) -> int:
     return 0 if text == "?" else int(text)
 
 
-_FAILED_UPCALLS = re.compile(r"miss with failed upcall: (\d+)")
-
-
-def failed_upcalls(shown: str) -> int:
-    """Return the frames whose upcall failed, from pmd-stats-show.
-
-    Most are dropped. Frames whose flow could not be installed are forwarded (ENOSPC,
-    handle_packet_upcall in lib/dpif-netdev.c).
-    """
-    return sum(int(n) for n in _FAILED_UPCALLS.findall(shown))
-
-
-_UPCALLS = re.compile(r"miss with (?:success|failed) upcall: (\d+)")
-# coverage/show omits a counter that was never raised (lib/coverage.c).
-_FLOWS_DELETED = re.compile(r"^dpif_flow_del\s.*total: (\d+)", re.MULTILINE)
-
-
-def events(hop: str, pmd_stats: str, coverage: str) -> Mapping[tuple[str, Counted], int]:
+def events(hop: str, pmd_stats: str, coverage_shown: str) -> Mapping[tuple[str, Counted], int]:
     """Return upcalls and deleted datapath flows.
 
     Upcalls, including those of the main thread, come from pmd-stats-show; deleted flows from
     coverage/show.
     """
+    deleted = coverage.totals(coverage_shown).get("dpif_flow_del", 0)
     return {
-        (hop, Counted.UPCALLS): sum(int(n) for n in _UPCALLS.findall(pmd_stats)),
-        (hop, Counted.FLOWS_DELETED): sum(int(n) for n in _FLOWS_DELETED.findall(coverage)),
+        (hop, Counted.UPCALLS): upcalls(pmd_stats),
+        (hop, Counted.FLOWS_DELETED): deleted,
     }
 
 
-_DROPPED = re.compile(r"^((?:datapath_drop|drop_action)_\w+)\s.*total: (\d+)", re.MULTILINE)
+_DROPS = ("datapath_drop_", "drop_action_")
 _METER = "datapath_drop_meter"
 # Failed upcalls, which are counted elsewhere.
 _KNOWN = frozenset({"datapath_drop_upcall_error"})
 
 
-def dropped_by_datapath(hop: str, coverage: str) -> Mapping[tuple[str, DropCause], int]:
+def dropped_by_datapath(hop: str, coverage_shown: str) -> Mapping[tuple[str, DropCause], int]:
     """Return frames that Open vSwitch reports as dropped, from coverage/show.
 
     Frames dropped by meters count at the hop, each other reason at a place of its own name. Threads
@@ -106,27 +92,18 @@ def dropped_by_datapath(hop: str, coverage: str) -> Mapping[tuple[str, DropCause
     (drop_action_of_pipeline).
     """
     return {
-        (hop, DropCause.METER) if name == _METER else (f"{hop}:{name}", DropCause.DATAPATH): int(n)
-        for name, n in _DROPPED.findall(coverage)
-        if name not in _KNOWN
+        (hop, DropCause.METER) if name == _METER else (f"{hop}:{name}", DropCause.DATAPATH): n
+        for name, n in coverage.totals(coverage_shown).items()
+        if name.startswith(_DROPS) and name not in _KNOWN
     }
 
 
-_THREAD = re.compile(r"^pmd thread .*core_id (?P<core>\d+):$(?P<rest>(?:\n\s+.*)*)", re.MULTILINE)
-_CYCLES = re.compile(r"(idle|processing) cycles: (\d+)")
-
-
 def busy_by_core(shown: str) -> Mapping[int, Busy]:
-    """Return the cycles of each CPU's PMD thread, from pmd-stats-show.
-
-    Sleep is neither idle nor processing time there.
-    """
-    found = {}
-    for thread in _THREAD.finditer(shown):
-        cycles = {kind: int(count) for kind, count in _CYCLES.findall(thread["rest"])}
-        busy = cycles.get("processing", 0)
-        found[int(thread["core"])] = Busy(busy, busy + cycles.get("idle", 0), awake=True)
-    return found
+    """Return the cycles of each CPU's PMD thread, from pmd-stats-show."""
+    return {
+        core: Busy(processing, processing + idle, awake=True)
+        for core, (processing, idle) in cycles_by_core(shown).items()
+    }
 
 
 def _tx_causes(hop: str, port: SwitchPort) -> Mapping[str, tuple[str, DropCause]]:

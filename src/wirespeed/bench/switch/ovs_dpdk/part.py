@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 
 from wirespeed.bench.host.process import last_words
 from wirespeed.bench.interface import BenchError, Busy, GapLog, HopCount, Poller
-from wirespeed.bench.noise.scheduler import Thread, on_cpu_ns, pollers_of
 from wirespeed.bench.switch.interface import SwitchSetup
 from wirespeed.bench.switch.ovs_dpdk import counters, factors, settings
 from wirespeed.bench.switch.ovs_dpdk.bonds import Bond, not_ready
@@ -24,6 +23,7 @@ from wirespeed.bench.switch.ovs_dpdk.programs import Programs
 from wirespeed.bench.switch.ovs_dpdk.reading import CounterReader
 from wirespeed.bench.switch.ovs_dpdk.veths import veth_counts
 from wirespeed.remote.interface import Process
+from wirespeed.sources.scheduler import Thread, on_cpu_ns, pollers_of
 
 
 class OvsDpdk:

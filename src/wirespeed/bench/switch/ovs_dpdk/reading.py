@@ -15,6 +15,7 @@ from wirespeed.bench.switch.ovs_dpdk.instance import Instance
 from wirespeed.bench.switch.ovs_dpdk.settings import counted_rules
 from wirespeed.bench.switch.ovs_dpdk.veths import VethCount
 from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.sources.pmd_stats import failed_upcalls
 
 # Open vSwitch updates the packet counts of rules about once a second.
 _SETTLE_S = 3.0
@@ -105,7 +106,7 @@ class CounterReader:
         answers = counters.Answers(
             counters.parse_ports(dump),
             self._unmatched,
-            counters.failed_upcalls(pmd_stats),
+            failed_upcalls(pmd_stats),
             counters.events(self._hop, pmd_stats, self._control.ask("coverage/show")),
             pdus,
             self._veths(),

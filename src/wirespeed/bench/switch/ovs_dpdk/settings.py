@@ -13,7 +13,6 @@ from itertools import zip_longest
 from typing import Any
 
 from wirespeed.bench.interface import BenchError
-from wirespeed.bench.switch.ovs_dpdk import rpc
 from wirespeed.bench.switch.ovs_dpdk.control import Control
 
 _TABLES = (
@@ -88,10 +87,7 @@ def queues(shown: str) -> Iterator[tuple[str, str]]:
 
 def _rows(control: Control) -> Iterator[tuple[str, str]]:
     operations = [{"op": "select", "table": table, "where": []} for table in _TABLES]
-    answers = rpc.request(
-        control.runner, control.database.removeprefix("unix:"), "transact",
-        ["Open_vSwitch", *operations],
-    )  # fmt: skip
+    answers = control.transact("Open_vSwitch", *operations)
     tables = {}
     # An operation that fails ends the transaction: its answer is an error, and none follows.
     for table, answer in zip_longest(_TABLES, answers):

@@ -11,11 +11,11 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from wirespeed.bench.noise.scheduler import steal_by_cpu
 from wirespeed.bench.noise.tasks import TaskTimes, Wait
 from wirespeed.bench.traffic.tcp.ports import PortCounters
 from wirespeed.model.study.tcp import TcpDirection
 from wirespeed.remote.interface import Runner
+from wirespeed.sources.scheduler import steal_by_cpu
 
 _STAT = "/proc/stat"
 

@@ -8,20 +8,30 @@ import socket
 from collections.abc import Sequence
 from typing import Any
 
-from wirespeed.bench.interface import BenchError
 from wirespeed.model.input.bounded import BeyondBounds, load_json
 from wirespeed.remote.interface import Connection, Runner
+from wirespeed.sources.errors import NoAnswer, Refused
 
 _TIMEOUT_S = 10.0
 
 
-def call(runner: Runner, path: str, method: str, *params: str) -> str:
-    """Return the text that the command answers. Raises BenchError on an error or without answer."""
-    return str(request(runner, path, method, params))
+def call(
+    runner: Runner, path: str, method: str, *params: str, timeout_s: float = _TIMEOUT_S
+) -> str:
+    """Return the text that the command answers. Raises NoAnswer on an error or without answer."""
+    return str(request(runner, path, method, params, timeout_s))
 
 
-def request(runner: Runner, path: str, method: str, params: Sequence[object]) -> Any:
-    """Return the result of a method of daemon or database (RFC 7047). Raises BenchError.
+def request(
+    runner: Runner,
+    path: str,
+    method: str,
+    params: Sequence[object],
+    timeout_s: float = _TIMEOUT_S,
+) -> Any:
+    """Return the result of a method of daemon or database (RFC 7047). Raises NoAnswer.
+
+    timeout_s: longest wait for each piece of the answer.
 
     This opens a socket instead of running `ovs-appctl`: starting a program takes longer than the
     answer, and a trial waits for several.
@@ -29,14 +39,14 @@ def request(runner: Runner, path: str, method: str, params: Sequence[object]) ->
     text = json.dumps({"id": 0, "method": method, "params": list(params)})
     try:
         with runner.connect(path, socket.SOCK_STREAM) as connection:
-            connection.settimeout(_TIMEOUT_S)
+            connection.settimeout(timeout_s)
             connection.sendall(text.encode())
             reply = _read_object(connection)
     except OSError as fault:
-        raise BenchError(f"Open vSwitch does not answer `{method}` on {path}: {fault}") from fault
+        raise NoAnswer(f"Open vSwitch does not answer `{method}` on {path}: {fault}") from fault
     if reply.get("error") is not None:
         asked = " ".join(map(str, (method, *params)))
-        raise BenchError(f"Open vSwitch refused `{asked}`: {reply['error']}")
+        raise Refused(f"Open vSwitch refused `{asked}`: {reply['error']}")
     return reply["result"]
 
 

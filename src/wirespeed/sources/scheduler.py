@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from wirespeed.model.cpuset import parse_list
 from wirespeed.model.result.thread_time import ThreadTime
 from wirespeed.remote.interface import Runner
 
@@ -46,13 +47,28 @@ class Treatment:
 
 def pollers_of(runner: Runner, pid: int) -> tuple[Thread, ...]:
     """Return the polling threads of a process, sorted by name."""
-    found = runner.read_many(runner.glob(f"/proc/{pid}/task/*/comm"))
-    threads = (
-        Thread(int(path.split("/")[-2]), text.strip())
-        for path, text in found.items()
-        if isinstance(text, str) and _POLLERS.search(text)
+    found = _polling(runner, f"/proc/{pid}/task/*/comm")
+    return tuple(sorted((thread for _, thread in found), key=lambda thread: thread.name))
+
+
+def all_pollers(runner: Runner) -> tuple[tuple[str, Thread], ...]:
+    """Return the name of the program and the thread, for every polling thread of the host."""
+    found = _polling(runner, "/proc/[0-9]*/task/[0-9]*/comm")
+    programs = runner.read_many([f"/proc/{pid}/comm" for pid in {pid for pid, _ in found}])
+    named = (
+        (programs[f"/proc/{pid}/comm"], thread)
+        for pid, thread in sorted(found, key=lambda each: (each[0], each[1].name))
     )
-    return tuple(sorted(threads, key=lambda thread: thread.name))
+    return tuple((name.strip(), thread) for name, thread in named if isinstance(name, str))
+
+
+def _polling(runner: Runner, pattern: str) -> list[tuple[int, Thread]]:
+    """Return the process and the thread, for each polling thread whose comm matches."""
+    return [
+        (int(path.split("/")[2]), Thread(int(path.split("/")[-2]), text.strip()))
+        for path, text in runner.read_many(runner.glob(pattern)).items()
+        if isinstance(text, str) and _POLLERS.search(text)
+    ]
 
 
 def kernel_threads(runner: Runner, names: Collection[str]) -> tuple[Thread, ...]:
@@ -85,20 +101,36 @@ class Snapshot:
 
 def snapshot(runner: Runner, tids: Collection[int], cpus: Collection[int]) -> Snapshot:
     """Read these threads and CPUs in one pass. Raises OSError if a thread has ended."""
-    paths = [f"/proc/{tid}/task/{tid}/{name}" for tid in tids for name in _FILES]
-    found: dict[str, str] = {}
     at_ns = time.monotonic_ns()
-    for path, text in runner.read_many([*paths, _STAT]).items():
+    found = _read_all(runner, [*_paths(tids), _STAT])
+    stolen = steal_by_cpu(found[_STAT])
+    steal_ns = sum(stolen.get(cpu, 0) for cpu in cpus)
+    return Snapshot(_treatments(found, tids), steal_ns, at_ns, softirq_by_cpu(found[_STAT]))
+
+
+def treatments(runner: Runner, tids: Collection[int]) -> Mapping[int, Treatment]:
+    """Read these threads in one pass. Raises OSError if a thread has ended."""
+    return _treatments(_read_all(runner, _paths(tids)), tids)
+
+
+def _paths(tids: Collection[int]) -> list[str]:
+    return [f"/proc/{tid}/task/{tid}/{name}" for tid in tids for name in _FILES]
+
+
+def _read_all(runner: Runner, paths: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for path, text in runner.read_many(paths).items():
         if isinstance(text, OSError):
             raise text
         found[path] = text
-    stolen = steal_by_cpu(found[_STAT])
-    threads = {
+    return found
+
+
+def _treatments(found: Mapping[str, str], tids: Collection[int]) -> Mapping[int, Treatment]:
+    return {
         tid: _treatment(*(found[f"/proc/{tid}/task/{tid}/{name}"] for name in _FILES))
         for tid in tids
     }
-    steal_ns = sum(stolen.get(cpu, 0) for cpu in cpus)
-    return Snapshot(threads, steal_ns, at_ns, softirq_by_cpu(found[_STAT]))
 
 
 _STATUS = re.compile(r"^(\w+):\s*(.*?)\s*$", re.MULTILINE)
@@ -150,5 +182,29 @@ def softirq_by_cpu(stat: str) -> dict[int, int]:
 
 
 def _time_by_cpu(stat: str, column: int) -> dict[int, int]:
-    lines = (re.match(r"cpu(\d+)((?:\s+\d+){8})", line) for line in stat.splitlines())
-    return {int(found[1]): int(found[2].split()[column]) * TICK_NS for found in lines if found}
+    return {cpu: columns[column] for cpu, columns in times_by_cpu(stat).items()}
+
+
+_CPU_LINE = re.compile(r"cpu(\d+)((?:\s+\d+){8})")
+
+
+def times_by_cpu(stat: str) -> dict[int, tuple[int, ...]]:
+    """Return the first eight columns of each CPU in ns (proc_stat(5)).
+
+    stat: content of /proc/stat; the lines of CPUs begin it.
+    """
+    found: dict[int, tuple[int, ...]] = {}
+    for line in stat.splitlines():
+        if not line.startswith("cpu"):
+            break
+        if match := _CPU_LINE.match(line):
+            found[int(match[1])] = tuple(int(ticks) * TICK_NS for ticks in match[2].split())
+    return found
+
+
+def allowed_cpus(status: str) -> set[int]:
+    """Return the CPUs that a process may use, from its status (proc_pid_status(5))."""
+    for line in status.splitlines():
+        if line.startswith("Cpus_allowed_list:"):
+            return set(parse_list(line.partition(":")[2].strip()))
+    return set()

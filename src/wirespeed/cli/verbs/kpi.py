@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Record, list, mark and export the counters of hosts (`wirespeed kpi`)."""
+
+from __future__ import annotations
+
+import json as json_text
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from wirespeed.cli.command_kinds import VerbGroup
+from wirespeed.cli.console import plain_console, print_json, print_line
+from wirespeed.cli.input.amounts import duration_s, size_octets
+from wirespeed.cli.input.options import JsonOption, StoreOption
+from wirespeed.cli.typed import typed
+from wirespeed.cli.verbs.kpi_export import export
+from wirespeed.cli.verbs.kpi_exporter import exporter
+from wirespeed.cli.verbs.kpi_record import record
+from wirespeed.cli.verbs.kpi_recorder import read_clock
+from wirespeed.model.errors import BadInput
+from wirespeed.model.result.recording import Mark, MarkKind
+from wirespeed.model.words import counted
+from wirespeed.remote.local import LocalRunner
+from wirespeed.store import recordings
+from wirespeed.store.recordings import RecordingSummary
+from wirespeed.store.store import Store, open_to_read
+
+app = VerbGroup(
+    help="Record the counters of hosts with every run; export them to CSV and Prometheus."
+)
+app.command("record")(record)
+app.command("export")(export)
+app.command("exporter")(exporter)
+
+_TEXT_MAX = 500
+
+RecordingArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="RECORDING", help='Id of a recording (`wirespeed kpi list`), or "latest".'
+    ),
+]
+
+
+@app.command("list")
+def show_list(*, json: JsonOption = False, store: StoreOption = None) -> None:
+    """List the recordings in the store, newest first."""
+    with open_to_read(store) as opened:
+        found = recordings.list_recordings(opened)
+        where = opened.url
+    if json:
+        print_json(json_text.dumps([asdict(each) for each in found], indent=2))
+    elif found:
+        _print_list(found)
+    else:
+        print_line(
+            f"No recording yet in {where}. Make one: "
+            f"`{typed('kpi', 'record', **{'for': '10s'}, store=store)}`."
+        )
+
+
+@app.command("show")
+def show(
+    recording: RecordingArgument = recordings.LATEST,
+    *,
+    json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Show a recording: its sources with their series and reads, and its marks."""
+    with open_to_read(store) as opened:
+        found = recordings.recording_of(opened, recording)
+        series = recordings.series_of(opened, found.id)
+        marks = recordings.marks_of(opened, found.id)
+    if json:
+        document = {
+            **asdict(found),
+            "series_list": [asdict(each) for each in series],
+            "marks": [asdict(each) for each in marks],
+        }
+        print_json(json_text.dumps(document, indent=2))
+        return
+    print_line(_headline(found))
+    sources = sorted({each.source for each in series})
+    for source in sources:
+        number = sum(each.source == source for each in series)
+        print_line(f"  {source}: {number} series")
+    for mark in marks:
+        at_s = (mark.at_ns - found.clock.monotonic_ns) / 1e9
+        print_line(f"  {at_s:+.3f} s  {mark.kind}: {mark.text}")
+
+
+@app.command("mark")
+def mark(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help='E.g. "changed txqs".')],
+    recording: RecordingArgument = recordings.LATEST,
+    *,
+    store: StoreOption = None,
+) -> None:
+    """Mark this moment in a recording that is being written on this machine, or any other one."""
+    if not text.strip() or len(text) > _TEXT_MAX:
+        raise BadInput(
+            f"mark of {len(text)} characters: not within 1 and {_TEXT_MAX}", "Shorten it."
+        )
+    with Store(store, exists=True) as opened:
+        found = recordings.recording_of(opened, recording)
+        recordings.mark(opened, found.id, Mark(_now(found), MarkKind.USER, text))
+    print_line(f"Marked in {found.id}: {text}")
+
+
+@app.command("clean")
+def clean(
+    *,
+    keep: Annotated[
+        str | None, typer.Option("--keep", metavar="TIME", help="Delete older ones, e.g. 30d.")
+    ] = None,
+    size: Annotated[
+        str | None,
+        typer.Option("--size", metavar="SIZE", help="Delete the oldest beyond it, e.g. 20G."),
+    ] = None,
+    recording: Annotated[
+        str | None, typer.Option("--recording", metavar="RECORDING", help="Delete this one.")
+    ] = None,
+    store: StoreOption = None,
+) -> None:
+    """Delete recordings by age, by total size, or by id. Runs stay."""
+    if keep is None and size is None and recording is None:
+        raise BadInput("kpi clean: says not what to delete", "Give --keep, --size or --recording.")
+    with Store(store, exists=True) as opened:
+        if recording is not None:
+            chosen = [recording]
+        else:
+            found = recordings.list_recordings(opened)
+            chosen = [each.id for each in _beyond(found, keep, size)]
+        for each in chosen:
+            recordings.delete_recording(opened, each)
+    print_line(f"{counted(len(chosen), 'recording')} deleted.")
+
+
+def _beyond(
+    found: Sequence[RecordingSummary], keep: str | None, size: str | None
+) -> list[RecordingSummary]:
+    """Return the finished recordings that are too old, or beyond the size; found: newest first."""
+    oldest_s = None if keep is None else duration_s("--keep", keep)
+    most = None if size is None else size_octets("--size", size)
+    now, total, chosen = datetime.now(UTC), 0, []
+    for each in found:
+        total += each.octets
+        age_s = (now - datetime.fromisoformat(each.started_at)).total_seconds()
+        old = oldest_s is not None and age_s > oldest_s
+        if old or (most is not None and total > most):
+            chosen.append(each)
+    return chosen
+
+
+def _now(found: RecordingSummary) -> int:
+    """Return this moment by the recording's clock: by the wall clock on another boot or machine."""
+    here = read_clock(LocalRunner())
+    if here.boot == found.clock.boot:
+        return here.monotonic_ns
+    return time.time_ns() - found.clock.realtime_ns + found.clock.monotonic_ns
+
+
+def _print_list(found: Sequence[RecordingSummary]) -> None:
+    table = Table("id", "host", "begun", "length", "series", "samples", "octets/sample", "run")
+    for each in found:
+        length_s = max(0, each.end_ns - each.begin_ns) / 1e9
+        ratio = f"{each.octets / each.samples:.2f}" if each.samples else "-"
+        table.add_row(
+            each.id, each.host, each.started_at[:19], f"{length_s:.1f} s", str(each.series),
+            str(each.samples), ratio, each.run_id or "",
+        )  # fmt: skip
+    plain_console().print(table)
+
+
+def _headline(found: RecordingSummary) -> str:
+    length_s = max(0, found.end_ns - found.begin_ns) / 1e9
+    state = "" if found.finished_at else "; not ended, or its recorder was killed"
+    return (
+        f"{found.id}: {found.host}, {found.started_at}, {length_s:.1f} s, {found.rate_hz:g} Hz, "
+        f"{found.series} series, {found.samples} samples in {found.octets} octets{state}"
+    )

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wirespeed kpi exporter: serve this host's counters to Prometheus."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import threading
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from prometheus_client import CollectorRegistry, start_http_server
+
+from wirespeed.cli.console import print_line
+from wirespeed.cli.input.plan_source import named_plan
+from wirespeed.cli.verbs.kpi_plan_check import PlanCheck
+from wirespeed.kpi.collectors.registry import collectors
+from wirespeed.kpi.exposition import Exposition, Names
+from wirespeed.model.errors import BadInput
+from wirespeed.remote.local import LocalRunner
+
+
+def exporter(
+    *,
+    listen: Annotated[
+        str,
+        typer.Option("--listen", metavar="ADDRESS:PORT", help="Port 0 takes a free one."),
+    ] = "127.0.0.1:9811",
+    names: Annotated[
+        Names,
+        typer.Option(
+            "--names", help="Names of the series; those of another exporter, for its dashboards."
+        ),
+    ] = Names.OWN,
+    collector: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--collector",
+            metavar="NAME",
+            help="Read this collector alone. Repeatable. Default: all.",
+        ),
+    ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            "--plan",
+            metavar="FILE",
+            help="Also count settings of this host that differ from this plan (JSON).",
+        ),
+    ] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="Allow an address that others can reach.")
+    ] = False,
+) -> None:
+    """Serve /metrics to Prometheus until Ctrl-C. Counters are read at each scrape."""
+    chosen = collectors(collector or ())
+    address, port = _address(listen, public=public)
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Exposition(LocalRunner(), chosen, names))
+    if plan is not None:
+        registry.register(PlanCheck(named_plan(plan)))
+    try:
+        server, _ = start_http_server(port, str(address), registry)
+    except OSError as fault:
+        raise BadInput(
+            f"--listen {listen}: cannot be used: {fault.strerror}", "Name another address or port."
+        ) from fault
+    shown = f"[{address}]" if address.version == 6 else str(address)
+    print_line(f"Serving http://{shown}:{server.server_port}/metrics", stderr=True)
+    try:
+        threading.Event().wait()
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def _address(
+    listen: str, *, public: bool
+) -> tuple[ipaddress.IPv4Address | ipaddress.IPv6Address, int]:
+    """Return address and port. Raises BadInput, also for an address that is not loopback."""
+    host, _, port = listen.rpartition(":")
+    try:
+        address = ipaddress.ip_address(socket.gethostbyname(host) if host == "localhost" else
+                                       host.strip("[]"))  # fmt: skip
+        number = int(port)
+        if not 0 <= number <= 65535:
+            raise ValueError(port)
+    except (ValueError, OSError) as fault:
+        raise BadInput(
+            f"--listen {listen}: not an address and a port", "E.g. --listen 127.0.0.1:9811."
+        ) from fault
+    if not address.is_loopback and not public:
+        raise BadInput(
+            f"--listen {listen}: others can reach this address",
+            "Give --public to allow that; the exporter asks nobody for a password.",
+        )
+    return address, number

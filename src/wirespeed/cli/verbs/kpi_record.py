@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wirespeed kpi record: keep a host's counters."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Annotated
+
+import typer
+
+from wirespeed.cli.console import print_line
+from wirespeed.cli.input.amounts import duration_s
+from wirespeed.cli.input.options import StoreOption
+from wirespeed.cli.typed import typed
+from wirespeed.cli.verbs.kpi_recorder import HostRecorder
+from wirespeed.kpi.collectors.registry import collectors
+from wirespeed.kpi.pace import checked_rate
+from wirespeed.model.cpuset import parse_list
+from wirespeed.model.input.bounded import load_json
+from wirespeed.model.result.recording import Mark, MarkKind
+from wirespeed.remote.interface import LOCALHOST
+from wirespeed.store.store import Store
+
+_WAKE_S = 0.25
+
+CollectorOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--collector", metavar="NAME", help="Read this collector alone. Repeatable. Default: all."
+    ),
+]
+
+
+def record(
+    *,
+    host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--host",
+            metavar="HOST",
+            help="Host to read: ssh://[user@]host[:port]. Repeatable. Default: this machine.",
+        ),
+    ] = None,
+    for_: Annotated[
+        str | None,
+        typer.Option(
+            "--for", metavar="TIME", help="End after this time, e.g. 10m. Default: at Ctrl-C."
+        ),
+    ] = None,
+    rate: Annotated[
+        float,
+        typer.Option("--rate", metavar="HZ", help="Reads a second of each collector, 1 to 50."),
+    ] = 10.0,
+    collector: CollectorOption = None,
+    run: Annotated[str | None, typer.Option("--run", hidden=True)] = None,
+    polled: Annotated[str, typer.Option("--polled", hidden=True)] = "",
+    store: StoreOption = None,
+) -> None:
+    """Record raw counters of hosts into the store until --for has passed, or Ctrl-C.
+
+    The sampler is a process of its own on CPUs that do not poll, at normal priority.
+    """
+    names, rate_hz = tuple(collector or ()), checked_rate(rate)
+    collectors(names)
+    until = None if for_ is None else time.monotonic() + duration_s("--for", for_)
+    with Store(store) as opened:
+        recorders = [
+            HostRecorder(opened, address, names, rate_hz, polled=parse_list(polled), run_id=run)
+            for address in dict.fromkeys(host or [LOCALHOST])
+        ]
+        for each in recorders:
+            shown = typed("kpi", "show", each.writer.id, store=store)
+            print_line(f"Recording {each.writer.id}. Show it: {shown}", stderr=True)
+        commands = _Commands(recorders) if run is not None else None
+        try:
+            _loop(recorders, until, commands)
+        finally:
+            with ExitStack() as stack:
+                for each in recorders:
+                    stack.callback(each.end)
+
+
+def _loop(
+    recorders: Sequence[HostRecorder], until: float | None, commands: _Commands | None
+) -> None:
+    """Take frames until the time has passed, or the run that this belongs to has ended."""
+    watched: list[int] = [each.sampler.fileno() for each in recorders]
+    if commands is not None:
+        watched.append(sys.stdin.fileno())
+    while until is None or time.monotonic() < until:
+        left_s = _WAKE_S if until is None else min(_WAKE_S, until - time.monotonic())
+        ready, _, _ = select.select(watched, [], [], max(0.0, left_s))
+        for each in recorders:
+            each.take()
+        if commands is not None and sys.stdin.fileno() in ready and not commands.take():
+            return
+
+
+class _Commands:
+    """What `wirespeed run` writes to standard input: a JSON array a line, [kind, at_ns, text].
+
+    Kind "traffic" tells with text "1" that frames flow; the others are marks.
+    """
+
+    def __init__(self, recorders: Sequence[HostRecorder]) -> None:
+        self._recorders = recorders
+        self._received = b""
+
+    def take(self) -> bool:
+        """Take the lines that have come; return whether more may follow."""
+        piece = os.read(sys.stdin.fileno(), 1 << 16)
+        *lines, self._received = (self._received + piece).split(b"\n")
+        for line in lines:
+            kind, at_ns, text = load_json(line)
+            for each in self._recorders:
+                if kind == "traffic":
+                    each.sampler.tell(traffic=text == "1")
+                else:
+                    each.mark(Mark(at_ns, MarkKind(kind), text))
+        return bool(piece)

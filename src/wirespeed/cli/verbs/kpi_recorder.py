@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Join a sampler and the store: one recorder a host."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Iterable, Sequence
+
+from wirespeed.cli.console import print_line
+from wirespeed.kpi.assembler import CHUNK_NS, Assembler
+from wirespeed.kpi.collectors.files import BOOT_ID
+from wirespeed.kpi.collectors.registry import metrics
+from wirespeed.kpi.frames import Frame, Layout, Note, Sample
+from wirespeed.kpi.interface import KpiError
+from wirespeed.kpi.sampling import Sampler, seat_on
+from wirespeed.model.result.recording import Chunk, Mark, MarkKind, RecordingClock
+from wirespeed.remote.interface import LOCALHOST, Runner
+from wirespeed.remote.local import LocalRunner
+from wirespeed.remote.reach import reach
+from wirespeed.store.recording_queue import RecordingQueue
+from wirespeed.store.recording_writer import RecordingWriter
+from wirespeed.store.store import Store
+
+# Steps of the wall clock that are told; slewing stays below it.
+_STEP_NS = 50_000_000
+_END_S = 30.0
+
+
+class HostRecorder:
+    """Records one host into the store."""
+
+    def __init__(
+        self,
+        store: Store,
+        address: str,
+        names: Sequence[str],
+        rate_hz: float,
+        *,
+        polled: Collection[int] = (),
+        run_id: str | None = None,
+    ) -> None:
+        with reach(address) as runner:
+            seat = seat_on(runner, polled, local=address == LOCALHOST)
+            host = os.uname().nodename if address == LOCALHOST else address
+        self._clock = read_clock(LocalRunner())
+        self._step_ns = 0
+        self.writer = RecordingWriter.start(
+            store, host, self._clock, rate_hz, sparse=seat.sparse, run_id=run_id
+        )
+        self.sampler = Sampler(address, names, rate_hz, seat)
+        self._assembler = Assembler(metrics())
+        self._queue = RecordingQueue(self.writer, lambda text: print_line(text, stderr=True))
+        self._queue.start()
+        if seat.sparse:
+            self._put(marks=[_note("no CPU to spare: while frames flow, cheap reads at 1 Hz only")])
+
+    def take(self) -> None:
+        """Take what the sampler has written, and store each second. Raises KpiError at its end."""
+        chunks, marks = self._sorted(self.sampler.frames())
+        marks += self._clock_step()
+        chunks += self._assembler.flush(time.monotonic_ns() - CHUNK_NS)
+        self._put(chunks, marks)
+        if self.sampler.ended is not None:
+            raise KpiError(
+                f"recording {self.writer.id}: its sampler ended with {self.sampler.ended}",
+                "What was recorded up to here is kept. Start it again.",
+            )
+
+    def mark(self, made: Mark) -> None:
+        self._put(marks=[made])
+
+    def end(self) -> None:
+        """End the sampler, and store what is left. Raises KpiError where the store fails."""
+        chunks, marks = self._sorted(self.sampler.end())
+        chunks += self._assembler.flush()
+        self._put(chunks, marks)
+        if not self._queue.end(_END_S):
+            raise KpiError(
+                f"recording {self.writer.id}: the store took nothing for {_END_S:g} s; its end is "
+                "lost",
+                "Check the store; what it took before is kept.",
+            )
+        self.writer.finish()
+
+    def _sorted(self, frames: Iterable[Frame]) -> tuple[list[Chunk], list[Mark]]:
+        chunks: list[Chunk] = []
+        marks: list[Mark] = []
+        for frame in frames:
+            match frame:
+                case Layout():
+                    chunks += self._assembler.layout(frame)
+                case Sample():
+                    chunks += self._assembler.sample(frame)
+                case Note():
+                    marks.append(Mark(frame.at_ns, MarkKind.NOTE, frame.text))
+        return chunks, marks
+
+    def _put(self, chunks: Sequence[Chunk] = (), marks: Sequence[Mark] = ()) -> None:
+        series, self._assembler.new = self._assembler.new, []
+        if series or chunks or marks:
+            self._queue.put(series, chunks, marks)
+
+    def _clock_step(self) -> list[Mark]:
+        """Return a mark where the wall clock moved against CLOCK_MONOTONIC since the last look."""
+        now = time.monotonic_ns()
+        step_ns = time.time_ns() - self._clock.realtime_of(now)
+        moved = step_ns - self._step_ns
+        if abs(moved) < _STEP_NS:
+            return []
+        self._step_ns = step_ns
+        return [Mark(now, MarkKind.CLOCK, f"the wall clock was stepped by {moved / 1e9:+.3f} s")]
+
+
+def read_clock(runner: Runner) -> RecordingClock:
+    """Return this machine's clocks."""
+    return RecordingClock(runner.read(BOOT_ID).strip(), time.monotonic_ns(), time.time_ns())
+
+
+def _note(text: str) -> Mark:
+    return Mark(time.monotonic_ns(), MarkKind.NOTE, text)

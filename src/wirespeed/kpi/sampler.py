@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read counters in a process of its own, and write them to standard output.
+
+One thread a collector, so that a source that hangs delays no other. Standard input carries
+"traffic" or "rest", one word a line; its end ends the sampler. It runs at the priority that it was
+started with, and imports no numpy and no database: it stays small.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+from wirespeed.kpi.collectors.registry import collectors
+from wirespeed.kpi.frames import Frame, Layout, Note, Sample, written
+from wirespeed.kpi.interface import Collector, Missing, Name, Source
+from wirespeed.kpi.pace import Pace, Traffic
+from wirespeed.remote.interface import RemoteError, Runner
+from wirespeed.remote.reach import reach
+
+# Time between two looks for new sources, and the longest pause after a source failed.
+PROBE_S, _RETRY_MOST_S = 2.0, 30.0
+# A program that is gone or hangs, or a text of another layout.
+_FAILURES = (RemoteError, OSError, ValueError, LookupError, TypeError)
+TRAFFIC, REST = "traffic", "rest"
+
+
+class Output:
+    """Frames of all threads, each written whole."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._stream = sys.stdout.buffer
+        self.broken = threading.Event()
+
+    def write(self, frame: Frame) -> None:
+        line = written(frame)
+        with self._lock:
+            try:
+                self._stream.write(line)
+                self._stream.flush()
+            except OSError:  # the recorder is gone
+                self.broken.set()
+
+    def note(self, text: str) -> None:
+        self.write(Note(time.monotonic_ns(), text))
+
+
+@dataclass(slots=True)
+class Reader:
+    """One collector: probes, reads when due, and reports what is missing once."""
+
+    runner: Runner
+    collector: Collector
+    pace: Pace
+    output: Output
+    stopped: threading.Event
+    offset_s: float = 0.0
+    """Begin of its first read; collectors take turns."""
+    _sources: Sequence[Source] = ()
+    _layouts: dict[str, tuple[Name, ...]] = field(default_factory=dict)
+    _said: str = ""
+    _retry_s: float = PROBE_S
+
+    def run(self) -> None:
+        """Read until stopped."""
+        due = time.monotonic() + self.offset_s
+        probe_at = due
+        while not self.stopped.wait(max(0.0, due - time.monotonic())):
+            if self.output.broken.is_set():
+                self.stopped.set()
+                return
+            period_s = self.pace.period_s()
+            if period_s is None:  # paused while frames flow
+                due = time.monotonic() + 0.05
+                continue
+            if time.monotonic() >= probe_at:
+                self._probe()
+                probe_at = time.monotonic() + (PROBE_S if self._sources else self._retry_s)
+            begun = time.monotonic()
+            if not self._read_all():
+                probe_at = begun + self._retry_s
+            note = self.pace.note(begun - due, time.monotonic() - begun)
+            if note is not None:
+                self.output.note(note)
+            # Moments that have passed meanwhile are left out.
+            due = max(due + period_s, begun + period_s / 2)
+
+    def _probe(self) -> None:
+        try:
+            found = self.collector.probe(self.runner)
+        except _FAILURES as fault:
+            found = Missing(_line(fault))
+        if isinstance(found, Missing):
+            self._sources = ()
+            self._say(f"{self.collector.name}: missing because {found.because}")
+            return
+        new = {source.name for source in found} - {source.name for source in self._sources}
+        self._sources = found
+        if new and self._said:
+            self._say("")
+            self.output.note(f"{self.collector.name}: there now ({', '.join(sorted(new))})")
+
+    def _read_all(self) -> bool:
+        """Read every source; return whether all answered."""
+        failed = False
+        for source in self._sources:
+            begin_ns = time.monotonic_ns()
+            try:
+                found = source.read()
+            except _FAILURES as fault:
+                failed = True
+                source.close()
+                self._say(f"{source.name}: no value: {_line(fault)}")
+                continue
+            end_ns = time.monotonic_ns()
+            names = tuple(found.values)
+            if self._layouts.get(source.name) != names:
+                self._layouts[source.name] = names
+                self.output.write(Layout(source.name, names))
+            values = tuple(found.values.values())
+            self.output.write(Sample(source.name, begin_ns, end_ns - begin_ns, found.epoch, values))
+        if failed:
+            self._sources = ()
+            self._retry_s = min(_RETRY_MOST_S, self._retry_s * 2)
+        elif self._sources:
+            self._retry_s = PROBE_S
+            self._said = ""
+        return not failed
+
+    def _say(self, text: str) -> None:
+        """Report a text once, until another one follows."""
+        if text and text != self._said:
+            self.output.note(text)
+        self._said = text
+
+
+def _line(fault: BaseException) -> str:
+    return " ".join(str(fault).split())[:200] or type(fault).__name__
+
+
+def sample(
+    address: str, names: Sequence[str], rate_hz: float, *, sparse: bool, polled: bool
+) -> None:
+    """Read the host of that address until standard input ends.
+
+    sparse: no CPU to spare there. polled: frames flow from the begin, as on a host in service.
+    """
+    output, stopped = Output(), threading.Event()
+    traffic = Traffic(sparse, polled)
+    chosen = collectors(names)
+    # A thread that parses lets another one begin its read in time.
+    sys.setswitchinterval(0.0005)
+    with reach(address) as runner:
+        readers = [
+            Reader(
+                runner, each, Pace(each, traffic, rate_hz), output, stopped,
+                number / rate_hz / len(chosen),
+            )
+            for number, each in zip(count(), chosen, strict=False)
+        ]  # fmt: skip
+        threads = [threading.Thread(target=reader.run, daemon=True) for reader in readers]
+        for thread in threads:
+            thread.start()
+        for line in sys.stdin:
+            traffic.running = line.strip() == TRAFFIC
+        stopped.set()
+        for thread in threads:
+            thread.join(timeout=2.0)
+
+
+def main() -> None:
+    """Run a sampler. Its first word is a JSON object of sample()'s arguments."""
+    sample(**json.loads(sys.argv[1]))  # noqa: TID251 (written by the recorder that started it)
+
+
+if __name__ == "__main__":
+    main()

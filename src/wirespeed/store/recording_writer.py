@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write a recording: each second as it ends, and one chunk a minute in place of its seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+from sqlalchemy import Connection, Table, and_, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from wirespeed.model.input.moment import utc_now
+from wirespeed.model.result.recording import Chunk, Mark, RecordedSeries, RecordingClock
+from wirespeed.store.chunk_codec import Reads, as_reads, joined, packed
+from wirespeed.store.errors import StoreError, as_store_errors
+from wirespeed.store.run_writer import RUN_ID_TRIES
+from wirespeed.store.store import Store
+from wirespeed.store.tables import CHUNKS, MARKS, RECORDED_SERIES, RECORDINGS
+
+MERGED_NS = 60_000_000_000
+PREFIX = "kpi-"
+
+
+@dataclass(slots=True)
+class _Minute:
+    """Stored chunks of a source that join each other and are not merged yet."""
+
+    numbers: list[int]
+    reads: list[Reads]
+
+    def takes(self, now: Reads) -> bool:
+        first = self.reads[0]
+        return first.joins(now) and now.begin_ns[0] - first.begin_ns[0] < MERGED_NS
+
+
+@dataclass(slots=True)
+class RecordingWriter:
+    """Writes one recording. Every method raises StoreError, and may then be called again."""
+
+    store: Store
+    id: str
+    _next: dict[str, int] = field(default_factory=dict)
+    _minutes: dict[str, _Minute] = field(default_factory=dict)
+    _series: int = 0
+
+    @classmethod
+    def start(
+        cls, store: Store, host: str, clock: RecordingClock, rate_hz: float, *,
+        sparse: bool, run_id: str | None = None,
+    ) -> RecordingWriter:  # fmt: skip
+        """Create a recording. Its id is PREFIX and a number."""
+        for _ in range(RUN_ID_TRIES):
+            with as_store_errors(store.url), suppress(IntegrityError), store.begin() as connection:
+                recording_id = f"{PREFIX}{_next_number(connection)}"
+                row = {
+                    "id": recording_id, "host": host, "run_id": run_id, "started_at": utc_now(),
+                    "rate_hz": rate_hz, "sparse": sparse, "clock": asdict(clock),
+                }  # fmt: skip
+                connection.execute(insert(RECORDINGS).values(row))
+                return cls(store, recording_id)
+        raise StoreError(
+            f"store {store.url}: other processes keep taking the next recording's number",
+            "Run it again.",
+        )
+
+    def add(
+        self, series: Sequence[RecordedSeries], chunks: Sequence[Chunk], marks: Sequence[Mark]
+    ) -> None:
+        """Store new series, chunks and marks in one transaction; then merge full minutes."""
+        numbers = dict(self._next)
+        numbered = []
+        for chunk in chunks:
+            number = numbers.get(chunk.source, 0)
+            numbers[chunk.source] = number + 1
+            numbered.append((number, as_reads(chunk)))
+        with self.store.transaction() as connection:
+            _insert(connection, RECORDED_SERIES, [
+                self._series_row(number, each) for number, each in enumerate(series, self._series)
+            ])  # fmt: skip
+            _insert(connection, CHUNKS, [self._row(number, each) for number, each in numbered])
+            add_marks(connection, self.id, marks)
+        self._series += len(series)
+        self._next = numbers
+        for number, reads in numbered:
+            waiting = self._minutes.get(reads.source)
+            if waiting is not None and waiting.takes(reads):
+                waiting.numbers.append(number)
+                waiting.reads.append(reads)
+            else:
+                self._merge(waiting)
+                self._minutes[reads.source] = _Minute([number], [reads])
+
+    def finish(self) -> None:
+        """Merge what is left, and mark the recording as finished."""
+        for waiting in self._minutes.values():
+            self._merge(waiting)
+        self._minutes.clear()
+        done = update(RECORDINGS).where(RECORDINGS.c.id == self.id).values(finished_at=utc_now())
+        with self.store.transaction() as connection:
+            connection.execute(done)
+
+    def _merge(self, waiting: _Minute | None) -> None:
+        if waiting is None or len(waiting.reads) < 2:
+            return
+        whole = joined(waiting.reads)
+        seconds = and_(
+            CHUNKS.c.recording_id == self.id,
+            CHUNKS.c.source == whole.source,
+            CHUNKS.c.number.in_(waiting.numbers),
+        )
+        with self.store.transaction() as connection:
+            connection.execute(delete(CHUNKS).where(seconds))
+            _insert(connection, CHUNKS, [self._row(waiting.numbers[0], whole)])
+
+    def _row(self, number: int, reads: Reads) -> dict[str, object]:
+        return {
+            "recording_id": self.id, "source": reads.source, "number": number,
+            "epoch": reads.epoch, "begin_ns": int(reads.begin_ns[0]), "end_ns": reads.end_ns,
+            "reads": len(reads.begin_ns), "columns": len(reads.series),
+            "series": packed(reads.series[np.newaxis]),
+            "moments": packed(reads.begin_ns), "took": packed(reads.took_ns),
+            "values": packed(reads.values),
+        }  # fmt: skip
+
+    def _series_row(self, number: int, series: RecordedSeries) -> dict[str, object]:
+        return {
+            "recording_id": self.id, "number": number, "source": series.source, "key": series.key,
+            "labels": dict(series.labels), "unit": series.unit, "kind": series.kind.value,
+        }  # fmt: skip
+
+
+def add_marks(connection: Connection, recording_id: str, marks: Sequence[Mark]) -> None:
+    """Add marks to a recording, whichever process writes it."""
+    highest = select(func.max(MARKS.c.number)).where(MARKS.c.recording_id == recording_id)
+    first = (connection.execute(highest).scalar_one() or 0) + 1
+    _insert(connection, MARKS, [
+        {"recording_id": recording_id, "number": number, "at_ns": mark.at_ns,
+         "kind": mark.kind.value, "text": mark.text}
+        for number, mark in enumerate(marks, first)
+    ])  # fmt: skip
+
+
+def _insert(connection: Connection, table: Table, rows: Sequence[dict[str, object]]) -> None:
+    if rows:
+        connection.execute(insert(table), rows)
+
+
+def _next_number(connection: Connection) -> int:
+    ids = connection.execute(select(RECORDINGS.c.id)).scalars()
+    return max((int(number) for each in ids if (number := each.removeprefix(PREFIX)).isdigit()),
+               default=0) + 1  # fmt: skip

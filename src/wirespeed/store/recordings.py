@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""List, read, mark and delete recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, RowMapping, delete, func, select
+
+from wirespeed.model.errors import BadInput
+from wirespeed.model.result.recording import Mark, MarkKind, RecordedSeries, RecordingClock
+from wirespeed.model.result.series import SeriesKind
+from wirespeed.store.chunk_codec import Reads, unpacked
+from wirespeed.store.errors import UNREADABLE, Damaged, StoreError
+from wirespeed.store.recording_writer import add_marks
+from wirespeed.store.store import Store
+from wirespeed.store.tables import CHUNKS, MARKS, RECORDED_SERIES, RECORDINGS
+
+LATEST = "latest"
+# Referring tables come before those that they refer to.
+_OF_RECORDING = (MARKS, CHUNKS, RECORDED_SERIES)
+
+
+class NoSuchRecording(BadInput, StoreError):
+    """Raised when the store has no recording of that id."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingSummary:
+    """A recording in a list."""
+
+    id: str
+    host: str
+    run_id: str | None
+    started_at: str
+    finished_at: str | None
+    """None while it is written, or where its recorder was killed."""
+    rate_hz: float
+    sparse: bool
+    clock: RecordingClock
+    series: int
+    reads: int
+    samples: int
+    """Values; absent ones included."""
+    octets: int
+    """Size of the packed chunks."""
+    begin_ns: int
+    end_ns: int
+    """First begin and last end of a read by CLOCK_MONOTONIC; 0 where there is none."""
+
+
+def list_recordings(store: Store) -> tuple[RecordingSummary, ...]:
+    """Return all recordings, newest first. Raises StoreError."""
+    query = select(RECORDINGS).order_by(RECORDINGS.c.started_at.desc(), RECORDINGS.c.id.desc())
+    with store.transaction() as connection:
+        rows = connection.execute(query).mappings().all()
+        return tuple(_summary(store, connection, row) for row in rows)
+
+
+def recording_of(store: Store, named: str = LATEST) -> RecordingSummary:
+    """Return the recording of that id; "latest" is the newest. Raises NoSuchRecording."""
+    found = list_recordings(store)
+    for each in found:
+        if named in (each.id, LATEST):
+            return each
+    raise NoSuchRecording(
+        f"recording {named!r}: not in {store.url}",
+        "`wirespeed kpi list` lists them, with the same --store."
+        if found
+        else "Make one: `wirespeed kpi record --for 10s`, with the same --store.",
+    )
+
+
+def series_of(store: Store, recording_id: str) -> tuple[RecordedSeries, ...]:
+    """Return the series of a recording by their numbers. Raises Damaged, StoreError."""
+    query = (
+        select(RECORDED_SERIES)
+        .where(RECORDED_SERIES.c.recording_id == recording_id)
+        .order_by(RECORDED_SERIES.c.number)
+    )
+    with store.transaction() as connection:
+        rows = connection.execute(query).all()
+    try:
+        if [row.number for row in rows] != list(range(len(rows))):
+            raise ValueError("its series are not numbered from 0 on")
+        return tuple(
+            RecordedSeries(
+                row.source, row.key, tuple((str(k), str(v)) for k, v in row.labels.items()),
+                row.unit, SeriesKind(row.kind),
+            )
+            for row in rows
+        )  # fmt: skip
+    except UNREADABLE as fault:
+        raise _damaged(store, recording_id, fault) from fault
+
+
+def marks_of(store: Store, recording_id: str) -> tuple[Mark, ...]:
+    """Return the marks of a recording in the order of time. Raises Damaged, StoreError."""
+    query = (
+        select(MARKS)
+        .where(MARKS.c.recording_id == recording_id)
+        .order_by(MARKS.c.at_ns, MARKS.c.number)
+    )
+    with store.transaction() as connection:
+        rows = connection.execute(query).all()
+    try:
+        return tuple(Mark(row.at_ns, MarkKind(row.kind), row.text) for row in rows)
+    except UNREADABLE as fault:
+        raise _damaged(store, recording_id, fault) from fault
+
+
+def sources_of(store: Store, recording_id: str) -> tuple[str, ...]:
+    """Return the names of the sources of a recording. Raises StoreError."""
+    query = (
+        select(CHUNKS.c.source)
+        .where(CHUNKS.c.recording_id == recording_id)
+        .distinct()
+        .order_by(CHUNKS.c.source)
+    )
+    with store.transaction() as connection:
+        return tuple(connection.execute(query).scalars())
+
+
+def reads_of(store: Store, recording_id: str, source: str) -> Iterator[Reads]:
+    """Yield the reads of a source in the order of time, one chunk at a time. Raises Damaged."""
+    chosen = (CHUNKS.c.recording_id == recording_id) & (CHUNKS.c.source == source)
+    with store.transaction() as connection:
+        numbers = connection.execute(
+            select(CHUNKS.c.number).where(chosen).order_by(CHUNKS.c.begin_ns, CHUNKS.c.number)
+        ).scalars().all()  # fmt: skip
+    known = len(series_of(store, recording_id))
+    for number in numbers:
+        with store.transaction() as connection:
+            row = connection.execute(
+                select(CHUNKS).where(chosen, CHUNKS.c.number == number)
+            ).one_or_none()
+        if row is None:  # merged meanwhile
+            continue
+        try:
+            yield _reads(row, known)
+        except UNREADABLE as fault:
+            raise _damaged(store, recording_id, fault) from fault
+
+
+def mark(store: Store, recording_id: str, made: Mark) -> None:
+    """Add a mark to a recording, also while it is written. Raises StoreError."""
+    with store.transaction() as connection:
+        add_marks(connection, recording_id, [made])
+
+
+def delete_recording(store: Store, recording_id: str) -> None:
+    """Delete a recording with its series, chunks and marks. Raises StoreError."""
+    with store.transaction() as connection:
+        for table in _OF_RECORDING:
+            connection.execute(delete(table).where(table.c.recording_id == recording_id))
+        connection.execute(delete(RECORDINGS).where(RECORDINGS.c.id == recording_id))
+
+
+def _summary(store: Store, connection: Connection, row: RowMapping) -> RecordingSummary:
+    def total(column: ColumnElement[Any]) -> int:
+        query = select(column).where(CHUNKS.c.recording_id == row["id"])
+        return connection.execute(query).scalar_one() or 0
+
+    series = select(func.count()).where(RECORDED_SERIES.c.recording_id == row["id"])
+    lengths = (CHUNKS.c.series, CHUNKS.c.moments, CHUNKS.c.took, CHUNKS.c["values"])
+    octets = sum(total(func.sum(func.length(each))) for each in lengths)
+    columns = func.sum(CHUNKS.c.reads * CHUNKS.c.columns)
+    try:
+        return RecordingSummary(
+            row["id"], row["host"], row["run_id"], row["started_at"], row["finished_at"],
+            row["rate_hz"], row["sparse"], RecordingClock(**row["clock"]),
+            connection.execute(series).scalar_one(), total(func.sum(CHUNKS.c.reads)),
+            total(columns), octets, total(func.min(CHUNKS.c.begin_ns)),
+            total(func.max(CHUNKS.c.end_ns)),
+        )  # fmt: skip
+    except UNREADABLE as fault:
+        raise _damaged(store, row["id"], fault) from fault
+
+
+def _reads(row: Any, known: int) -> Reads:
+    series = unpacked(row.series, 1).reshape(-1)
+    moments, took = (unpacked(blob, row.reads).reshape(-1) for blob in (row.moments, row.took))
+    values = unpacked(row._mapping["values"], row.reads)
+    reads = Reads(row.source, row.epoch, series, moments, took, values)
+    shapes = reads.values.shape == (row.reads, len(series)) and len(series) == row.columns
+    if not shapes or len(reads.begin_ns) != row.reads or len(reads.took_ns) != row.reads:
+        raise ValueError("a chunk's parts have different lengths")
+    if len(series) and not 0 <= series.min() <= series.max() < known:
+        raise ValueError("a chunk has a series that is not in the list")
+    return reads
+
+
+def _damaged(store: Store, recording_id: str, fault: BaseException) -> Damaged:
+    return Damaged(
+        f"store {store.url}: recording {recording_id} is damaged: {str(fault)[:200]}",
+        f"Remove it: `wirespeed kpi clean --recording {recording_id}`, with the same --store.",
+    )
