@@ -16,7 +16,7 @@ from typing import Any
 from wirespeed.kpi.collectors.registry import metrics
 from wirespeed.kpi.openmetrics import Column, family
 
-MONITORING = Path(__file__).parents[2] / "monitoring"
+MONITORING = Path(__file__).parents[3] / "monitoring"
 # Series that the exporter makes itself, or that the rules make.
 MADE = {
     "wirespeed_collector_up", "wirespeed_collector_read_seconds", "wirespeed_plan_differences",

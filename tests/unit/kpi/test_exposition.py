@@ -12,9 +12,9 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.openmetrics.exposition import generate_latest as openmetrics
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.kpi.fake_host import BOOT, FakeHost
-from tests.kpi.test_file_collectors import STAT
-from tests.kpi.test_ovs_collectors import pmd_answers, port_answers
+from tests.unit.kpi.fake_host import BOOT, FakeHost
+from tests.unit.kpi.test_file_collectors import STAT
+from tests.unit.kpi.test_ovs_collectors import pmd_answers, port_answers
 from wirespeed.kpi.collectors import ovs_pmd, ovs_ports
 from wirespeed.kpi.collectors.cpu import CpuCollector
 from wirespeed.kpi.collectors.memory import MemoryCollector

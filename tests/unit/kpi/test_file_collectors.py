@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from tests.kpi.fake_host import missing, read
+from tests.unit.kpi.fake_host import missing, read
 from wirespeed.kpi.collectors.cpu import CpuCollector
 from wirespeed.kpi.collectors.interfaces import InterfaceCollector
 from wirespeed.kpi.collectors.interrupts import InterruptCollector
