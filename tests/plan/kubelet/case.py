@@ -47,7 +47,7 @@ def document(case: Case) -> Document:
         "settings": {
             "reserved_cpus": settings.reserved_cpus,
             "cpu_policy": "static" if settings.static_cpus else "none",
-            "cpu_options": {option: "true" for option in sorted(settings.cpu_options)},
+            "cpu_options": dict.fromkeys(sorted(settings.cpu_options), "true"),
             "memory_policy": "Static" if settings.static_memory else "None",
             "reserved_memory": [
                 {"node": r.node, "page_kib": r.page_kib, "bytes": r.bytes}

@@ -44,10 +44,7 @@ class StaticCpus:
 
     def hints(self, pod: PodRequest, container: ContainerRequest | None) -> Hints:
         """Return the hints of a container; of the whole pod for None."""
-        if container:
-            request = exclusive_cpus(pod, container)
-        else:
-            request = _of_pod(pod)
+        request = exclusive_cpus(pod, container) if container else _of_pod(pod)
         return {RESOURCE: self._hints(request)} if request else {}
 
     def _hints(self, request: int) -> list[Hint]:

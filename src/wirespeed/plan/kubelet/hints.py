@@ -111,9 +111,9 @@ def _merged(every_node: int, resources: Sequence[Sequence[Hint]]) -> set[Hint]:
     One is preferred if all its hints are preferred and have equal nodes.
     """
     # Nodes in common, and the nodes that all hints so far share (None: any), False: none do.
-    states: set[tuple[int, int | None | bool]] = {(every_node, None)}
+    states: set[tuple[int, int | bool | None]] = {(every_node, None)}
     for hints in resources:
-        after: set[tuple[int, int | None | bool]] = set()
+        after: set[tuple[int, int | bool | None]] = set()
         for mask, equal in states:
             for affinity, preferred in hints:
                 if affinity is None:
