@@ -250,6 +250,7 @@ class PodPort:
     name: Name
     network: Name
     resource: Word
+    port_security: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from wirespeed.model.plan.plan import (
     PlacedContainer,
     PlacedPod,
     Plan,
+    PodPlan,
     PoolPlan,
     Unplaced,
 )
@@ -66,11 +67,20 @@ def plan_pods(workload: Workload, hosts: Sequence[HostFacts]) -> Plan:
         networks=workload.networks,
         unplaced=tuple(lost),
         pools=tuple(pools),
-        pods=tuple(
-            pod_plan(vnf, pool_of(vnf, workload).name, workload, resources) for vnf in workload.vnfs
-        ),
+        pods=tuple(_pod_plans(workload, resources, plans)),
         warnings=(*workload.warnings, *warnings),
     )
+
+
+def _pod_plans(
+    workload: Workload, resources: Mapping[str, str], hosts: Sequence[HostPlan]
+) -> Iterator[PodPlan]:
+    """Yield the pods of which at least one replica fits."""
+    placed = {pod.name for host in hosts for pod in host.pods}
+    for vnf in workload.vnfs:
+        count = sum(name in placed for name in replica_names(vnf))
+        if count:
+            yield pod_plan(vnf, pool_of(vnf, workload).name, workload, resources, count)
 
 
 def pool_of(vnf: Vnf, workload: Workload) -> Pool:

@@ -41,16 +41,20 @@ def _request(
     )
 
 
-def pod_plan(vnf: Vnf, pool: str, workload: Workload, resources: Mapping[str, str]) -> PodPlan:
-    """Return the pods to create."""
+def pod_plan(
+    vnf: Vnf, pool: str, workload: Workload, resources: Mapping[str, str], replicas: int
+) -> PodPlan:
+    """Return the pods to create; replicas: how many of them fit."""
     polls = vnf.data_plane is DataPlane.DPDK
     return PodPlan(
         name=vnf.name,
         pool=pool,
-        replicas=vnf.count,
+        replicas=replicas,
         polls=polls,
         containers=tuple(_container_plan(c, workload) for c in vnf.containers),
-        ports=tuple(PodPort(p.name, p.network, resources[p.network]) for p in vnf.ports),
+        ports=tuple(
+            PodPort(p.name, p.network, resources[p.network], p.port_security) for p in vnf.ports
+        ),
     )
 
 
