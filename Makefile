@@ -10,6 +10,7 @@ BIN := $(VENV)/bin
 DATAPLANE := build/dataplane
 GUEST_DATAPLANE := build/dataplane-guest
 SANITIZED := build/dataplane-asan
+KUBELET_ORACLE := build/kubelet-oracle
 C_FILES = $(shell git ls-files 'dataplane/*.c' 'dataplane/*.h')
 # Run parts, some next to each other; a part that fails hides no other, and a table of all ends it.
 PARTS := $(PYTHON) setup/parts.py
@@ -34,7 +35,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: help setup setup-dev demo test test-all lint format bench papers explain-matrix docs clean \
 	packages packages-dev packages-guests tools cargo dataplane dataplane-asan speedtest speedtest-debug \
 	speedtest-tests npm-client built lint-python lint-files lint-speedtest test-dataplane \
-	test-dataplane-native test-unit test-alone test-nova test-speedtest test-speedtest-released \
+	test-dataplane-native test-unit test-alone test-nova test-kubelet record-kubelet test-speedtest test-speedtest-released \
 	test-speedtest-fuzz dataplane-guest guest-image host-image lab lab-down test-lab test-lab-short \
 	test-fleet fleet-bundle packages-openstack test-openstack test-openstack-short \
 	test-openstack-compute test-openstack-full compute-image packages-debian13 test-debian13 \
@@ -216,6 +217,19 @@ audit-locks: $(LOCK_VENV)/.installed ## Ask the package index for known vulnerab
 
 test-nova: $(NOVA_VENV)/.installed ## Our placement beside the real Nova library's
 	$(NOVA_VENV)/bin/python -m pytest tests/nova_library
+
+$(KUBELET_ORACLE): $(wildcard kubernetes/oracle/*)
+	@command -v go >/dev/null || setup/install-packages.sh setup/packages-go.txt
+	cd kubernetes/oracle && go build -o $(abspath $@) .
+
+# Minutes of two CPUs for the first build, 400 MB of modules. MACHINES: each with 7 policies.
+test-kubelet: MACHINES ?= 10000
+test-kubelet: $(KUBELET_ORACLE) $(VENV)/.dev ## Our prediction of the kubelet beside the kubelet's own code, 10,000 machines
+	WIRESPEED_KUBELET_ORACLE=$(abspath $(KUBELET_ORACLE)) WIRESPEED_KUBELET_MACHINES=$(MACHINES) \
+		$(BIN)/pytest -q -n 2 tests/plan/kubelet/test_oracle.py
+
+record-kubelet: $(KUBELET_ORACLE) $(VENV)/.dev ## Record the kubelet's answers that make test replays
+	$(BIN)/python -m tests.plan.kubelet.record $(abspath $(KUBELET_ORACLE))
 
 test-speedtest: cargo
 	cd speedtest && cargo test --quiet --locked

@@ -23,7 +23,15 @@ def _contradictions(plan: Plan) -> Iterator[str]:
             yield f'flavor "{guests[name].flavor}" of guest {name}: not among flavors'
     networks = {network.name for network in plan.networks}
     used = [(port.network, f"guest {g.name}") for g in guests.values() for port in g.ports]
+    used += [(port.network, f"pod {pod.name}") for pod in plan.pods for port in pod.ports]
     used += [(nic.network, f"NIC {nic.address}") for h in plan.hosts for nic in h.nics]
+    pools = {pool.name for pool in plan.pools}
+    for pod in plan.pods:
+        if pod.pool not in pools:
+            yield f'pool "{pod.pool}" of pod {pod.name}: not among pools'
+    for pool in plan.pools:
+        if not {host.host for host in plan.hosts} & set(pool.hosts):
+            yield f"pool {pool.name}: none of its hosts is among hosts"
     for network, user in used:
         if network and network not in networks:
             yield f'network "{network}" of {user}: not among networks'
@@ -33,7 +41,7 @@ PLAN_FILE = DocumentKind(
     Plan,
     name="plan",
     title="wirespeed plan",
-    version="1.2",
+    version="1.3",
     called="plan file",
     next_step="Write it with `wirespeed plan make WORKLOAD.toml --host HOST.json -o PLAN.json`.",
     check=_contradictions,

@@ -25,6 +25,7 @@ from wirespeed.plan.host.partition import HostDraft, draft_host
 from wirespeed.plan.host.pmd_demand import S2_CYCLES, SwitchDemand, port_hz
 from wirespeed.plan.placement.batch import Outcome, place_all
 from wirespeed.plan.placement.fit import fit
+from wirespeed.plan.pods.build import plan_pods
 
 # Largest number of PMD cores per node tried beyond the demand's even share.
 MOST_MORE_PMDS = 3
@@ -43,6 +44,8 @@ def plan_workload(
     patterns that match no host.
     """
     _check_hosts(workload, hosts)
+    if workload.pools:
+        return plan_pods(workload, hosts)
     requested = translate(workload, hosts, cycles, rates or {})
     drafts, outcome = _place(requested, hosts, cycles)
     return build_plan(requested, drafts, outcome)
@@ -68,6 +71,7 @@ def _check_hosts(workload: Workload, hosts: Sequence[HostFacts]) -> None:
             )
     patterns = [(f"nic[{n.network}].hosts", p) for n in workload.nics for p in n.hosts]
     patterns += [(f"aggregate[{a.name}].hosts", p) for a in workload.aggregates for p in a.hosts]
+    patterns += [(f"pool[{p.name}].hosts", glob) for p in workload.pools for glob in p.hosts]
     lost = [
         f"{key} = {pattern!r}"
         for key, pattern in patterns

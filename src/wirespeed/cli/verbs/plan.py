@@ -35,7 +35,7 @@ from wirespeed.plan.diff import diff_plans
 from wirespeed.plan.host.pmd_demand import S2_CYCLES, parse_cycles
 from wirespeed.plan.plan_file import write_plan
 from wirespeed.plan.planner import plan_workload
-from wirespeed.plan.render.targets import TARGETS, render
+from wirespeed.plan.render.targets import TARGETS, render, targets_of
 from wirespeed.plan.workload.file import parse_workload
 
 # `wirespeed plan WORKLOAD.toml ...` is `wirespeed plan make WORKLOAD.toml ...`.
@@ -209,7 +209,9 @@ def render_plan(
     to: Annotated[
         list[str] | None,
         typer.Option(
-            "--to", metavar="TARGET", help=f"{', '.join(TARGETS)}. Repeatable. Default: all."
+            "--to",
+            metavar="TARGET",
+            help=f"{', '.join(TARGETS)}. Repeatable. Default: all that fit the plan.",
         ),
     ] = None,
     output: Annotated[
@@ -221,7 +223,7 @@ def render_plan(
     Files that an earlier plan left in the folder are removed, unless they were edited since.
     """
     read = named_plan(plan)
-    targets = to or tuple(TARGETS)
+    targets = tuple(to) if to else targets_of(read)
     files = render(read, targets)
     removed = write_rendered(output, files, targets)
     older = f", {counted(removed, 'older file')} removed" if removed else ""

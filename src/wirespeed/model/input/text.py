@@ -115,6 +115,12 @@ LABEL = Form(
     r"[A-Za-z0-9][A-Za-z0-9 _.:+@()-]*",
     255,
 )
+IMAGE = Form(
+    "ImageName",
+    "a container image, as registry.example/vnf:1",
+    r"[A-Za-z0-9][A-Za-z0-9._:/@-]*",
+    255,
+)
 OPTIONAL_LABEL = Form("OptionalLabel", f"{LABEL.wanted}; or empty", f"(?:{LABEL.pattern})?", 255)
 WORD = Form("Word", "a word: letters, digits, _.,:+/@=-, not '-' first",
             r"(?:[A-Za-z0-9_.,:+/@=][A-Za-z0-9_.,:+/@=-]*)?", 255)  # fmt: skip
@@ -143,6 +149,7 @@ Name = Annotated[str, NAME]
 OptionalName = Annotated[str, OPTIONAL_NAME]
 PortName = Annotated[str, PORT_NAME]
 Label = Annotated[str, LABEL]
+ImageName = Annotated[str, IMAGE]
 OptionalLabel = Annotated[str, OPTIONAL_LABEL]
 GuestName = Annotated[str, GUEST_NAME]
 AliasType = Annotated[str, ALIAS_TYPE]

@@ -18,6 +18,7 @@ from wirespeed.model.input.text import (
     GuestName,
     HexId,
     HostName,
+    ImageName,
     InterfaceName,
     KernelWord,
     Label,
@@ -31,6 +32,7 @@ from wirespeed.model.input.text import (
     Word,
 )
 from wirespeed.model.plan.host_rules import MemoryModel
+from wirespeed.model.plan.kubelet import CpuOption, NodeMemory, TopologyPolicy, TopologyScope
 from wirespeed.model.plan.policy import InterfaceKind, NicUse
 from wirespeed.model.plan.workload import Aggregate, Group, PciAlias, ProviderNetwork
 
@@ -208,6 +210,82 @@ class GeneratorPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedContainer:
+    """What the kubelet gives a container; `cpus` is empty in the shared pool."""
+
+    name: Name
+    cpus: Cpus
+    nodes: tuple[int, ...]
+    """NUMA nodes of its CPUs, memory and VFs."""
+    memory: tuple[NodeMemory, ...] = ()
+    devices: tuple[VfAddress, ...] = ()
+    """VFs near its CPUs; the kubelet takes any of the same NUMA node."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedPod:
+    """One replica on this host, in the order of admission."""
+
+    name: GuestName
+    containers: tuple[PlacedContainer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerPlan:
+    """Resources of one container of a pod; requests equal limits."""
+
+    name: Name
+    image: ImageName
+    cpu_m: Decision[int]
+    """CPUs in 1/1000."""
+    memory_mib: int
+    huge_pages_mib: int = 0
+    page_kib: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PodPort:
+    """One interface of a pod: the network, and the resource that its VF is taken from."""
+
+    name: Name
+    network: Name
+    resource: Word
+    port_security: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PodPlan:
+    """`replicas` equal pods; the first container gets the VFs of all ports."""
+
+    name: Name
+    pool: Name
+    replicas: int
+    polls: bool
+    """Its data plane polls (DPDK)."""
+    containers: tuple[ContainerPlan, ...]
+    ports: tuple[PodPort, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PoolPlan:
+    """Configuration of all nodes of a pool."""
+
+    name: Name
+    hosts: tuple[HostName, ...]
+    kubernetes: Word
+    reserved_cpus: Decision[Cpus]
+    isolated_cpus: Decision[Cpus]
+    cpu_options: Decision[tuple[CpuOption, ...]]
+    reserved_memory: Decision[tuple[NodeMemory, ...]]
+    topology_policy: Decision[TopologyPolicy]
+    topology_scope: Decision[TopologyScope]
+    prefer_closest: bool
+    huge_pages: Decision[tuple[HugePages, ...]]
+    default_page_kib: int
+    kernel: tuple[Decision[KernelWord], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class HostPlan:
     """All decisions for one host; None or empty for a component that the host does not run.
 
@@ -227,6 +305,7 @@ class HostPlan:
     reserved_memory_mib: Decision[int] | None = None
     control_cpu: Decision[Cpu] | None = None
     partner: VswitchPlan | None = None
+    pods: tuple[PlacedPod, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +360,8 @@ class Plan:
     flavors: tuple[FlavorPlan, ...] = ()
     order: tuple[GuestName, ...] = ()
     unplaced: tuple[Unplaced, ...] = ()
+    pools: tuple[PoolPlan, ...] = ()
+    pods: tuple[PodPlan, ...] = ()
     warnings: tuple[Line, ...] = ()
 
     @property

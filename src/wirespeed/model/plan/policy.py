@@ -6,6 +6,13 @@ from __future__ import annotations
 from enum import StrEnum
 
 
+class VnfKind(StrEnum):
+    """What runs a network function: a virtual machine (Nova), or pods (Kubernetes)."""
+
+    VM = "vm"
+    POD = "pod"
+
+
 class CpuPolicy(StrEnum):
     """Nova's hw:cpu_policy; mixed pins `dedicated_cpus` and lets the other vCPUs float."""
 

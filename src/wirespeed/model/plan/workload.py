@@ -14,7 +14,18 @@ from typing import Annotated
 from annotated_types import Ge, Le
 
 from wirespeed.model.frame import VlanId
-from wirespeed.model.input.text import AliasType, Cidr, Glob, HexId, Label, Line, Name, Prose, Word
+from wirespeed.model.input.text import (
+    AliasType,
+    Cidr,
+    Glob,
+    HexId,
+    ImageName,
+    Label,
+    Line,
+    Name,
+    Prose,
+    Word,
+)
 from wirespeed.model.plan.host_rules import (
     CoreRules,
     Count,
@@ -24,6 +35,7 @@ from wirespeed.model.plan.host_rules import (
     PlacementRules,
     VswitchRules,
 )
+from wirespeed.model.plan.kubelet import CpuOption, TopologyPolicy, TopologyScope
 from wirespeed.model.plan.policy import (
     CpuPolicy,
     DataPlane,
@@ -35,6 +47,7 @@ from wirespeed.model.plan.policy import (
     Pattern,
     PciNumaPolicy,
     ThreadPolicy,
+    VnfKind,
 )
 
 # Far above any server: a typing error becomes an error, not an endless plan.
@@ -139,8 +152,49 @@ class Aggregate:
 
 
 @dataclass(frozen=True, slots=True)
+class PodContainer:
+    """One container of a pod; requests and limits are equal unless a limit is given."""
+
+    name: Name
+    cpus: Annotated[float, Ge(0.001), Le(4096)]
+    """CPUs; a whole number makes them exclusive."""
+    memory_mib: MemoryMib
+    """Ordinary memory, in addition to huge pages."""
+    huge_pages_mib: Natural = 0
+    page_size: Word | None = None
+    """KiB as text; None: [memory] page_size."""
+    image: ImageName = "registry.example/vnf:1"
+    cpus_limit: Annotated[float, Ge(0.001), Le(4096)] | None = None
+    memory_limit_mib: MemoryMib | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Kubernetes nodes that have one kubelet configuration; they must be equal.
+
+    None means that the planner decides and gives the reason.
+    """
+
+    name: Name
+    hosts: tuple[Glob, ...] = ("*",)
+    """Host names, as shell patterns."""
+    kubernetes: Word = "1.34"
+    """Release of the kubelet."""
+    topology_policy: TopologyPolicy | None = None
+    topology_scope: TopologyScope | None = None
+    cpu_options: tuple[CpuOption, ...] | None = None
+    """Options of the static CPU Manager policy."""
+    prefer_closest: bool = False
+    """Topology Manager option prefer-closest-numa-nodes."""
+
+
+@dataclass(frozen=True, slots=True)
 class Vnf:
-    """`count` equal guests. The image properties are already merged into the fields."""
+    """`count` equal guests. The image properties are already merged into the fields.
+
+    Of a pod, `count` is the number of replicas; `vcpus` and `memory_mib` are the sums over its
+    containers.
+    """
 
     name: Name
     vcpus: Vcpus
@@ -168,6 +222,11 @@ class Vnf:
     image_properties: Mapping[Label, Line] = field(default_factory=dict)
     devices: tuple[Device, ...] = ()
     ports: tuple[VnfPort, ...] = ()
+    kind: VnfKind = VnfKind.VM
+    pool: Name | None = None
+    """Name of the [[pool]] of a pod; None: the only one."""
+    containers: tuple[PodContainer, ...] = ()
+    """Containers of a pod; the first gets the VFs of all ports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +242,7 @@ class Workload:
     chains: tuple[Chain, ...] = ()
     groups: tuple[Group, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
+    pools: tuple[Pool, ...] = ()
     cores: CoreRules = field(default_factory=CoreRules)
     vswitch: VswitchRules = field(default_factory=VswitchRules)
     memory: MemoryRules = field(default_factory=MemoryRules)

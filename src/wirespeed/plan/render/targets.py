@@ -7,7 +7,17 @@ from collections.abc import Iterable, Mapping
 
 from wirespeed.model.plan.plan import Plan
 from wirespeed.plan.errors import PlanError
-from wirespeed.plan.render import ansible, kernel, libvirt, openstack, ovs, tripleo
+from wirespeed.plan.render import (
+    ansible,
+    dra,
+    kernel,
+    kubernetes,
+    libvirt,
+    openshift,
+    openstack,
+    ovs,
+    tripleo,
+)
 from wirespeed.plan.render.interface import Renderer
 
 TARGETS: Mapping[str, Renderer] = {
@@ -17,17 +27,37 @@ TARGETS: Mapping[str, Renderer] = {
     "openstack": openstack.render,
     "tripleo": tripleo.render,
     "ansible": ansible.render,
+    "kubernetes": kubernetes.render,
+    "openshift": openshift.render,
+    "dra": dra.render,
 }
+# Targets of a plan with pods; all others are for virtual machines, `kernel` is for both.
+POD_TARGETS = ("kernel", "kubernetes", "openshift", "dra")
+VM_TARGETS = tuple(t for t in TARGETS if t == "kernel" or t not in POD_TARGETS)
 
 
-def render(plan: Plan, targets: Iterable[str] = tuple(TARGETS)) -> dict[str, str]:
-    """Return the files of all these targets, by path. Raises PlanError for an unknown target."""
+def targets_of(plan: Plan) -> tuple[str, ...]:
+    """Return the targets that fit the plan."""
+    return POD_TARGETS if plan.pools else VM_TARGETS
+
+
+def render(plan: Plan, targets: Iterable[str] | None = None) -> dict[str, str]:
+    """Return the files of these targets, by path; None: of all that fit the plan.
+
+    Raises PlanError for an unknown target, and for one that does not fit the plan.
+    """
     files: dict[str, str] = {}
-    for target in targets:
+    for target in targets_of(plan) if targets is None else targets:
         renderer = TARGETS.get(target)
         if renderer is None:
             raise PlanError(
                 f"{target!r} is no target to render to", f"Choose from {', '.join(TARGETS)}."
+            )
+        if target not in targets_of(plan):
+            what = "pods" if plan.pools else "virtual machines"
+            raise PlanError(
+                f"target {target!r} does not fit a plan of {what}",
+                f"Choose from {', '.join(targets_of(plan))}.",
             )
         files.update(renderer(plan))
     return dict(sorted(files.items()))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 import re
 from typing import Any, get_args, get_type_hints
 
@@ -32,6 +33,7 @@ from wirespeed.model.plan.workload import (
     Group,
     Nic,
     PciAlias,
+    Pool,
     ProviderNetwork,
     Vnf,
     Workload,
@@ -45,9 +47,9 @@ _HELP = "docs/howto/write-a-workload.md explains every key."
 # Name of a list of tables in the file, and in the Workload.
 _TABLES = {
     "vnf": "vnfs", "network": "networks", "nic": "nics", "alias": "aliases", "chain": "chains",
-    "group": "groups", "aggregate": "aggregates",
+    "group": "groups", "aggregate": "aggregates", "pool": "pools",
 }  # fmt: skip
-_VNF_TABLES = {"port": "ports", "device": "devices"}
+_VNF_TABLES = {"port": "ports", "device": "devices", "container": "containers"}
 _VNF_SINGULARS = {plural: singular for singular, plural in _VNF_TABLES.items()}
 _WRONG_LIST = {"tuple_type", "list_type"}
 
@@ -66,6 +68,7 @@ class _File(BaseModel):
     chains: tuple[Chain, ...] = ()
     groups: tuple[Group, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
+    pools: tuple[Pool, ...] = ()
     cores: CoreRules = CoreRules()
     vswitch: VswitchRules = VswitchRules()
     memory: MemoryRules = MemoryRules()
@@ -112,6 +115,7 @@ def _plural_tables(raw: dict[str, Any], faults: list[Fault]) -> dict[str, Any]:
             if singular in vnf:
                 vnf[plural] = vnf.pop(singular)
         _read_page_size(vnf, "page_size", where, faults)
+        _read_containers(vnf, where, faults)
         _read_cpus(vnf, "dedicated_cpus", where, faults)
         if isinstance(vnf.get("numa_cpus"), list):
             vnf["numa_cpus"] = [
@@ -128,6 +132,22 @@ def _plural_tables(raw: dict[str, Any], faults: list[Fault]) -> dict[str, Any]:
             size = _page_kib(memory.pop("page_size"), "memory.page_size", faults)
             memory["page_size_kib"] = size
     return table
+
+
+def _read_containers(vnf: dict[str, Any], where: str, faults: list[Fault]) -> None:
+    """Read the page sizes of a pod's containers, and give the pod the sums over them."""
+    containers = _tables(vnf.get("containers"))
+    for container in containers:
+        name = f"{where}.container[{container.get('name', '?')}]"
+        _read_page_size(container, "page_size", name, faults)
+    if vnf.get("kind") != "pod":
+        return
+    for total, part in (("vcpus", "cpus"), ("memory_mib", "memory_mib")):
+        if total in vnf:
+            written = _show(vnf[total])
+            faults.append(Fault(f"{where}.{total}", written, "follows from the containers"))
+        sizes = [c[part] for c in containers if isinstance(c.get(part), int | float)]
+        vnf[total] = max(1, math.ceil(sum(sizes)))
 
 
 _PLURALS = frozenset(_TABLES.values())

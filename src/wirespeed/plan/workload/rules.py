@@ -27,6 +27,7 @@ from wirespeed.model.units import mtu_for
 from wirespeed.plan.errors import Fault
 from wirespeed.plan.nova.image_properties import is_planned
 from wirespeed.plan.nova.release_rules import refused_by_nova
+from wirespeed.plan.workload.pod_rules import broken_pod_rules
 
 _DERIVED_CPU_SETS = {"isolcpus", "nohz_full", "rcu_nocbs"}
 
@@ -44,6 +45,7 @@ def broken_rules(workload: Workload) -> list[Fault]:
     faults += _network_rules(workload)
     faults += _group_rules(workload)
     faults += _kernel_rules(workload)
+    faults += broken_pod_rules(workload)
     return faults or list(refused_by_nova(workload))
 
 
@@ -89,6 +91,7 @@ def _names(workload: Workload) -> Iterator[Fault]:
         ("chain", [c.name for c in workload.chains]),
         ("group", [g.name for g in workload.groups]),
         ("aggregate", [a.name for a in workload.aggregates]),
+        ("pool", [p.name for p in workload.pools]),
         *((f"vnf[{v.name}].port", [p.name for p in v.ports]) for v in workload.vnfs),
     ):
         for name, times in Counter(names).items():

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Render pods, their networks and VFs for Kubernetes.
+
+The targets `kubernetes` and `openshift` share VFs and pods. They differ in the owner of a node's
+settings, and in what makes a NetworkAttachmentDefinition.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from wirespeed.model.plan.plan import (
+    ContainerPlan,
+    HostPlan,
+    NicPlan,
+    Plan,
+    PodPlan,
+    PoolPlan,
+)
+from wirespeed.model.plan.policy import NetworkType, NicUse
+from wirespeed.model.plan.workload import ProviderNetwork
+from wirespeed.plan.render.escape import RenderError
+from wirespeed.plan.render.interface import fill
+
+NAMESPACE = "default"
+OPERATOR_NAMESPACE = "openshift-sriov-network-operator"
+MELLANOX = "15b3"
+_UNITS = ((1 << 20, "Gi"), (1 << 10, "Mi"))
+
+
+def object_names(names: Sequence[str]) -> dict[str, str]:
+    """Return the name of each object in the API: lower case letters, digits and '-'.
+
+    Raises RenderError if two become equal.
+    """
+    made = {name: re.sub("[^a-z0-9-]", "-", name.lower()).strip("-") or "object" for name in names}
+    for name, count in Counter(made.values()).items():
+        if count > 1:
+            same = ", ".join(original for original, short in made.items() if short == name)
+            raise RenderError(
+                f"names {same} are all {name!r} in Kubernetes",
+                "Rename one in the workload: names differ in letters, digits and '-'.",
+            )
+    return made
+
+
+def pool_label(pool: PoolPlan) -> str:
+    """Return the label of the pool's nodes; its value is empty."""
+    return f"node-role.kubernetes.io/{object_names([pool.name])[pool.name]}"
+
+
+def network_names(plan: Plan) -> dict[str, str]:
+    return object_names([network.name for network in plan.networks])
+
+
+def resources(plan: Plan) -> dict[str, str]:
+    """Return the resource of each network's VFs that pods use, with its prefix."""
+    return {port.network: port.resource for pod in plan.pods for port in pod.ports}
+
+
+def sriov_policies(plan: Plan, base: str) -> dict[str, str]:
+    """Return a SriovNetworkNodePolicy for each port of each pool that a pod uses."""
+    files = {}
+    used = resources(plan)
+    for pool in plan.pools:
+        host = _first_host(plan, pool)
+        for nic in host.nics:
+            if nic.use is not NicUse.SRIOV or nic.network not in used:
+                continue
+            name = object_names([f"{pool.name}-{nic.network}-{nic.address}"])
+            (short,) = name.values()
+            network = plan.network(nic.network)
+            device_type, is_rdma, because = _device_type(plan, nic, pool)
+            files[f"{base}/{pool.name}/sriov/{short}.yaml"] = fill(
+                "sriov_policy.yaml.j2", nic=nic, name=short, namespace=OPERATOR_NAMESPACE,
+                label=pool_label(pool), resource=used[nic.network].partition("/")[2],
+                mtu=network.mtu, device_type=device_type, is_rdma=is_rdma,
+                device_because=because,
+            )  # fmt: skip
+    return files
+
+
+def _first_host(plan: Plan, pool: PoolPlan) -> HostPlan:
+    """Return one host of the pool; all are equal."""
+    return next(host for host in plan.hosts if host.host in pool.hosts)
+
+
+def _device_type(plan: Plan, nic: NicPlan, pool: PoolPlan) -> tuple[str, bool, str]:
+    polls = any(
+        pod.polls and pod.pool == pool.name and any(p.network == nic.network for p in pod.ports)
+        for pod in plan.pods
+    )
+    if not polls:
+        return "netdevice", False, "the pods use the kernel's driver"
+    if nic.vendor == MELLANOX:
+        return "netdevice", True, "DPDK drives Mellanox VFs through their kernel driver and RDMA"
+    return "vfio-pci", False, "DPDK drives the VFs by vfio"
+
+
+def vlan_of(network: ProviderNetwork) -> int:
+    """Return the VLAN id that the PF adds and removes; 0 for none."""
+    return network.segment or 0 if network.type is NetworkType.VLAN else 0
+
+
+def filters_macs(plan: Plan, network: str) -> bool:
+    """Return whether the NIC drops frames of addresses that are not the VF's."""
+    return all(p.port_security for pod in plan.pods for p in pod.ports if p.network == network)
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """One container as a Deployment names it."""
+
+    name: str
+    image: str
+    because: str
+    amounts: Mapping[str, str]
+    capabilities: tuple[str, ...]
+    mounts: tuple[tuple[str, str], ...]
+    has_claim: bool
+
+
+def deployment(
+    plan: Plan,
+    pod: PodPlan,
+    annotations: Mapping[str, str],
+    *,
+    runtime_class: str = "",
+    claim: str = "",
+) -> str:
+    """Return a Deployment of Guaranteed pods; claim: name of a template for the VFs."""
+    pool = next(pool for pool in plan.pools if pool.name == pod.pool)
+    names = object_names([other.name for other in plan.pods])
+    attached = network_names(plan)
+    notes = dict(annotations)
+    if pod.ports and not claim:
+        networks = [{"name": attached[port.network], "namespace": NAMESPACE} for port in pod.ports]
+        notes["k8s.v1.cni.cncf.io/networks"] = json.dumps(networks)
+    sizes = sorted({c.page_kib for c in pod.containers if c.huge_pages_mib})
+    return fill(
+        "deployment.yaml.j2", pod=pod, name=names[pod.name], namespace=NAMESPACE,
+        annotations=notes, runtime_class=runtime_class, label=pool_label(pool), claim=claim,
+        containers=[
+            _container(container, pod, sizes, has_vfs=number == 0, claim=bool(claim))
+            for number, container in enumerate(pod.containers)
+        ],
+        volumes=[(_volume(size), f"HugePages-{amount(size)}") for size in sizes],
+    )  # fmt: skip
+
+
+def _container(
+    container: ContainerPlan, pod: PodPlan, sizes: Sequence[int], *, has_vfs: bool, claim: bool
+) -> Container:
+    milli = container.cpu_m.value
+    amounts = {
+        "cpu": str(milli // 1000) if milli % 1000 == 0 else f"{milli}m",
+        "memory": f"{container.memory_mib}Mi",
+    }
+    mounts: tuple[tuple[str, str], ...] = ()
+    if container.huge_pages_mib:
+        amounts[f"hugepages-{amount(container.page_kib)}"] = f"{container.huge_pages_mib}Mi"
+        suffix = "" if len(sizes) == 1 else f"-{amount(container.page_kib)}"
+        mounts = ((_volume(container.page_kib), f"/dev/hugepages{suffix}"),)
+    if has_vfs and not claim:
+        for resource, count in Counter(port.resource for port in pod.ports).items():
+            amounts[resource] = str(count)
+    return Container(
+        name=object_names([container.name])[container.name],
+        image=container.image,
+        because=container.cpu_m.because,
+        amounts=amounts,
+        capabilities=("IPC_LOCK",) if pod.polls and has_vfs else (),
+        mounts=mounts,
+        has_claim=claim and has_vfs,
+    )
+
+
+def _volume(size_kib: int) -> str:
+    return f"hugepages-{amount(size_kib).lower()}"
+
+
+def amount(size_kib: int) -> str:
+    """Return a size as Kubernetes writes it, e.g. 1Gi or 2Mi."""
+    for unit, word in _UNITS:
+        if size_kib % unit == 0:
+            return f"{size_kib // unit}{word}"
+    return f"{size_kib}Ki"

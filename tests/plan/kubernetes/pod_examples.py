@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Provide the shipped examples of pods, and workloads made from one of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.plan.lab import ROOT, example_host
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.plan.plan import Plan
+from wirespeed.plan.plan_file import PLAN_FILE
+from wirespeed.plan.planner import plan_workload
+from wirespeed.plan.workload.file import parse_workload
+
+# Example of pods, and the example whose host it uses.
+POD_EXAMPLES = {
+    "s1-bng-pods": "s1-bng",
+    "s2-chains-pods": "s2-chains",
+    "s3-jumbo-pods": "s3-jumbo",
+}
+
+
+def workload_text(example: str) -> str:
+    return (ROOT / "examples" / example / "workload.toml").read_text(encoding="utf-8")
+
+
+def planned(text: str, *hosts: HostFacts) -> Plan:
+    """Return the plan of a workload; by default on the host of S1."""
+    return plan_workload(parse_workload(text, "w.toml"), hosts or [example_host("s1-bng")])
+
+
+def shipped(example: str) -> Plan:
+    path = ROOT / "examples" / example / "plan.json"
+    return PLAN_FILE.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+def twin(facts: HostFacts, name: str) -> HostFacts:
+    return replace(facts, host=name)
