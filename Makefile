@@ -226,10 +226,10 @@ $(KUBELET_ORACLE): $(wildcard kubernetes/oracle/*)
 test-kubelet: MACHINES ?= 10000
 test-kubelet: $(KUBELET_ORACLE) $(VENV)/.dev ## Our prediction of the kubelet beside the kubelet's own code, 10,000 machines
 	WIRESPEED_KUBELET_ORACLE=$(abspath $(KUBELET_ORACLE)) WIRESPEED_KUBELET_MACHINES=$(MACHINES) \
-		$(BIN)/pytest -q -n 2 tests/plan/kubelet/test_oracle.py
+		$(BIN)/pytest -q -n 2 tests/unit/plan/kubelet/test_oracle.py
 
 record-kubelet: $(KUBELET_ORACLE) $(VENV)/.dev ## Record the kubelet's answers that make test replays
-	$(BIN)/python -m tests.plan.kubelet.record $(abspath $(KUBELET_ORACLE))
+	$(BIN)/python -m tests.unit.plan.kubelet.record $(abspath $(KUBELET_ORACLE))
 
 test-speedtest: cargo
 	cd speedtest && cargo test --quiet --locked

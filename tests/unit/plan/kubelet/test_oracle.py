@@ -10,9 +10,9 @@ from random import Random
 
 import pytest
 
-from tests.plan.kubelet.case import Case, document, ours
-from tests.plan.kubelet.oracle import ask, same, smallest
-from tests.plan.kubelet.random_cases import every_policy, random_machine
+from tests.unit.plan.kubelet.case import Case, document, ours
+from tests.unit.plan.kubelet.oracle import ask, same, smallest
+from tests.unit.plan.kubelet.random_cases import every_policy, random_machine
 
 ORACLE = os.environ.get("WIRESPEED_KUBELET_ORACLE", "")
 # Each machine is tried with 7 combinations of policy and scope.

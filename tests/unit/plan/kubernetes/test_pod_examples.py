@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.plan.kubernetes.pod_examples import POD_EXAMPLES, planned, shipped, workload_text
-from tests.plan.lab import ROOT, example_host
+from tests.support.examples import ROOT, example_host
+from tests.unit.plan.kubernetes.pod_examples import POD_EXAMPLES, planned, shipped, workload_text
 from wirespeed.model.cpuset import parse_list
 from wirespeed.plan.plan_file import write_plan
 from wirespeed.plan.render.targets import render

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from tests.plan.kubelet.case import Case, Document, line
+from tests.unit.plan.kubelet.case import Case, Document, line
 
 # Of two resources that are both short, the kubelet names the one that Go's map yields first.
 _SHORT = "requested number of devices unavailable"

@@ -6,9 +6,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-from tests.plan.kubelet.case import Document, ours
-from tests.plan.kubelet.oracle import same
-from tests.plan.kubelet.record import RECORDED, digest, recorded_case
+from tests.unit.plan.kubelet.case import Document, ours
+from tests.unit.plan.kubelet.oracle import same
+from tests.unit.plan.kubelet.record import RECORDED, digest, recorded_case
 
 
 def _answers() -> list[Document]:

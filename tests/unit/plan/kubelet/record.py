@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Record answers of the kubelet's own code, which `make test` replays.
 
-python -m tests.plan.kubelet.record build/kubelet-oracle
+python -m tests.unit.plan.kubelet.record build/kubelet-oracle
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from hashlib import sha256
 from pathlib import Path
 from random import Random
 
-from tests.plan.kubelet.case import Case, line
-from tests.plan.kubelet.oracle import ask
-from tests.plan.kubelet.random_cases import random_case
+from tests.unit.plan.kubelet.case import Case, line
+from tests.unit.plan.kubelet.oracle import ask
+from tests.unit.plan.kubelet.random_cases import random_case
 
 RECORDED = Path(__file__).parent / "answers.json"
 CASES = 400

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.plan.lab import ROOT, example_host
+from tests.support.examples import ROOT, example_host
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.plan.plan import Plan
 from wirespeed.plan.plan_file import PLAN_FILE

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
-from tests.plan.kubelet.case import Case
+from tests.unit.plan.kubelet.case import Case
 from wirespeed.model.plan.kubelet import (
     ContainerRequest,
     ContainerRole,

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.plan.kubernetes.pod_examples import planned, twin, workload_text
-from tests.plan.lab import example_host
+from tests.support.examples import example_host
+from tests.unit.plan.kubernetes.pod_examples import planned, twin, workload_text
 from wirespeed.plan.errors import PlanError
 
 GOOD = workload_text("s1-bng-pods")
