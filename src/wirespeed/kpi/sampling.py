@@ -22,7 +22,7 @@ from wirespeed.sources.scheduler import all_pollers, allowed_cpus
 
 _ISOLATED = "/sys/devices/system/cpu/isolated"
 _ONLINE = "/sys/devices/system/cpu/online"
-# A layout of 100,000 series has about so many octets.
+# About the octets of a layout of 100,000 series.
 _LINE_MAX = 16 << 20
 _END_S = 5.0
 

@@ -66,7 +66,7 @@ class Kubelet:
         settings: KubeletSettings,
         plugins: Mapping[str, Sequence[PluginDevice]] | None = None,
     ) -> None:
-        """Raises KubeletStartError if the kubelet does not start with these settings."""
+        """Raise KubeletStartError if the kubelet does not start with these settings."""
         check(settings, machine)
         self._machine = machine
         self._settings = settings
