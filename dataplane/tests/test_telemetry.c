@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A reply that would not fit is an error as a whole: rte_telemetry would drop parts of it silently.
- * What the replies say is tested through the socket, in tests/dataplane/alone/test_control.py. */
+ * What the replies say is tested through the socket, in tests/dataplane/test_control.py. */
 #include <string.h>
 
 #include "core/telemetry_reply.h"

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.dataplane.alone.test_control import FLOOD
 from tests.dataplane.program import REPOSITORY, Control, Running, running
+from tests.dataplane.test_control import FLOOD
 from tests.dataplane.tsc import read_tsc
 
 STOPPED_S = 0.05

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 PARTS = Path(__file__).parents[3] / "setup/parts.py"
+CODE = runpy.run_path(str(PARTS))
 # `meets-a` waits for `meets-b`: both end only when they run at the same time.
 MAKEFILE = """
 good:
@@ -79,3 +81,29 @@ def test_parts_below_make_with_jobs_keep_its_settings_and_take_none_of_its_slots
                f"PARTS={PARTS}")  # fmt: skip
     assert "set is last" in done.stdout
     assert "jobserver" not in done.stdout + done.stderr
+
+
+def test_budgets_slower_machine_get_more_seconds() -> None:
+    text = "# comment\nreference 0.1\nbuilt 200\ntest-unit 300.5\n"
+    found = CODE["budgets"](text, here_s=0.2)
+    assert found == {"built": 400.0, "test-unit": 601.0}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "end"),
+    [(119.0, " of 100 s"), (121.0, " of 100 s  OVER BUDGET")],
+    ids=["within 20%", "over"],
+)
+def test_line_marks_a_part_over_its_budget(seconds: float, end: str) -> None:
+    outcome = CODE["Outcome"]("built", 0, seconds, 1.0, ())
+    assert outcome.line(100.0).endswith(end)
+    assert outcome.line(100.0).startswith("  passed  built")
+    assert "of" not in outcome.line(None)
+
+
+def test_budget_file_names_the_parts_of_make_test() -> None:
+    makefile = (PARTS.parents[1] / "Makefile").read_text(encoding="utf-8")
+    listed = makefile.split("TEST_PARTS :=")[1].split("\n\n")[0]
+    parts_of_test = {word for word in listed.split() if word not in (",", "\\")}
+    written = CODE["budgets"](CODE["BUDGET"].read_text(encoding="utf-8"), here_s=1.0)
+    assert written.keys() == parts_of_test
