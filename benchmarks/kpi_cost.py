@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from statistics import fmean, stdev
 
+import numpy as np
 from benchmarks.cpu_counter import counting
 
 from wirespeed.bench.assembly.hosts import BenchHost, BenchHosts
@@ -26,17 +27,22 @@ from wirespeed.bench.session import open_bench
 from wirespeed.host.collect import collect
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.model.frame import FrameSizes
+from wirespeed.model.result.recording import Chunk, RecordedSeries, RecordingClock
+from wirespeed.model.result.series import SeriesKind
 from wirespeed.model.study.spec import Frames, Sut, Topology, Traffic
 from wirespeed.remote.local import LocalRunner
 from wirespeed.session.guests import GuestSource
 from wirespeed.session.rig import plan_of
+from wirespeed.store.recording_writer import RecordingWriter
+from wirespeed.store.recordings import recording_of
+from wirespeed.store.store import Store
 
 SERIES, HZ = 500, 10
 # One interface has this number of series.
 PER_INTERFACE = 8
 LONG_S = 65.0
 PAIRS = 10
-TRIAL_S = 1.0
+TRIAL_S, WARM_UP_S = 2.0, 2.0
 # Student's t for 95% and PAIRS - 1 degrees of freedom.
 T_95 = 2.262
 SPACE = "kpi-cost"
@@ -109,7 +115,7 @@ def sampling(folder: Path) -> None:
     ):
         sampler = child_of(process.pid)
         with counting(sampler) as sampled, counting(process.pid) as stored:
-            select_end(process, LONG_S - 5)
+            await_load(process, LONG_S - 5)
             used, wrote = sampled(), stored()
             peak, peak_stored = resident_mib(sampler), resident_mib(process.pid)
         process.wait()
@@ -122,14 +128,38 @@ def sampling(folder: Path) -> None:
     print(f"sampler_memory {peak:.1f} MiB asked 60")
     print(f"recorder_memory {peak_stored:.1f} MiB")
     ratio = found["octets"] / found["samples"]
-    print(f"octets {ratio:.2f} octets/sample asked 3")
-    hourly = ratio * SERIES * HZ * 3600 / 1e6
+    print(f"octets_of_files {ratio:.2f} octets/sample; most of these interfaces are idle")
+    steady = steady_octets(folder)
+    print(f"octets {steady:.2f} octets/sample of {SERIES} counters that all change asked 3")
+    hourly = steady * SERIES * HZ * 3600 / 1e6
     print(f"hour {hourly:.1f} MB/hour of {SERIES} series at {HZ} Hz asked 54")
     begin, end = found["begin_ns"], found["end_ns"]
     print(f"reads {found['reads'] / ((end - begin) / 1e9) / 4:.2f} Hz of each collector asked {HZ}")
 
 
-def select_end(process: subprocess.Popen[str], seconds: float) -> None:
+def steady_octets(folder: Path) -> float:
+    """Return the octets a sample that the store takes of counters of a load with noise of 1%."""
+    steps = np.random.default_rng(1).normal(1e6, 1e4, size=(60 * HZ, SERIES)).astype(np.int64)
+    counts = np.cumsum(steps, axis=0)
+    number = tuple(range(SERIES))
+    series = [
+        RecordedSeries("load", "load", (("n", str(n)),), "packets", SeriesKind.COUNTER)
+        for n in number
+    ]
+    with Store(str(folder / "steady.sqlite")) as store:
+        clock = RecordingClock("boot", 0, 0)
+        writer = RecordingWriter.start(store, "host", clock, HZ, sparse=False)
+        for first in range(0, len(counts), HZ):
+            begin = tuple(n * 10**9 // HZ for n in range(first, first + HZ))
+            rows = tuple(map(tuple, counts[first : first + HZ].tolist()))
+            chunk = Chunk("load", "e", number, begin, (10_000,) * HZ, rows)
+            writer.add(series if first == 0 else (), [chunk], [])
+        writer.finish()
+        found = recording_of(store)
+    return found.octets / found.samples
+
+
+def await_load(process: subprocess.Popen[str], seconds: float) -> None:
     """Wait, or end early where the recorder does."""
     try:
         process.wait(seconds)
@@ -148,13 +178,14 @@ def rates(folder: Path, topology: str, frame: str) -> None:
     with open_bench(spec, plan, BenchHosts(BenchHost(runner)), folder / "logs", guests) as bench:
 
         def mrr() -> float:
+            bench.measure(UNLIMITED, WARM_UP_S)
             return bench.measure(UNLIMITED, TRIAL_S).total("received") / TRIAL_S
 
         def recorded() -> float:
+            # The warm-up also covers the start of the sampler.
             with recorder(folder / f"{topology}.sqlite", "--rate", f"{HZ}"):
                 return mrr()
 
-        mrr()
         for pair in range(PAIRS):
             first = mrr() if pair % 2 == 0 else recorded()
             second = recorded() if pair % 2 == 0 else mrr()

@@ -99,7 +99,12 @@ def test_bad_input_is_one_sentence_and_ends_with_2(
 
 def test_unknown_recording_ends_with_2_and_names_the_list(wirespeed: Command) -> None:
     assert wirespeed("kpi", "record", "--for", "0.3s", "--collector", "cpu").code == 0
-    for verb in (["show", "kpi-9"], ["mark", "x", "kpi-9"], ["export", "kpi-9", "--csv", "x"]):
+    for verb in (
+        ["show", "kpi-9"],
+        ["mark", "x", "kpi-9"],
+        ["export", "kpi-9", "--csv", "x"],
+        ["clean", "--recording", "kpi-9"],
+    ):
         ended = wirespeed("kpi", *verb)
         assert ended.code == 2
         assert "recording 'kpi-9': not in" in ended.err

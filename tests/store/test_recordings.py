@@ -167,3 +167,41 @@ def test_queue_beyond_its_bound_drops_the_oldest_and_marks_the_gap(
         [mark] = recordings.marks_of(store, recording_id)
     assert mark.kind is MarkKind.NOTE
     assert mark.text == "cpu: gap of 7.9 s: the store took nothing"
+
+
+@pytest.mark.root
+def test_full_disk_is_told_and_earlier_seconds_stay(
+    small_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording_queue, "_RETRY_S", 0.01)
+    said: list[str] = []
+    full = threading.Event()
+
+    def say(text: str) -> None:
+        said.append(text)
+        full.set()
+
+    with Store(str(small_disk / "s.sqlite")) as store:
+        writer = started(store)
+        queue = RecordingQueue(writer, say)
+        queue.start()
+        queue.put(SERIES, [second(0)], [])
+        while not list(recordings.reads_of(store, writer.id, "cpu")):
+            pass
+        filler = small_disk / "filler"
+        with filler.open("wb") as file:
+            try:
+                while True:
+                    file.write(bytes(4096))
+                    file.flush()
+            except OSError:
+                pass
+        number = 1
+        while not full.is_set():
+            queue.put([], [second(number)], [])
+            number += 1
+        filler.unlink()
+        assert queue.end(60)
+        kept = samples(store, writer.id)
+    assert "the disk is full" in said[0]
+    assert kept == expected([second(n) for n in range(number)])

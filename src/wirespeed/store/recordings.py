@@ -61,16 +61,10 @@ def list_recordings(store: Store) -> tuple[RecordingSummary, ...]:
 
 def recording_of(store: Store, named: str = LATEST) -> RecordingSummary:
     """Return the recording of that id; "latest" is the newest. Raises NoSuchRecording."""
-    found = list_recordings(store)
-    for each in found:
+    for each in list_recordings(store):
         if named in (each.id, LATEST):
             return each
-    raise NoSuchRecording(
-        f"recording {named!r}: not in {store.url}",
-        "`wirespeed kpi list` lists them, with the same --store."
-        if found
-        else "Make one: `wirespeed kpi record --for 10s`, with the same --store.",
-    )
+    raise _no_such(store, named)
 
 
 def series_of(store: Store, recording_id: str) -> tuple[RecordedSeries, ...]:
@@ -151,11 +145,21 @@ def mark(store: Store, recording_id: str, made: Mark) -> None:
 
 
 def delete_recording(store: Store, recording_id: str) -> None:
-    """Delete a recording with its series, chunks and marks. Raises StoreError."""
+    """Delete a recording, its series, chunks and marks. Raises NoSuchRecording, StoreError."""
     with store.transaction() as connection:
         for table in _OF_RECORDING:
             connection.execute(delete(table).where(table.c.recording_id == recording_id))
-        connection.execute(delete(RECORDINGS).where(RECORDINGS.c.id == recording_id))
+        gone = connection.execute(delete(RECORDINGS).where(RECORDINGS.c.id == recording_id))
+        if not gone.rowcount:
+            raise _no_such(store, recording_id)
+
+
+def _no_such(store: Store, named: str) -> NoSuchRecording:
+    return NoSuchRecording(
+        f"recording {named!r}: not in {store.url}",
+        "`wirespeed kpi list` lists them, with the same --store; `wirespeed kpi record --for 10s` "
+        "makes one.",
+    )
 
 
 def _summary(store: Store, connection: Connection, row: RowMapping) -> RecordingSummary:
