@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +22,7 @@ from wirespeed.model.result.recording import (
 from wirespeed.model.result.series import SeriesKind
 from wirespeed.store import recording_queue, recordings
 from wirespeed.store.errors import Damaged, StoreError
-from wirespeed.store.recording_queue import RecordingQueue
+from wirespeed.store.recording_queue import Batch, RecordingQueue
 from wirespeed.store.recording_writer import RecordingWriter
 from wirespeed.store.store import Store
 
@@ -150,21 +151,16 @@ def test_queue_keeps_reads_while_the_store_is_away(
     assert said[0].startswith("store x: the disk is full; reads wait in memory")
 
 
-def test_queue_beyond_its_bound_drops_the_oldest_and_marks_the_gap(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_batch_beyond_its_bound_drops_the_oldest_and_marks_the_gap(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(recording_queue, "_MOST_NUMBERS", 120)
-    with away(tmp_path, monkeypatch) as (store, writer, recording_id):
-        queue = RecordingQueue(writer, lambda _: None)  # type: ignore[arg-type]
-        queue.start()
-        queue.put(SERIES, [], [])
-        assert writer.tried.wait(30)
-        for number in range(10):
-            queue.put([], [second(number)], [])
-        writer.back.set()
-        assert queue.end(30)
-        assert samples(store, recording_id) == expected([second(8), second(9)])
-        [mark] = recordings.marks_of(store, recording_id)
+    batch = Batch([*SERIES], deque([second(0)]))
+    for number in range(1, 10):
+        batch = batch.then(Batch(chunks=deque([second(number)])))
+    assert batch.series == SERIES
+    assert list(batch.chunks) == [second(8), second(9)]
+    [mark] = batch.gaps()
     assert mark.kind is MarkKind.NOTE
     assert mark.text == "cpu: gap of 7.9 s: the store took nothing"
 
