@@ -37,7 +37,7 @@ export PYTHONDONTWRITEBYTECODE :=
 	speedtest-tests npm-client built lint-python lint-files lint-speedtest test-dataplane \
 	test-dataplane-native test-unit test-alone test-nova test-kubelet record-kubelet test-speedtest test-speedtest-released \
 	test-speedtest-fuzz dataplane-guest guest-image host-image lab lab-down test-lab test-lab-short \
-	test-fleet fleet-bundle packages-openstack test-openstack test-openstack-short \
+	test-kpi test-fleet fleet-bundle packages-openstack test-openstack test-openstack-short \
 	test-openstack-compute test-openstack-full compute-image packages-debian13 test-debian13 \
 	test-debian13-short test-versions test-documents lock audit-locks
 
@@ -274,6 +274,10 @@ test-versions: $(VENV)/.dev dataplane
 		plan/test_examples.py remote/test_socket_paths.py) \
 		$(addprefix dataplane/,test_control.py test_devices.py test_forward.py test_l3fwd.py))
 	$(BIN)/pytest --durations=5 $(addprefix tests/real/alone/,test_real_long_paths.py test_real_ovs_factors.py)
+
+test-kpi: tools $(VENV)/.dev dataplane ## Recordings and Prometheus: collectors, kills, alert rules, real Open vSwitch
+	$(BIN)/pytest --durations=10 tests/kpi tests/sources tests/store/test_chunk_codec.py \
+		tests/store/test_recordings.py tests/cli/test_kpi.py tests/bench/test_real_kpi.py
 
 test-fleet: $(VENV)/.dev ## Fleet tests that take minutes: 20 pair tests with kills, ansible-test sanity, install
 	$(BIN)/pytest --durations=0 -m fleet

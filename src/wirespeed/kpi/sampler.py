@@ -85,6 +85,7 @@ class Reader:
             begun = time.monotonic()
             if not self._read_all():
                 probe_at = begun + self._retry_s
+                self._retry_s = min(_RETRY_MOST_S, self._retry_s * 2)
             note = self.pace.note(begun - due, time.monotonic() - begun)
             if note is not None:
                 self.output.note(note)
@@ -127,7 +128,6 @@ class Reader:
             self.output.write(Sample(source.name, begin_ns, end_ns - begin_ns, found.epoch, values))
         if failed:
             self._sources = ()
-            self._retry_s = min(_RETRY_MOST_S, self._retry_s * 2)
         elif self._sources:
             self._retry_s = PROBE_S
             self._said = ""
@@ -141,7 +141,8 @@ class Reader:
 
 
 def _line(fault: BaseException) -> str:
-    return " ".join(str(fault).split())[:200] or type(fault).__name__
+    text = " ".join(str(fault).split())[:200]
+    return f"its answer lacks {text}" if isinstance(fault, LookupError) else text
 
 
 def sample(

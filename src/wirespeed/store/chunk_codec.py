@@ -17,10 +17,8 @@ from wirespeed.model.result.recording import Chunk
 
 Integers = npt.NDArray[np.int64]
 _BYTES = 8
-# A minute at 50 Hz of 20,000 series; a hostile file may unpack to more.
-_MAX_NUMBERS = 64 << 20
-# Of the unpacked octets, with one number of each row in front.
-_MAX_OCTETS = (_MAX_NUMBERS + 1) * _BYTES
+# A minute at 50 Hz of 5,000 series; a hostile file may claim more, or unpack to more.
+MAX_NUMBERS = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +73,17 @@ def packed(rows: Integers) -> bytes:
     return zlib.compress(np.ascontiguousarray(octets.T).tobytes(), 6)
 
 
-def unpacked(blob: bytes, moments: int) -> Integers:
-    """Return the rows again, one a moment. Raises ValueError for data that is cut or too large."""
+def unpacked(blob: bytes, moments: int, series: int = 1) -> Integers:
+    """Return the rows again: shape (moments, series). Raises ValueError for any other size."""
+    if moments < 1 or not 0 <= moments * series <= MAX_NUMBERS:
+        raise ValueError(f"a chunk claims {moments} reads of {series} series")
+    wanted = _BYTES * moments * series
     stream = zlib.decompressobj()
-    planes = stream.decompress(blob, _MAX_OCTETS)
-    if not stream.eof or stream.unused_data:
-        raise ValueError(f"a chunk is cut, or has more than {_MAX_NUMBERS} numbers")
-    if moments < 1 or len(planes) % (_BYTES * moments):
-        raise ValueError(f"a chunk of {moments} reads has {len(planes)} octets")
+    planes = stream.decompress(blob, wanted + 1)
+    if len(planes) != wanted or not stream.eof or stream.unused_data:
+        raise ValueError(f"a chunk of {moments} reads of {series} series has another size")
     octets = np.frombuffer(planes, dtype=np.uint8).reshape(_BYTES, -1).T
     zigzag = np.ascontiguousarray(octets).view(np.uint64).reshape(-1, moments)
     steps = (zigzag >> np.uint64(1)).astype(np.int64) ^ -(zigzag & np.uint64(1)).astype(np.int64)
-    rows: Integers = np.cumsum(steps, axis=1, dtype=np.int64).T
+    rows: Integers = np.cumsum(steps, axis=1, dtype=np.int64).T.reshape(moments, series)
     return rows

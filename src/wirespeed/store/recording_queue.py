@@ -22,17 +22,51 @@ _RETRY_S = 1.0
 
 
 @dataclass(slots=True)
+class Batch:
+    """What waits for the store."""
+
+    series: list[RecordedSeries] = field(default_factory=list)
+    chunks: deque[Chunk] = field(default_factory=deque)
+    marks: list[Mark] = field(default_factory=list)
+    dropped: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """First and last moment of what each source lost."""
+
+    def __bool__(self) -> bool:
+        return bool(self.series or self.chunks or self.marks)
+
+    def then(self, later: Batch) -> Batch:
+        """Return both as one, without the oldest chunks that are too much."""
+        both = Batch(
+            [*self.series, *later.series], self.chunks + later.chunks,
+            [*self.marks, *later.marks], dict(self.dropped),
+        )  # fmt: skip
+        for source, (first, last) in later.dropped.items():
+            both.dropped[source] = both.dropped.get(source, (first, last))[0], last
+        excess = sum(map(_size, both.chunks)) - _MOST_NUMBERS
+        while excess > 0 and len(both.chunks) > 1:
+            gone = both.chunks.popleft()
+            excess -= _size(gone)
+            first, _ = both.dropped.get(gone.source, (gone.begin_ns[0], 0))
+            both.dropped[gone.source] = first, gone.begin_ns[-1]
+        return both
+
+    def gaps(self) -> list[Mark]:
+        return [
+            Mark(
+                last, MarkKind.NOTE,
+                f"{source}: gap of {(last - first) / 1e9:.1f} s: the store took nothing",
+            )
+            for source, (first, last) in self.dropped.items()
+        ]  # fmt: skip
+
+
+@dataclass(slots=True)
 class RecordingQueue:
     """Chunks that wait for the store. `say` prints one line for each change of its state."""
 
     writer: RecordingWriter
     say: Callable[[str], None]
-    _series: list[RecordedSeries] = field(default_factory=list)
-    _chunks: deque[Chunk] = field(default_factory=deque)
-    _marks: list[Mark] = field(default_factory=list)
-    _numbers: int = 0
-    _dropped: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """First and last moment of what each source lost."""
+    _waiting: Batch = field(default_factory=Batch)
     _more: threading.Condition = field(default_factory=threading.Condition)
     _ending: bool = False
     _failing: bool = False
@@ -47,13 +81,7 @@ class RecordingQueue:
     ) -> None:
         """Take what is to be stored; never waits for the store."""
         with self._more:
-            self._series += series
-            self._marks += marks
-            for chunk in chunks:
-                self._chunks.append(chunk)
-                self._numbers += _size(chunk)
-            while self._numbers > _MOST_NUMBERS and len(self._chunks) > 1:
-                self._drop(self._chunks.popleft())
+            self._waiting = self._waiting.then(Batch([*series], deque(chunks), [*marks]))
             self._more.notify()
 
     def end(self, wait_s: float) -> bool:
@@ -65,48 +93,21 @@ class RecordingQueue:
         self._thread.join(wait_s)
         return not self._thread.is_alive()
 
-    def _drop(self, chunk: Chunk) -> None:
-        self._numbers -= _size(chunk)
-        first, _ = self._dropped.get(chunk.source, (chunk.begin_ns[0], 0))
-        self._dropped[chunk.source] = first, chunk.begin_ns[-1]
-
     def _work(self) -> None:
         while True:
             with self._more:
-                self._more.wait_for(self._has_work)
-                if self._ending and not (self._series or self._chunks or self._marks):
-                    return
-                series, chunks = tuple(self._series), tuple(self._chunks)
-                marks = (*self._marks, *self._gaps())
-            if not self._store(series, chunks, marks):
+                self._more.wait_for(lambda: self._ending or self._waiting)
+                batch, self._waiting = self._waiting, Batch()
+            if not batch:
+                return
+            if not self._store(batch):
+                with self._more:
+                    self._waiting = batch.then(self._waiting)
                 time.sleep(_RETRY_S)
-                continue
-            with self._more:
-                del self._series[: len(series)]
-                del self._marks[: len(marks) - len(self._dropped)]
-                self._dropped.clear()
-                for chunk in chunks:
-                    if self._chunks and self._chunks[0] is chunk:
-                        self._chunks.popleft()
-                        self._numbers -= _size(chunk)
 
-    def _has_work(self) -> bool:
-        return bool(self._ending or self._series or self._chunks or self._marks)
-
-    def _gaps(self) -> tuple[Mark, ...]:
-        return tuple(
-            Mark(
-                last, MarkKind.NOTE,
-                f"{source}: gap of {(last - first) / 1e9:.1f} s: the store took nothing",
-            )
-            for source, (first, last) in self._dropped.items()
-        )  # fmt: skip
-
-    def _store(
-        self, series: Sequence[RecordedSeries], chunks: Sequence[Chunk], marks: Sequence[Mark]
-    ) -> bool:
+    def _store(self, batch: Batch) -> bool:
         try:
-            self.writer.add(series, chunks, marks)
+            self.writer.add(batch.series, batch.chunks, [*batch.marks, *batch.gaps()])
         except StoreError as fault:
             if not self._failing:
                 self.say(f"{fault.what}; reads wait in memory, and it is tried again")

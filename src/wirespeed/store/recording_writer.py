@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 
@@ -66,7 +66,7 @@ class RecordingWriter:
         )
 
     def add(
-        self, series: Sequence[RecordedSeries], chunks: Sequence[Chunk], marks: Sequence[Mark]
+        self, series: Sequence[RecordedSeries], chunks: Iterable[Chunk], marks: Sequence[Mark]
     ) -> None:
         """Store new series, chunks and marks in one transaction; then merge full minutes."""
         numbers = dict(self._next)
@@ -89,7 +89,9 @@ class RecordingWriter:
                 waiting.numbers.append(number)
                 waiting.reads.append(reads)
             else:
-                self._merge(waiting)
+                # Seconds that cannot be merged stay as they are; they are stored already.
+                with suppress(StoreError):
+                    self._merge(waiting)
                 self._minutes[reads.source] = _Minute([number], [reads])
 
     def finish(self) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, RowMapping, delete, func, select
 
 from wirespeed.model.errors import BadInput
+from wirespeed.model.input.moment import written
 from wirespeed.model.result.recording import Mark, MarkKind, RecordedSeries, RecordingClock
 from wirespeed.model.result.series import SeriesKind
 from wirespeed.store.chunk_codec import Reads, unpacked
@@ -61,16 +63,10 @@ def list_recordings(store: Store) -> tuple[RecordingSummary, ...]:
 
 def recording_of(store: Store, named: str = LATEST) -> RecordingSummary:
     """Return the recording of that id; "latest" is the newest. Raises NoSuchRecording."""
-    found = list_recordings(store)
-    for each in found:
+    for each in list_recordings(store):
         if named in (each.id, LATEST):
             return each
-    raise NoSuchRecording(
-        f"recording {named!r}: not in {store.url}",
-        "`wirespeed kpi list` lists them, with the same --store."
-        if found
-        else "Make one: `wirespeed kpi record --for 10s`, with the same --store.",
-    )
+    raise _no_such(store, named)
 
 
 def series_of(store: Store, recording_id: str) -> tuple[RecordedSeries, ...]:
@@ -151,11 +147,21 @@ def mark(store: Store, recording_id: str, made: Mark) -> None:
 
 
 def delete_recording(store: Store, recording_id: str) -> None:
-    """Delete a recording with its series, chunks and marks. Raises StoreError."""
+    """Delete a recording, its series, chunks and marks. Raises NoSuchRecording, StoreError."""
     with store.transaction() as connection:
         for table in _OF_RECORDING:
             connection.execute(delete(table).where(table.c.recording_id == recording_id))
-        connection.execute(delete(RECORDINGS).where(RECORDINGS.c.id == recording_id))
+        gone = connection.execute(delete(RECORDINGS).where(RECORDINGS.c.id == recording_id))
+        if not gone.rowcount:
+            raise _no_such(store, recording_id)
+
+
+def _no_such(store: Store, named: str) -> NoSuchRecording:
+    return NoSuchRecording(
+        f"recording {named!r}: not in {store.url}",
+        "`wirespeed kpi list` lists them, with the same --store; `wirespeed kpi record --for 10s` "
+        "makes one.",
+    )
 
 
 def _summary(store: Store, connection: Connection, row: RowMapping) -> RecordingSummary:
@@ -169,8 +175,9 @@ def _summary(store: Store, connection: Connection, row: RowMapping) -> Recording
     columns = func.sum(CHUNKS.c.reads * CHUNKS.c.columns)
     try:
         return RecordingSummary(
-            row["id"], row["host"], row["run_id"], row["started_at"], row["finished_at"],
-            row["rate_hz"], row["sparse"], RecordingClock(**row["clock"]),
+            row["id"], row["host"], row["run_id"],
+            written(datetime.fromisoformat(row["started_at"])), row["finished_at"],
+            float(row["rate_hz"]), bool(row["sparse"]), _clock(**row["clock"]),
             connection.execute(series).scalar_one(), total(func.sum(CHUNKS.c.reads)),
             total(columns), octets, total(func.min(CHUNKS.c.begin_ns)),
             total(func.max(CHUNKS.c.end_ns)),
@@ -179,17 +186,17 @@ def _summary(store: Store, connection: Connection, row: RowMapping) -> Recording
         raise _damaged(store, row["id"], fault) from fault
 
 
+def _clock(boot: str, monotonic_ns: int, realtime_ns: int) -> RecordingClock:
+    return RecordingClock(str(boot), int(monotonic_ns), int(realtime_ns))
+
+
 def _reads(row: Any, known: int) -> Reads:
-    series = unpacked(row.series, 1).reshape(-1)
-    moments, took = (unpacked(blob, row.reads).reshape(-1) for blob in (row.moments, row.took))
-    values = unpacked(row._mapping["values"], row.reads)
-    reads = Reads(row.source, row.epoch, series, moments, took, values)
-    shapes = reads.values.shape == (row.reads, len(series)) and len(series) == row.columns
-    if not shapes or len(reads.begin_ns) != row.reads or len(reads.took_ns) != row.reads:
-        raise ValueError("a chunk's parts have different lengths")
+    series = unpacked(row.series, 1, row.columns).reshape(-1)
     if len(series) and not 0 <= series.min() <= series.max() < known:
         raise ValueError("a chunk has a series that is not in the list")
-    return reads
+    moments, took = (unpacked(blob, row.reads).reshape(-1) for blob in (row.moments, row.took))
+    values = unpacked(row._mapping["values"], row.reads, row.columns)
+    return Reads(row.source, row.epoch, series, moments, took, values)
 
 
 def _damaged(store: Store, recording_id: str, fault: BaseException) -> Damaged:

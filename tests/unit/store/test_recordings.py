@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +22,7 @@ from wirespeed.model.result.recording import (
 from wirespeed.model.result.series import SeriesKind
 from wirespeed.store import recording_queue, recordings
 from wirespeed.store.errors import Damaged, StoreError
-from wirespeed.store.recording_queue import RecordingQueue
+from wirespeed.store.recording_queue import Batch, RecordingQueue
 from wirespeed.store.recording_writer import RecordingWriter
 from wirespeed.store.store import Store
 
@@ -150,20 +151,53 @@ def test_queue_keeps_reads_while_the_store_is_away(
     assert said[0].startswith("store x: the disk is full; reads wait in memory")
 
 
-def test_queue_beyond_its_bound_drops_the_oldest_and_marks_the_gap(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_batch_beyond_its_bound_drops_the_oldest_and_marks_the_gap(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(recording_queue, "_MOST_NUMBERS", 120)
-    with away(tmp_path, monkeypatch) as (store, writer, recording_id):
-        queue = RecordingQueue(writer, lambda _: None)  # type: ignore[arg-type]
-        queue.start()
-        queue.put(SERIES, [], [])
-        assert writer.tried.wait(30)
-        for number in range(10):
-            queue.put([], [second(number)], [])
-        writer.back.set()
-        assert queue.end(30)
-        assert samples(store, recording_id) == expected([second(8), second(9)])
-        [mark] = recordings.marks_of(store, recording_id)
+    batch = Batch([*SERIES], deque([second(0)]))
+    for number in range(1, 10):
+        batch = batch.then(Batch(chunks=deque([second(number)])))
+    assert batch.series == SERIES
+    assert list(batch.chunks) == [second(8), second(9)]
+    [mark] = batch.gaps()
     assert mark.kind is MarkKind.NOTE
     assert mark.text == "cpu: gap of 7.9 s: the store took nothing"
+
+
+@pytest.mark.root
+def test_full_disk_is_told_and_earlier_seconds_stay(
+    small_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording_queue, "_RETRY_S", 0.01)
+    said: list[str] = []
+    full = threading.Event()
+
+    def say(text: str) -> None:
+        said.append(text)
+        full.set()
+
+    with Store(str(small_disk / "s.sqlite")) as store:
+        writer = started(store)
+        queue = RecordingQueue(writer, say)
+        queue.start()
+        queue.put(SERIES, [second(0)], [])
+        while not list(recordings.reads_of(store, writer.id, "cpu")):
+            pass
+        filler = small_disk / "filler"
+        with filler.open("wb") as file:
+            try:
+                while True:
+                    file.write(bytes(4096))
+                    file.flush()
+            except OSError:
+                pass
+        number = 1
+        while not full.is_set():
+            queue.put([], [second(number)], [])
+            number += 1
+        filler.unlink()
+        assert queue.end(60)
+        kept = samples(store, writer.id)
+    assert "the disk is full" in said[0]
+    assert kept == expected([second(n) for n in range(number)])

@@ -130,23 +130,23 @@ def clean(
     """Delete recordings by age, by total size, or by id. Runs stay."""
     if keep is None and size is None and recording is None:
         raise BadInput("kpi clean: says not what to delete", "Give --keep, --size or --recording.")
+    oldest_s = None if keep is None else duration_s("--keep", keep)
+    most = None if size is None else size_octets("--size", size)
     with Store(store, exists=True) as opened:
         if recording is not None:
             chosen = [recording]
         else:
             found = recordings.list_recordings(opened)
-            chosen = [each.id for each in _beyond(found, keep, size)]
+            chosen = [each.id for each in _beyond(found, oldest_s, most)]
         for each in chosen:
             recordings.delete_recording(opened, each)
     print_line(f"{counted(len(chosen), 'recording')} deleted.")
 
 
 def _beyond(
-    found: Sequence[RecordingSummary], keep: str | None, size: str | None
+    found: Sequence[RecordingSummary], oldest_s: float | None, most: float | None
 ) -> list[RecordingSummary]:
-    """Return the finished recordings that are too old, or beyond the size; found: newest first."""
-    oldest_s = None if keep is None else duration_s("--keep", keep)
-    most = None if size is None else size_octets("--size", size)
+    """Return the recordings that are too old, or beyond the size; found: newest first."""
     now, total, chosen = datetime.now(UTC), 0, []
     for each in found:
         total += each.octets

@@ -15,6 +15,7 @@ from wirespeed.cli.console import print_line
 from wirespeed.cli.input.options import StoreOption
 from wirespeed.cli.output_file import writing
 from wirespeed.kpi.collectors.registry import metrics
+from wirespeed.kpi.interface import KpiError
 from wirespeed.kpi.openmetrics import Column, family
 from wirespeed.model.errors import BadInput
 from wirespeed.model.result.recording import NO_VALUE
@@ -95,6 +96,12 @@ def _write_openmetrics(store: Store, found: recordings.RecordingSummary, file: I
                     if number in columns:
                         columns[number].moments_ns.extend(moments)
                         columns[number].values.extend(reads.values[:, place].tolist())
+        for column in columns.values():
+            if tuple(name for name, _ in column.labels) != known[key].labels:
+                raise KpiError(
+                    f"recording {found.id}: labels of {key} are not {known[key].labels}",
+                    "Another version of wirespeed wrote it; export it with that one.",
+                )
         for line in family(known[key], columns.values()):
             file.write(line)
     file.write("# EOF\n")

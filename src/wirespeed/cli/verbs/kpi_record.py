@@ -89,15 +89,14 @@ def _loop(
     recorders: Sequence[HostRecorder], until: float | None, commands: _Commands | None
 ) -> None:
     """Take frames until the time has passed, or the run that this belongs to has ended."""
-    watched: list[int] = [each.sampler.fileno() for each in recorders]
-    if commands is not None:
-        watched.append(sys.stdin.fileno())
+    watched = [] if commands is None else [sys.stdin.fileno()]
     while until is None or time.monotonic() < until:
         left_s = _WAKE_S if until is None else min(_WAKE_S, until - time.monotonic())
+        # Frames wait in their pipe: to wake for each of them costs more than to take them.
         ready, _, _ = select.select(watched, [], [], max(0.0, left_s))
         for each in recorders:
             each.take()
-        if commands is not None and sys.stdin.fileno() in ready and not commands.take():
+        if commands is not None and ready and not commands.take():
             return
 
 

@@ -39,7 +39,7 @@ class DpdkCollector:
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self._programs = Programs(self.name, lambda commands: WSDP not in commands, read)
+        self._programs = Programs(self.name, lambda name: name != WSDP, _LIST, read)
 
     def probe(self, runner: Runner) -> Sequence[Source] | Missing:
         return self._programs.probe(runner)
@@ -56,8 +56,9 @@ def read(program: str, telemetry: Telemetry) -> Mapping[Name, int]:
         for pool in telemetry.ask(_POOLS):
             seen = telemetry.ask(f"{_POOL},{pool}")
             found["mempool_size", (program, pool)] = int(seen["size"])
-            free = int(seen["common_pool_count"]) + int(seen.get("total_cache_count", 0))
-            found["mempool_free", (program, pool)] = free
+            if "common_pool_count" in seen:  # DPDK 22.11 has no such count
+                free = int(seen["common_pool_count"]) + int(seen.get("total_cache_count", 0))
+                found["mempool_free", (program, pool)] = free
     if _LCORE in commands:  # from DPDK 23.03 on
         seen = telemetry.ask(_LCORE)
         each = zip(seen["lcore_ids"], seen["busy_cycles"], seen["total_cycles"], strict=True)

@@ -13,7 +13,8 @@ from wirespeed.sources.telemetry import Telemetry
 from wirespeed.sources.telemetry_sockets import telemetry_sockets
 
 DEADLINE_S = 1.0
-WSDP = "/wirespeed/stats"
+# Name of its process. wsdp's list of commands lacks its own while it starts.
+WSDP = "wsdp"
 
 Parse = Callable[[str, Telemetry], Mapping[Name, int]]
 
@@ -39,10 +40,14 @@ class Program:
 
 @dataclass(slots=True)
 class Programs:
-    """Programs whose list of commands is `wanted`; connections last from probe to probe."""
+    """Programs whose process has a `wanted` name, once they know the command `first`.
+
+    Connections last from probe to probe.
+    """
 
     collector: str
-    wanted: Callable[[Sequence[str]], bool]
+    wanted: Callable[[str], bool]
+    first: str
     parse: Parse
     _open: dict[str, Program] = field(default_factory=dict)
     _others: set[str] = field(default_factory=set)
@@ -68,12 +73,15 @@ class Programs:
     def _connect(self, runner: Runner, path: str, name: str) -> None:
         telemetry = Telemetry(runner, path, timeout_s=DEADLINE_S)
         try:
-            if not self.wanted(telemetry.ask("/")):
+            pid = telemetry.pid
+            if not self.wanted(runner.read(f"/proc/{pid}/comm").strip()):
                 self._others.add(path)
-                telemetry.close()
+            elif self.first in telemetry.ask("/"):
+                epoch = epoch_of(runner, pid)
+                source = f"{self.collector} {name}"
+                self._open[path] = Program(source, name, telemetry, epoch, self.parse)
                 return
-            epoch = epoch_of(runner, telemetry.pid)
+            telemetry.close()
         except (OSError, RemoteError):
             telemetry.close()
             raise
-        self._open[path] = Program(f"{self.collector} {name}", name, telemetry, epoch, self.parse)

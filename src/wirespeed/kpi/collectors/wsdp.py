@@ -10,7 +10,8 @@ from wirespeed.kpi.interface import NS, NUMBER, PACKETS, Missing, Name, Source, 
 from wirespeed.remote.interface import Runner
 from wirespeed.sources.telemetry import Telemetry
 
-_STATS, _LCORES, _PORTS = WSDP, "/wirespeed/lcores", "/wirespeed/ports"
+_STATS, _LCORES = "/wirespeed/stats", "/wirespeed/lcores"
+_PORTS = "/wirespeed/ports"
 _RINGS = "/wirespeed/rings"
 _TASK = {"rx": "rx", "tx": "tx", "tx_fail": "tx_fail", "discard": "discard", "handled": "handled"}
 _PORT = {
@@ -42,7 +43,7 @@ class WsdpCollector:
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self._programs = Programs(self.name, lambda commands: WSDP in commands, read)
+        self._programs = Programs(self.name, lambda name: name == WSDP, _STATS, read)
 
     def probe(self, runner: Runner) -> Sequence[Source] | Missing:
         return self._programs.probe(runner)

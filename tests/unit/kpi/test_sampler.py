@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check that a source that hangs, ends or changes its text delays no other, and is told once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import cast
+
+import pytest
+
+from tests.kpi.fake_host import FakeHost
+from wirespeed.kpi import sampler
+from wirespeed.kpi.frames import Frame, Layout, Note, Sample, parsed, written
+from wirespeed.kpi.interface import Collector, KpiError, Metric, Missing, Source, Values
+from wirespeed.kpi.pace import Pace, Traffic
+from wirespeed.kpi.sampler import Output, Reader
+from wirespeed.remote.interface import Runner
+from wirespeed.sources.errors import NoAnswer
+
+NAME = ("cpu_user_seconds", ("0",))
+
+
+class Frames:
+    """What the readers write, and a moment to wait for."""
+
+    def __init__(self) -> None:
+        self.seen: list[Frame] = []
+        self.broken = threading.Event()
+        self._more = threading.Condition()
+
+    def write(self, frame: Frame) -> None:
+        with self._more:
+            self.seen.append(frame)
+            self._more.notify_all()
+
+    def note(self, text: str) -> None:
+        self.write(Note(0, text))
+
+    def wait(self, reached: Callable[[list[Frame]], bool]) -> None:
+        with self._more:
+            assert self._more.wait_for(lambda: reached(self.seen), 60)
+
+    @property
+    def notes(self) -> list[str]:
+        return [frame.text for frame in self.seen if isinstance(frame, Note)]
+
+    def reads(self, source: str) -> int:
+        return sum(isinstance(f, Sample) and f.source == source for f in self.seen)
+
+
+class Reading:
+    """A collector with one source; `act` is what each read does."""
+
+    cheap = True
+    metrics: tuple[Metric, ...] = ()
+
+    def __init__(self, name: str, act: Callable[[], Values]) -> None:
+        self.name, self.read = name, act
+
+    def probe(self, runner: Runner) -> Sequence[Source] | Missing:  # noqa: ARG002
+        return (cast(Source, self),)
+
+    def close(self) -> None: ...
+
+
+def value() -> Values:
+    return Values("epoch", {NAME: 1})
+
+
+@pytest.fixture
+def fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampler, "PROBE_S", 0.01)
+
+
+def run(frames: Frames, *collectors: Reading) -> tuple[threading.Event, list[threading.Thread]]:
+    stopped = threading.Event()
+    readers = [
+        Reader(
+            cast(Runner, FakeHost()), cast(Collector, each),
+            Pace(cast(Collector, each), Traffic(sparse=False), 50), cast(Output, frames), stopped,
+        )
+        for each in collectors
+    ]  # fmt: skip
+    threads = [threading.Thread(target=reader.run) for reader in readers]
+    for thread in threads:
+        thread.start()
+    return stopped, threads
+
+
+@pytest.mark.usefixtures("fast")
+def test_source_that_hangs_delays_no_other_and_is_told_once() -> None:
+    frames, released = Frames(), threading.Event()
+    calls = iter(range(10**9))
+
+    def hang() -> Values:
+        if next(calls) < 2:
+            assert released.wait(60)
+            raise NoAnswer("no answer within 1 s")
+        return value()
+
+    stopped, threads = run(frames, Reading("slow", hang), Reading("good", value))
+    frames.wait(lambda _: frames.reads("good") >= 5)
+    assert frames.reads("slow") == 0
+    released.set()
+    frames.wait(lambda _: frames.reads("slow") >= 3)
+    stopped.set()
+    for thread in threads:
+        thread.join()
+    about = [text for text in frames.notes if not text.startswith(("good", "slow: cannot"))]
+    assert about[0] == "slow: no value: no answer within 1 s"
+    assert about.count(about[0]) <= 2
+    assert any(text.startswith("slow: there now") for text in about)
+
+
+@pytest.mark.usefixtures("fast")
+def test_answer_in_another_layout_is_no_value_and_no_traceback() -> None:
+    frames = Frames()
+
+    def lacks() -> Values:
+        raise KeyError("busy_ns")
+
+    stopped, threads = run(frames, Reading("wsdp", lacks))
+    frames.wait(lambda _: bool(frames.notes))
+    stopped.set()
+    for thread in threads:
+        thread.join()
+    assert frames.notes[0] == "wsdp: no value: its answer lacks 'busy_ns'"
+
+
+def test_frames_are_read_back_and_others_are_refused() -> None:
+    for frame in (
+        Layout("cpu", (NAME,)), Sample("cpu", 1, 2, "e", (3, -4)), Note(5, "a\nb"),
+    ):  # fmt: skip
+        assert parsed(written(frame)) == frame
+    for line in (b"", b"[]", b'["read","cpu"]', b"[" * 1000, b'["layout","x",[1]]'):
+        with pytest.raises(KpiError, match="wrote no frame"):
+            parsed(line)
