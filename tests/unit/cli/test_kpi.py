@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Command
+from tests.unit.cli.conftest import Command
 
 WIRESPEED = (sys.executable, "-m", "wirespeed.cli.main", "kpi")
 

@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 
-from tests.kpi.fake_host import FakeHost
+from tests.unit.kpi.fake_host import FakeHost
 from wirespeed.kpi import sampler
 from wirespeed.kpi.frames import Frame, Layout, Note, Sample, parsed, written
 from wirespeed.kpi.interface import Collector, KpiError, Metric, Missing, Source, Values

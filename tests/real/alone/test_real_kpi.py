@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.real import RUNNER, opened, point
+from tests.support.real_bench import RUNNER, opened, point
 from wirespeed.kpi.collectors.registry import collectors, metrics
 from wirespeed.kpi.interface import Missing, Name
 
