@@ -59,6 +59,10 @@ def _outcome(rule: Rule, subject: Subject) -> list[Problem] | Passed | Absent | 
 
 
 def _lack(need: Need, subject: Subject) -> Unknown | Absent | None:
+    if need is Need.KUBELET:
+        return (
+            None if subject.kubelet else Absent("no kubelet's configuration is given (--kubelet)")
+        )
     if need is not Need.PLAN:
         return lacking(need, subject.facts)
     if subject.plan is None:

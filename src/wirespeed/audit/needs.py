@@ -46,6 +46,7 @@ class Need(Enum):
     RUNS = "the journals of runs (of a host that is reached, not of a recorded one)"
     MEASURED = "a run that was measured on this host (--run)"
     PLAN = "a plan that covers this host (--plan)"
+    KUBELET = "the configuration of the kubelet (--kubelet)"
 
 
 FLAVORS_HINT = (
@@ -78,7 +79,7 @@ _FACTS = {
 def lacking(need: Need, facts: HostFacts) -> Unknown | Absent | None:
     """Return why this need is not met on this host; None when it is met.
 
-    Need.PLAN is not checked here.
+    Need.PLAN and Need.KUBELET are not checked here.
     """
     for fact in _FACTS.get(need, ()):
         reason = facts.why_missing(fact)

@@ -16,6 +16,7 @@ from wirespeed.audit.needs import Need
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.host.finding import Severity
 from wirespeed.model.plan.host_rules import MemoryModel
+from wirespeed.model.plan.kubelet import KubeletSettings
 from wirespeed.model.plan.plan import HostPlan, Plan
 from wirespeed.model.plan.policy import Pattern
 
@@ -40,6 +41,8 @@ class Subject:
     """True if guests carry TCP through the vSwitch; None when not given."""
     pattern: Pattern | None = None
     """Direction of the guests' traffic; None when not given."""
+    kubelet: KubeletSettings | None = None
+    """Configuration of the host's kubelet; None when not given."""
 
     @property
     def host_plan(self) -> HostPlan | None:

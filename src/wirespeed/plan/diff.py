@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -37,6 +37,14 @@ class Difference:
     because: str = ""
 
 
+# Decisions for a pool; a kubelet takes new ones only without its state files and containers.
+_POOL_VALUES = {
+    "reserved_cpus": Effort.REBOOT, "cpu_options": Effort.REBUILD,
+    "reserved_memory": Effort.REBUILD, "topology_policy": Effort.REBUILD,
+    "topology_scope": Effort.REBUILD,
+}  # fmt: skip
+
+
 def diff_plans(old: Plan, new: Plan) -> tuple[Difference, ...]:
     """Return every difference to apply. A changed reason alone is not a difference."""
     found: list[Difference] = []
@@ -50,6 +58,7 @@ def diff_plans(old: Plan, new: Plan) -> tuple[Difference, ...]:
         {flavor.name: flavor for flavor in new.flavors},
     ):
         found += _flavors(name, one, other)
+    found += _pools(old, new)
     before_lost = {lost.guest for lost in old.unplaced}
     after_lost = {lost.guest for lost in new.unplaced}
     for guest in sorted(before_lost ^ after_lost):
@@ -189,6 +198,23 @@ def _guests(old: Plan, new: Plan) -> Iterator[Difference]:
         for what, one, other in _guest_values(was[1], now[1]):
             if one != other:
                 yield Difference(where, what, one, other, Effort.REBUILD)
+
+
+def _pools(old: Plan, new: Plan) -> Iterator[Difference]:
+    """Yield changes of kubelets, which a node must be drained for, and of pods."""
+    for name, one, other in _pairs({p.name: p for p in old.pools}, {p.name: p for p in new.pools}):
+        where = f"pool {name}"
+        for what, effort in _POOL_VALUES.items():
+            was = getattr(one, what).value if one else None
+            now = getattr(other, what).value if other else None
+            because = getattr(other, what).because if other else ""
+            yield from changed(where, what, was, now, effort, because=because)
+    for name, pod, later in _pairs({p.name: p for p in old.pods}, {p.name: p for p in new.pods}):
+        where = f"pod {name}"
+        replicas = [p.replicas if p else None for p in (pod, later)]
+        yield from changed(where, "replicas", *replicas, Effort.LIVE)
+        if pod and later and replace(pod, replicas=0) != replace(later, replicas=0):
+            yield Difference(where, "containers and ports", "old", "new", Effort.REBUILD)
 
 
 def _guest_values(old: GuestPlan, new: GuestPlan) -> Iterator[tuple[str, str, str]]:

@@ -28,6 +28,13 @@ from wirespeed.model.host.facts import (
 from wirespeed.model.host.guest_facts import Flavor, Guest, GuestPort, NovaFacts, VcpuPin
 from wirespeed.model.host.neighbours import Neighbours
 from wirespeed.model.host.ovs_facts import Bridge, OvsFacts, OvsInterface, PmdThread, Rxq
+from wirespeed.model.plan.kubelet import (
+    CpuOption,
+    KubeletSettings,
+    NodeMemory,
+    TopologyPolicy,
+    TopologyScope,
+)
 from wirespeed.model.plan.plan import Decision, HostPlan, HugePages, NicPlan, Plan
 from wirespeed.model.plan.policy import NicUse
 
@@ -205,7 +212,19 @@ def good_plan() -> Plan:
 
 
 def good_subject() -> Subject:
-    return Subject(good_facts(), good_plan(), tcp=True)
+    return Subject(good_facts(), good_plan(), tcp=True, kubelet=good_kubelet())
+
+
+def good_kubelet() -> KubeletSettings:
+    return KubeletSettings(
+        reserved_cpus=(0, 6, 12, 18),
+        static_cpus=True,
+        cpu_options=frozenset({CpuOption.FULL_PCPUS_ONLY, CpuOption.STRICT_CPU_RESERVATION}),
+        static_memory=True,
+        reserved_memory=(NodeMemory(0, 1 << 30), NodeMemory(1, 1 << 30)),
+        topology=TopologyPolicy.SINGLE_NUMA_NODE,
+        scope=TopologyScope.POD,
+    )
 
 
 def with_facts(**changes: Any) -> Subject:

@@ -92,6 +92,8 @@ def _host_panel(host: HostPlan) -> Panel:
         parts.append(_nic_table(host))
     if host.guests:
         parts.append(_guest_table(host))
+    if host.pods:
+        parts.append(_pod_table(host))
     return Panel(Group(*parts), title=Text(host.host), title_align="left")
 
 
@@ -100,6 +102,8 @@ def _owners(host: HostPlan, cores: CorePlan) -> dict[int, str]:
     owned = dict.fromkeys(cores.dedicated.value, "g")
     owned |= dict.fromkeys(cores.shared.value, "s")
     owned |= dict.fromkeys(cores.idle.value, "-")
+    for pod in host.pods:
+        owned |= {cpu: "G" for container in pod.containers for cpu in container.cpus}
     if host.vswitch:
         owned |= dict.fromkeys(host.vswitch.main_cpus.value, "V")
         owned |= dict.fromkeys(host.vswitch.pmd_cpus.value, "P")
@@ -152,6 +156,19 @@ def _nic_table(host: HostPlan) -> Table:
         node = "?" if nic.node is None else str(nic.node)
         vfs = str(nic.vfs.value) if nic.vfs.value else ""
         table.add_row(nic.address, node, str(nic.use), nic.network, nic.driver.value, vfs)
+    return table
+
+
+def _pod_table(host: HostPlan) -> Table:
+    """Return what the kubelet gives each container."""
+    table = Table(box=None, pad_edge=False)
+    for column in ("pod", "container", "CPUs", "nodes", "VFs"):
+        table.add_column(column, overflow="fold")
+    for pod in host.pods:
+        for one in pod.containers:
+            cpus = format_list(one.cpus) or "shared"
+            nodes = ",".join(map(str, one.nodes)) or "any"
+            table.add_row(*map(Text, (pod.name, one.name, cpus, nodes, " ".join(one.devices))))
     return table
 
 

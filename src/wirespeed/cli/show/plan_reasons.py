@@ -10,6 +10,7 @@ from rich.padding import Padding
 
 from wirespeed.cli.console import Text
 from wirespeed.model.cpuset import format_list
+from wirespeed.model.plan.kubelet import NodeMemory
 from wirespeed.model.plan.plan import Decision, HugePages, Plan
 from wirespeed.plan.decisions import Step, decisions, dotted
 
@@ -43,6 +44,8 @@ def _value(key: str, value: Any) -> str:
         return str(value)
     if value and all(isinstance(item, HugePages) for item in value):
         return ", ".join(f"node {p.node}: {p.count} x {p.size_kib} KiB" for p in value)
+    if value and all(isinstance(item, NodeMemory) for item in value):
+        return ", ".join(f"node {m.node}: {m.bytes >> 20} MiB" for m in value)
     if "memory" not in key and all(isinstance(item, int) for item in value):
         return format_list(value) or "none"
     return ",".join(map(str, value))

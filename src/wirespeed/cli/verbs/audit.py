@@ -30,7 +30,7 @@ from wirespeed.cli.input.options import JsonOption, StoreOption
 from wirespeed.cli.input.plan_source import named_plan
 from wirespeed.cli.output_file import write_output
 from wirespeed.cli.show.audit_tables import print_report, print_rule, print_rules
-from wirespeed.host import flavor_file
+from wirespeed.host import flavor_file, kubelet_file
 from wirespeed.model.errors import BadInput
 from wirespeed.model.host.facts import HostFacts, Missing
 from wirespeed.model.host.finding import AuditReport, Severity
@@ -68,6 +68,14 @@ def audit(
             "--flavors",
             metavar="FILE",
             help="Nova's flavors: openstack flavor list --long -f json > FILE.",
+        ),
+    ] = None,
+    kubelet: Annotated[
+        Path | None,
+        typer.Option(
+            "--kubelet",
+            metavar="FILE",
+            help="Kubelet of the host: kubectl get --raw /api/v1/nodes/NODE/proxy/configz > FILE.",
         ),
     ] = None,
     traffic: Annotated[
@@ -131,7 +139,8 @@ def audit(
         with open_to_read(store) as opened:
             facts = replace(facts, neighbours=named_neighbours(opened, run, facts))
     tcp = None if traffic is None else traffic is Traffic.TCP
-    subject = Subject(facts, planned, memory_model, tcp, pattern)
+    settings = kubelet_file.load(kubelet) if kubelet else None
+    subject = Subject(facts, planned, memory_model, tcp, pattern, settings)
     today = datetime.now(UTC).date()
     report = suppress(run_audit(subject, all_rules()), accepted, today)
     _deliver(report, wanted, output, lambda: print_report(report, console, everything=all_))

@@ -30,6 +30,7 @@ from wirespeed.model.plan.plan import Plan
 from wirespeed.model.plan.workload import Workload
 from wirespeed.model.words import counted
 from wirespeed.plan.cloud.diff import diff_cloud
+from wirespeed.plan.cloud.kubernetes import diff_cluster, read_cluster
 from wirespeed.plan.cloud.servers import named_twice
 from wirespeed.plan.diff import diff_plans
 from wirespeed.plan.host.pmd_demand import S2_CYCLES, parse_cycles
@@ -175,25 +176,39 @@ def diff(
     plans: Annotated[
         list[Path],
         typer.Argument(
-            metavar="[OLD] NEW", help="A plan and the one that replaces it; with --openstack one."
+            metavar="[OLD] NEW",
+            help="A plan and the one that replaces it; with --openstack or --kubernetes one.",
         ),
     ],
     *,
     openstack: CloudOption = None,
+    kubernetes: Annotated[
+        Path | None,
+        typer.Option(
+            "--kubernetes",
+            metavar="FILE",
+            help="A cluster: kubectl get -A -o json nodes,deployments,... > FILE.",
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """List what changes, and which changes need a reboot, a restart or a rebuild of guests.
 
-    With --openstack: in what the cloud as it is (old) differs from the plan (new).
+    With --openstack or --kubernetes: in what the cloud or cluster as it is (old) differs from the
+    plan (new).
     """
-    wanted = 2 if openstack is None else 1
-    if len(plans) != wanted:
+    wanted = 2 if openstack is None and kubernetes is None else 1
+    if len(plans) != wanted or (openstack and kubernetes):
         raise BadInput(
             f"{counted(len(plans), 'plan')} given, {wanted} needed",
-            "Give OLD and NEW, or NEW and --openstack CLOUD.",
+            "Give OLD and NEW, or NEW and --openstack CLOUD or --kubernetes FILE.",
         )
     new = named_plan(plans[-1])
-    if openstack is not None:
+    if kubernetes is not None:
+        cluster = read_cluster(read_input(kubernetes), str(kubernetes))
+        found = diff_cluster(cluster, new, str(kubernetes))
+        same = "The cluster is as planned, as far as its API tells."
+    elif openstack is not None:
         found = diff_cloud(read_cloud(openstack), new)
         same = "The cloud is as planned, as far as its API tells."
     else:

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read a kubelet's configuration as `kubectl get --raw .../configz` prints it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from wirespeed.model.cpuset import parse_list
+from wirespeed.model.errors import BadInput
+from wirespeed.model.input.bounded import load_json
+from wirespeed.model.plan.kubelet import (
+    CpuOption,
+    KubeletSettings,
+    NodeMemory,
+    TopologyPolicy,
+    TopologyScope,
+)
+from wirespeed.model.plan.quantity import whole
+
+_NEXT = "Write it with `kubectl get --raw /api/v1/nodes/NODE/proxy/configz > FILE`."
+
+
+def load(path: Path) -> KubeletSettings:
+    """Return the settings that decide where containers run. Raises BadInput."""
+    try:
+        return parse(load_json(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise BadInput(f"kubelet file {path} cannot be read: {error.strerror}", _NEXT) from error
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadInput(f"kubelet file {path}: {_reason(error)}", _NEXT) from None
+
+
+def parse(document: Any) -> KubeletSettings:
+    """Return the settings of a KubeletConfiguration, alone or under "kubeletconfig".
+
+    Raises KeyError, TypeError or ValueError for a value that no kubelet of 1.34 has.
+    """
+    if not isinstance(document, dict):
+        raise TypeError("is not an object")
+    found: Mapping[str, Any] = document.get("kubeletconfig", document)
+    if "cpuManagerPolicy" not in found and found.get("kind") != "KubeletConfiguration":
+        raise KeyError("cpuManagerPolicy")
+    options = found.get("cpuManagerPolicyOptions") or {}
+    topology = found.get("topologyManagerPolicyOptions") or {}
+    return KubeletSettings(
+        reserved_cpus=parse_list(found.get("reservedSystemCPUs", "")),
+        static_cpus=found.get("cpuManagerPolicy", "none") == "static",
+        cpu_options=frozenset(CpuOption(name) for name, on in options.items() if _is_on(on)),
+        static_memory=found.get("memoryManagerPolicy", "None") == "Static",
+        reserved_memory=tuple(
+            NodeMemory(int(entry["numaNode"]), whole(size), _page_kib(kind))
+            for entry in found.get("reservedMemory") or ()
+            for kind, size in sorted(entry["limits"].items())
+        ),
+        topology=TopologyPolicy(found.get("topologyManagerPolicy", "none")),
+        scope=TopologyScope(found.get("topologyManagerScope", "container")),
+        prefer_closest=_is_on(topology.get("prefer-closest-numa-nodes", "false")),
+    )
+
+
+def _is_on(value: object) -> bool:
+    return str(value).lower() in ("true", "1", "t")
+
+
+def _page_kib(kind: str) -> int:
+    if kind == "memory":
+        return 0
+    return whole(kind.removeprefix("hugepages-")) >> 10
+
+
+def _reason(error: Exception) -> str:
+    return f"has no {error}" if isinstance(error, KeyError) else str(error)

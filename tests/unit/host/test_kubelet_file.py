@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read a kubelet's configuration, and refuse files that are none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from wirespeed.host.kubelet_file import load, parse
+from wirespeed.model.errors import BadInput
+from wirespeed.model.plan.kubelet import CpuOption, NodeMemory, TopologyPolicy, TopologyScope
+
+RENDERED = Path(__file__).parents[2] / "examples/s1-bng-pods/rendered/kubernetes/nfv/kubelet.yaml"
+
+
+def _rendered() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(RENDERED.read_text(encoding="utf-8"))
+    return found
+
+
+def test_kubelet_file_of_our_own_configuration_has_its_values(tmp_path: Path) -> None:
+    path = tmp_path / "configz.json"
+    path.write_text(json.dumps({"kubeletconfig": _rendered()}), encoding="utf-8")
+    found = load(path)
+    assert found.reserved_cpus == (0, 10, 20, 30)
+    assert found.static_cpus
+    assert found.static_memory
+    assert found.cpu_options == {CpuOption.FULL_PCPUS_ONLY, CpuOption.STRICT_CPU_RESERVATION}
+    assert found.reserved_memory == (NodeMemory(0, 2 << 30), NodeMemory(1, 2 << 30))
+    assert (found.topology, found.scope) == (TopologyPolicy.SINGLE_NUMA_NODE, TopologyScope.POD)
+
+
+def test_kubelet_file_without_settings_has_the_kubelets_defaults() -> None:
+    found = parse({"kind": "KubeletConfiguration"})
+    assert (found.static_cpus, found.static_memory) == (False, False)
+    assert (found.topology, found.scope) == (TopologyPolicy.NONE, TopologyScope.CONTAINER)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"topologyManagerPolicy": "strict"}, "strict"),
+        ({"cpuManagerPolicyOptions": {"no-such-option": "true"}}, "no-such-option"),
+        ({"reservedSystemCPUs": "0-"}, "0-"),
+        ({"reservedMemory": [{"numaNode": 0, "limits": {"memory": "much"}}]}, "much"),
+    ],
+)
+def test_kubelet_file_with_a_wrong_value_is_refused(
+    tmp_path: Path, change: dict[str, Any], problem: str
+) -> None:
+    path = tmp_path / "configz.json"
+    path.write_text(json.dumps({"kubeletconfig": _rendered() | change}), encoding="utf-8")
+    with pytest.raises(BadInput) as error:
+        load(path)
+    assert problem in str(error.value)
+    assert "configz" in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "3", "no json", '{"kubeletconfig": []}'])
+def test_kubelet_file_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "k.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(BadInput):
+        load(path)

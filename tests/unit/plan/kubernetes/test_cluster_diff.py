@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare a plan with a cluster that has its files, and with ones that differ in one value."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.plan.kubernetes.pod_examples import shipped
+from wirespeed.model.plan.kubelet import TopologyPolicy
+from wirespeed.model.plan.plan import Decision
+from wirespeed.plan.cloud.kubernetes import diff_cluster, read_cluster
+from wirespeed.plan.diff import Effort, diff_plans
+from wirespeed.plan.errors import PlanError
+from wirespeed.plan.render.targets import render
+
+PLAN = shipped("s1-bng-pods")
+Cluster = dict[str, dict[str, Any]]
+
+
+def _cluster() -> Cluster:
+    """Return the cluster after `kubectl apply` of the files, with its node."""
+    items = [
+        yaml.safe_load(text)
+        for path, text in render(PLAN, ["openshift"]).items()
+        if path.endswith(".yaml")
+    ]
+    allocatable = {"cpu": "36", "hugepages-1Gi": "8Gi", "openshift.io/NFV_network": "8"}
+    node = {
+        "kind": "Node",
+        "metadata": {"name": "s1-dppd", "labels": {"node-role.kubernetes.io/nfv": ""}},
+        "status": {"allocatable": allocatable},
+    }
+    return read_cluster(json.dumps({"items": [*items, node]}), "c.json")
+
+
+def test_cluster_with_the_rendered_files_is_as_planned() -> None:
+    assert diff_cluster(_cluster(), PLAN, "c.json") == ()
+
+
+def _node(cluster: Cluster) -> Any:
+    return cluster["Node"]["s1-dppd"]
+
+
+def _policy(cluster: Cluster) -> Any:
+    return next(iter(cluster["SriovNetworkNodePolicy"].values()))["spec"]
+
+
+def _resources(cluster: Cluster) -> Any:
+    pod = cluster["Deployment"]["bng"]["spec"]["template"]["spec"]
+    return pod["containers"][0]["resources"]
+
+
+def _claims(cluster: Cluster) -> None:
+    cluster["Deployment"]["bng"]["spec"]["template"]["spec"]["resourceClaims"] = [{"name": "x"}]
+
+
+@pytest.mark.parametrize(
+    ("change", "what", "old"),
+    [
+        (lambda c: c["Node"].pop("s1-dppd"), "node", None),
+        (lambda c: _node(c)["metadata"]["labels"].clear(), "label", None),
+        (lambda c: _node(c)["status"]["allocatable"].update(cpu="40"), "allocatable cpu", "40.0"),
+        (
+            lambda c: _node(c)["status"]["allocatable"].update({"hugepages-1Gi": "4Gi"}),
+            "hugepages-1Gi pages",
+            "4",
+        ),
+        (
+            lambda c: _node(c)["status"]["allocatable"].pop("openshift.io/NFV_network"),
+            "openshift.io/NFV_network",
+            "0",
+        ),
+        (
+            lambda c: c["PerformanceProfile"]["nfv"]["spec"]["cpu"].update(reserved="0-4"),
+            "cpu.reserved",
+            "0-4",
+        ),
+        (lambda c: c["PerformanceProfile"]["nfv"]["spec"].pop("numa"), "numa.topologyPolicy",
+         "best-effort"),
+        (lambda c: _policy(c).update(numVfs=4), "numVfs", "4"),
+        (lambda c: _policy(c).update(excludeTopology=True), "excludeTopology", "true"),
+        (lambda c: c["Deployment"]["bng"]["spec"].update(replicas=3), "replicas", "3"),
+        (lambda c: _resources(c)["limits"].update(cpu="16"), "dppd: requests", "differ"),
+        (_claims, "devices", "claims and a device plugin"),
+        (lambda c: c["Deployment"].clear(), "object", None),
+    ],
+)  # fmt: skip
+def test_cluster_that_differs_in_one_value_is_reported(
+    change: Callable[[Cluster], object], what: str, old: str | None
+) -> None:
+    cluster = copy.deepcopy(_cluster())
+    change(cluster)
+    found = diff_cluster(cluster, PLAN, "c.json")
+    assert found
+    assert found[0].what == what
+    assert old is None if found[0].old is None else (old or "") in found[0].old
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "{}", '{"items": [{}]}', '{"items": 3}', "not json", '{"items": [{"kind": 1}]}']
+)
+def test_cluster_file_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(PlanError) as error:
+        read_cluster(text, "c.json")
+    assert "c.json" in str(error.value)
+
+
+def test_plans_of_pods_differ_in_policy_and_replicas() -> None:
+    (pool,), (pod,) = PLAN.pools, PLAN.pods
+    policy = Decision(TopologyPolicy.RESTRICTED, "another")
+    new = replace(
+        PLAN,
+        pools=(replace(pool, topology_policy=policy),),
+        pods=(replace(pod, replicas=2),),
+    )
+    found = {d.what: (d.old, d.new, d.effort) for d in diff_plans(PLAN, new)}
+    assert found == {
+        "topology_policy": ("single-numa-node", "restricted", Effort.REBUILD),
+        "replicas": ("1", "2", Effort.LIVE),
+    }
+    assert diff_plans(PLAN, PLAN) == ()
+
+
+def test_cluster_object_that_is_damaged_is_refused() -> None:
+    cluster = _cluster()
+    _node(cluster)["status"]["allocatable"]["cpu"] = "\x1b[31mmany"
+    with pytest.raises(PlanError) as error:
+        diff_cluster(cluster, PLAN, "c.json")
+    assert "is no quantity" in str(error.value)
+    assert "\x1b" not in str(error.value)
