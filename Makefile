@@ -277,7 +277,7 @@ test-versions: $(VENV)/.dev dataplane
 
 test-kpi: tools $(VENV)/.dev dataplane ## Recordings and Prometheus: collectors, kills, alert rules, real Open vSwitch
 	$(BIN)/pytest --durations=10 tests/unit/kpi tests/unit/sources tests/unit/store/test_chunk_codec.py \
-		tests/unit/store/test_recordings.py tests/unit/cli/test_kpi.py tests/unit/bench/test_real_kpi.py
+		tests/unit/store/test_recordings.py tests/unit/cli/test_kpi.py tests/real/alone/test_real_kpi.py
 
 test-fleet: $(VENV)/.dev ## Fleet tests that take minutes: 20 pair tests with kills, ansible-test sanity, install
 	$(BIN)/pytest --durations=0 -m fleet

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from tests.audit.case import Case
-from tests.audit.faults_cpus import CPU_FAULTS, CPU_UNDECIDABLE
-from tests.audit.faults_devices import DEVICE_FAULTS, DEVICE_UNDECIDABLE
-from tests.audit.faults_guests import GUEST_FAULTS, GUEST_UNDECIDABLE
-from tests.audit.faults_kubelet import KUBELET_FAULTS
-from tests.audit.faults_vswitch import VSWITCH_FAULTS, VSWITCH_UNDECIDABLE
+from tests.unit.audit.case import Case
+from tests.unit.audit.faults_cpus import CPU_FAULTS, CPU_UNDECIDABLE
+from tests.unit.audit.faults_devices import DEVICE_FAULTS, DEVICE_UNDECIDABLE
+from tests.unit.audit.faults_guests import GUEST_FAULTS, GUEST_UNDECIDABLE
+from tests.unit.audit.faults_kubelet import KUBELET_FAULTS
+from tests.unit.audit.faults_vswitch import VSWITCH_FAULTS, VSWITCH_UNDECIDABLE
 
 __all__ = ["FAULTS", "UNDECIDABLE", "Case"]
 

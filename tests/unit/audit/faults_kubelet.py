@@ -5,8 +5,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.audit.case import Case
-from tests.audit.good_host import GIB_IN_KIB, PF, good_facts, good_kubelet, good_subject, with_facts
+from tests.unit.audit.case import Case
+from tests.unit.audit.good_host import (
+    GIB_IN_KIB,
+    PF,
+    good_facts,
+    good_kubelet,
+    good_subject,
+    with_facts,
+)
 from wirespeed.audit.rule import Subject
 from wirespeed.model.host.facts import HugePagePool
 from wirespeed.model.plan.kubelet import CpuOption, KubeletSettings, TopologyPolicy

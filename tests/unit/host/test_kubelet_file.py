@@ -14,7 +14,7 @@ from wirespeed.host.kubelet_file import load, parse
 from wirespeed.model.errors import BadInput
 from wirespeed.model.plan.kubelet import CpuOption, NodeMemory, TopologyPolicy, TopologyScope
 
-RENDERED = Path(__file__).parents[2] / "examples/s1-bng-pods/rendered/kubernetes/nfv/kubelet.yaml"
+RENDERED = Path(__file__).parents[3] / "examples/s1-bng-pods/rendered/kubernetes/nfv/kubelet.yaml"
 
 
 def _rendered() -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.plan.kubernetes.pod_examples import shipped
+from tests.unit.plan.kubernetes.pod_examples import shipped
 from wirespeed.model.plan.kubelet import TopologyPolicy
 from wirespeed.model.plan.plan import Decision
 from wirespeed.plan.cloud.kubernetes import diff_cluster, read_cluster
