@@ -19,7 +19,7 @@ from wirespeed.cli.typed import typed
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.words import NONE
 from wirespeed.report.charts.effects import effect_drawings
-from wirespeed.report.charts.latency import latency_chart
+from wirespeed.report.charts.latency import latency_charts
 from wirespeed.report.charts.run import run_charts
 from wirespeed.report.charts.search import search_chart
 from wirespeed.report.charts.svg import line_svg, search_svg
@@ -207,7 +207,8 @@ def write_svg(run: RunRecord, directory: Path, store: str | None = None) -> list
     directory.
     """
     check_folder(directory.parent)
-    drawings = {chart.key: line_svg(chart, standalone=True) for chart in run_charts(run)}
+    charts = (*run_charts(run), *latency_charts(run))
+    drawings = {chart.key: line_svg(chart, standalone=True) for chart in charts}
     for number, waterfall in enumerate(waterfalls(split(run)[1]), start=1):
         drawings[f"tcp-waterfall-{number}"] = waterfall_svg(waterfall, standalone=True)
     for point in run.points:
@@ -215,8 +216,6 @@ def write_svg(run: RunRecord, directory: Path, store: str | None = None) -> list
             drawings[search.key] = search_svg(search, standalone=True)
         if (timeline := timeline_chart(point)) is not None:
             drawings[timeline.key] = timeline_svg(timeline, standalone=True)
-        if (latency := latency_chart(point)) is not None:
-            drawings[latency.key] = line_svg(latency, standalone=True)
     drawings |= {key: svg for key, _, svg in effect_drawings(factor_groups(run), standalone=True)}
     if (paper := beside_published(run)) is not None:
         drawings |= {key: svg for key, _, svg in panels(paper, standalone=True)}

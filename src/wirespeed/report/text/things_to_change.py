@@ -68,12 +68,13 @@ def change_line(change: Change, run: RunRecord, width: int | None = None) -> str
     """
     total = len(run.points)
     helps = "" if total == 1 else f"; helps {change.points} of {counted(total, 'point')}"
-    gain = f": {_gain(change.gain, change.relative)} ({change.label}{helps})"
+    gain = f": {gain_and_kind(change)} ({change.label}{helps})"
     return f"{cut(change.change, None if width is None else width - cell_len(gain))}{gain}"
 
 
-def _gain(gain: ExpectedGain | None, relative: float | None) -> str:
+def gain_and_kind(change: Change) -> str:
     """Format the expected gain: "up to +97%, +4.627 Mpps"; a factor as "about 1.4x"."""
+    gain, relative = change.gain, change.relative
     if gain is None:
         return "gain not known"
     if gain.value <= 0 or relative == 0:
