@@ -14,8 +14,8 @@ from tests.report.sample import sample_run
 from wirespeed.cli.show.show import print_results
 from wirespeed.model.words import EMULATED
 from wirespeed.report.page.html import html_report
-from wirespeed.report.views.emulated_tcp import offload_direction
 from wirespeed.report.text.tiles import tiles
+from wirespeed.report.views.emulated_tcp import offload_direction
 from wirespeed.report.views.tcp import tcp_result
 from wirespeed.report.views.waterfall import waterfalls
 from wirespeed.store.records import PointRecord, RunRecord

@@ -9,7 +9,7 @@ import pytest
 
 from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.frame import FrameSizes
-from wirespeed.model.result.result import BackToBack, Grade, Interval
+from wirespeed.model.result.result import BackToBack, Interval
 from wirespeed.model.study.spec import Frames, Sut, Topology, Traffic
 from wirespeed.model.words import frames, gbps, loss, microseconds, mpps, seconds, share, tiny
 from wirespeed.report.base.answers import answers

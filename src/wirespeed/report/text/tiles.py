@@ -107,6 +107,6 @@ def tiles_note(run: RunRecord) -> str:
     if not frames:
         return which
     return (
-        f"{which}NDR: highest rate without loss, in clean time. p50, p99: latency at half the PDR, in "
-        "clean time where it is known. A to D: how far to trust a rate."
+        f"{which}NDR: highest rate without loss, in clean time. p50, p99: latency at half the PDR, "
+        "in clean time where it is known. A to D: how far to trust a rate."
     )
