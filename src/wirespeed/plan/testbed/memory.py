@@ -42,8 +42,8 @@ def socket_memory(
         pool_mib = buffers.value * mbuf_bytes(mtu) // MIB
         per_node = round_up(pool_mib + _VSWITCHD_MIB, 64)
         because = (
-            f"{buffers.because}, for MTU {mtu}, and {_VSWITCHD_MIB} MiB besides; "
-            "vhost-user rings hold none of them, so more would only be cleared at start"
+            f"{buffers.because}, for MTU {mtu}, and {_VSWITCHD_MIB} MiB in addition; "
+            "vhost-user rings hold none of them, so more would only slow the start"
         )
     per_node = round_up(per_node, max(1, page_kib // _KIB))
     return Decision(tuple(per_node for _ in present), because)

@@ -76,7 +76,7 @@ def message_chart(run: RunRecord) -> tuple[Chart, ...]:
     return (
         Chart(
             key="tcp-messages",
-            title="TCP by size of writes, beside S2",
+            title="TCP by size of writes, next to S2",
             x_label="octets of each write",
             y_label="Gbps",
             axis=Categories(tuple(str(size) for size, _, _ in found.rows)),
