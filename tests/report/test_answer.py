@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.report.sample import sample_run
-from wirespeed.model.result.result import Bracket, Interval
+from wirespeed.model.result.result import Bound, Bracket, Interval
 from wirespeed.report.page.html import html_report
 from wirespeed.report.text.answer import answers_of
 from wirespeed.report.text.tiles import MAX_TILES, tiles
@@ -59,6 +59,24 @@ def test_tile_holds_values_of_one_point_with_error(run: RunRecord) -> None:
     bracket = found[3]
     assert bracket.value.startswith("\N{GREATER-THAN OR EQUAL TO}")
     assert "at most" in bracket.measure
+
+
+@pytest.mark.parametrize(
+    ("ndr", "bracket", "value"),
+    [
+        (None, Bracket(None, 7e6), "\N{LESS-THAN OR EQUAL TO}\N{NARROW NO-BREAK SPACE}7.000"),
+        (Interval(None, Bound(7e6, 7e6, 0.1)), None, "<\N{NARROW NO-BREAK SPACE}7.000"),
+    ],
+)
+def test_tile_of_an_upper_bound_shows_it_and_not_the_mrr(
+    run: RunRecord, ndr: Interval | None, bracket: Bracket | None, value: str
+) -> None:
+    point = run.points[0]
+    assert point.result is not None
+    above = replace(point.result, ndr=ndr, pdr=None, bracket=bracket)
+    (tile,) = tiles(replace(run, points=(replace(point, result=above),)))
+    assert tile.value == value
+    assert tile.measure.startswith("NDR; MRR ")
 
 
 def test_tiles_of_many_points_are_the_fastest_and_widest_of_each_topology(tmp_path: Path) -> None:

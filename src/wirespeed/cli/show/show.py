@@ -42,6 +42,8 @@ from wirespeed.store.records import PointRecord, RunRecord
 
 # A file or a pipe has no width: this one fits each row on one line.
 _FILE_WIDTH = 200
+# Changes of a summary that fits a screen.
+_CHANGES = 3
 
 
 def results_console() -> Console:
@@ -110,14 +112,20 @@ def _print_gains(points: tuple[PointRecord, ...], console: Console) -> None:
 
 
 def _print_changes(run: RunRecord, console: Console, *, whole: bool) -> None:
-    """Print a line for each change, cut where the console is narrow. whole: not cut."""
+    """Print a line for each of the first changes, cut where the console is narrow.
+
+    whole: every change, not cut.
+    """
     if not (changes := things_to_change(run)):
         return
+    shown = changes if whole else changes[:_CHANGES]
     console.print("\nTo change, the largest expected gain first:", style="bold", soft_wrap=True)
-    for number, change in enumerate(changes, start=1):
+    for number, change in enumerate(shown, start=1):
         first = f"  {number}. "
         text = change_line(change, run, None if whole else console.width - len(first))
         print_paragraph(text, console, first=first, width=_FILE_WIDTH)
+    if more := len(changes) - len(shown):
+        console.print(f"  {more} more in the report.", soft_wrap=True)
 
 
 def _print_effects(run: RunRecord, console: Console) -> None:

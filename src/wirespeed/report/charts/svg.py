@@ -62,10 +62,10 @@ def line_svg(chart: Chart, size: tuple[int, int] = WIDE, standalone: bool = Fals
 
 def _entries(chart: Chart) -> tuple[Entry, ...]:
     """Return one legend entry for each name: its solid line, else its dashed one, else its bar."""
-    solid_first = sorted(chart.curves, key=lambda series: series.line is LineStyle.DASHED)
     kinds: dict[str, str] = {}
-    for series in solid_first:
-        kinds.setdefault(series.name, _line_class(series))
+    for series in chart.curves:
+        if series.name not in kinds or series.line is LineStyle.SOLID:
+            kinds[series.name] = _line_class(series)
     for one in chart.ranges:
         kinds.setdefault(one.name, f"range c{one.colour % 8}")
     return tuple(Entry(name, f'<path class="{kind}" d="M0 0h18"/>') for name, kind in kinds.items())

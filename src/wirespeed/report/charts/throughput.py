@@ -164,7 +164,9 @@ def _picks(members: Sequence[PointFigures]) -> Iterator[tuple[str, LineStyle, _P
 
 
 def _error_mpps(member: PointFigures, measure: str, rate: Rate) -> float | None:
-    error = uncertainty(member.point, measure) if measure in _MEASURES else None
+    if measure not in _MEASURES or member.bracket is not None:
+        return None  # the bracket's bar says more
+    error = uncertainty(member.point, measure)
     return None if error is None else error * rate.mpps
 
 

@@ -18,7 +18,11 @@ from wirespeed.store.headlines import Headline, Measure, result_headline
 from wirespeed.store.records import PointRecord, RunRecord
 
 MAX_TILES = 6
-_BOUND = {"at least": "\N{GREATER-THAN OR EQUAL TO}", "at most": "\N{LESS-THAN OR EQUAL TO}"}
+_BOUND = {
+    "at least": "\N{GREATER-THAN OR EQUAL TO}",
+    "at most": "\N{LESS-THAN OR EQUAL TO}",
+    "below": "<",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +82,13 @@ def _tile(point: PointRecord, rate: Headline) -> Tile:
     error = uncertainty(point, rate.figure)
     exact = f"{rate.figure}" + (f", \N{PLUS-MINUS SIGN}{two_digits(error)}" if error else "")
     bounds = "" if point.result is None else ndr_words(point.result) or ""
-    if rate.figure is not Measure.NDR or bounds == mpps(rate.value):
+    if bounds.startswith(("at most", "below")):
+        value, measure = bounds, f"NDR; {rate.figure} {mpps(rate.value)}"
+    elif rate.figure is not Measure.NDR or bounds == mpps(rate.value):
         value, measure = mpps(rate.value), exact
     else:
         value, _, above = bounds.partition(", ")
-        measure = f"NDR, {above or 'the limit was not reached'}"
+        measure = f"NDR, {above or 'limit not reached'}"
     for words, sign in _BOUND.items():
         value = value.replace(f"{words} ", f"{sign}\N{NARROW NO-BREAK SPACE}")
     return Tile(point.label, value, "Mpps", measure, figures.grade, tuple(_facts(point, figures)))
