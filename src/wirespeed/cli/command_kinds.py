@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperArgument, TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from wirespeed.cli.configuration import Default, defaults
 from wirespeed.cli.console import end_unread
@@ -27,7 +27,7 @@ class _Shown:
     def get_params(self, ctx: Any) -> list[Any]:
         found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for parameter in found:
-            if isinstance(parameter, TyperArgument):
+            if parameter.param_type_name == "argument":
                 parameter.display_type_rich = _no_type
             elif getattr(parameter, "is_flag", False):
                 parameter.metavar = ""
