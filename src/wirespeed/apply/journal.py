@@ -230,6 +230,6 @@ def _written(runner: Runner) -> Iterator[None]:
         told = fault.what if isinstance(fault, RemoteError) else fault.strerror
         raise JournalNotWritten(
             f"the journal of changes in {FOLDER} on {runner.name} cannot be written: {told}",
-            "Make room there, or mount it writable. Then run the command again, or `wirespeed "
+            "Free space there, or mount it writable. Then run the command again, or `wirespeed "
             "rollback`.",
         ) from fault

@@ -65,7 +65,7 @@ def make(runner: Runner, setting: Setting, value: Value) -> str:
             raise NotWritable(
                 f"{fault.filename or setting.name} on {runner.name} cannot be written: "
                 f"{fault.strerror}",
-                "Make room there, or mount it writable. Then run the command again: it continues.",
+                "Free space there, or mount it writable. Then run the command again: it continues.",
             ) from fault
         return f"{fault.filename or setting.name}: {fault.strerror or fault}"
     return ""

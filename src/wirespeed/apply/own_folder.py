@@ -42,7 +42,7 @@ def _fault(mode: int, user: int, *, ours: bool) -> str:
     if stat.S_ISLNK(mode):
         return "is a symbolic link"
     if not ours:
-        return "is no regular file or folder of ours"
+        return "is not a regular file or folder that wirespeed made"
     if user != 0:
         return f"belongs to user {user}"
     return "can be written by others" if mode & _OTHERS_WRITE else ""

@@ -48,6 +48,6 @@ def check_same_host(runner: Runner, recorded: object, folder: str) -> None:
         raise OtherHostsJournal(
             f"the journal of changes in {folder} on {runner.name} is of another host: "
             f"{'; '.join(differing)}",
-            "A cloned disk brings it along; what it names was not changed on this host. Remove the "
-            f"folder (`rm -rf {folder}`), then apply.",
+            "It came with a cloned disk: this host does not have the changes that it names. "
+            f"Remove the folder (`rm -rf {folder}`), then apply.",
         )

@@ -24,7 +24,7 @@ VERBS = {
     ),
     "apply": (
         "apply:apply",
-        "Make a host what its plan says. Each change is recorded there before it is made.",
+        "Apply a plan to a host. Each change is recorded on the host before it is made.",
     ),
     "verify": (
         "verify:verify",
@@ -73,11 +73,14 @@ VERBS = {
         "kpi:app",
         "Record the counters of hosts with every run; export them to CSV and Prometheus.",
     ),
-    "bng": ("bng:app", "Tables and figures of the Broadband Network Gateway."),
-    "image": ("image:app", "Images that guests and lab hosts boot from: build, list, remove."),
+    "bng": ("bng:app", "Make tables for the Broadband Network Gateway and draw its cycles."),
+    "image": (
+        "image:app",
+        "Build, list and remove the images that guests and lab hosts boot from.",
+    ),
     "lab": (
         "lab:app",
-        "Emulated two-socket servers with SR-IOV NICs: start, use as ssh://lab1, end.",
+        "Start and stop emulated two-socket servers with SR-IOV NICs, used as ssh://lab1.",
     ),
 }
 

@@ -17,15 +17,23 @@ from typer.core import TyperCommand, TyperGroup
 from wirespeed.cli.configuration import Default, defaults
 from wirespeed.cli.console import end_unread
 
+# Words for the values of options that name none themselves.
+_VALUES = {"int": "N", "float": "NUMBER", "str": "TEXT", "path": "FILE"}
+
 
 class _Shown:
-    """Prints help: a flag as `--json`, without the name of its type."""
+    """Prints help without names of Python types: `--json`, `--nodes N`, `RUN`."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for parameter in found:
-            if getattr(parameter, "is_flag", False):
+            if parameter.param_type_name == "argument":
+                parameter.display_type_rich = _no_type
+            elif getattr(parameter, "is_flag", False):
                 parameter.metavar = ""
+            elif parameter.metavar is None:
+                kind = (parameter.display_type(ctx) or "").strip("<>").removesuffix(" range")
+                parameter.metavar = _VALUES.get(kind)
         return found
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -33,6 +41,10 @@ class _Shown:
             super().format_help(ctx, formatter)  # type: ignore[misc]
         except SystemExit:  # rich ends with 1 when the reader has closed the pipe
             end_unread()
+
+
+def _no_type(ctx: Any) -> None:
+    """Name no type: an argument's name says what it is."""
 
 
 class _Command(_Shown, TyperCommand):

@@ -187,7 +187,7 @@ CAUSES = {
         "the network, is too slow here, and the SUT may be faster than the figure says",
         Proposal("Measure on a host with a core for the partner."),
     ),
-    DropCause.IMPAIRED: Cause("the reference SUT dropped them as it was told to"),
+    DropCause.IMPAIRED: Cause("the reference SUT dropped them as configured"),
     DropCause.TG_RX_RING_FULL: Cause(
         "the analyser's own ring was full: the generator side is too slow here, and the SUT may "
         "be faster than the figure says",

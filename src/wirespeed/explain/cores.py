@@ -43,7 +43,7 @@ def placement(point: Measured) -> Iterator[Explanation]:
             f"The polling CPUs share no cache: a cache line takes {last.core_to_core_ns:.0f} ns "
             "from one to another, and 20 to 70 ns between CPUs of one cache.",
             (EvidenceFigure("core-to-core latency", last.core_to_core_ns, "ns", _PROBE),),
-            Proposal("Poll on CPUs that share a cache; pin a guest's CPUs so."),
+            Proposal("Poll on CPUs that share a cache; pin guest CPUs the same way."),
             _gain_of_one_cache(point),
         )  # fmt: skip
     if last.slowdown > OWN_CORE_SLOWDOWN:

@@ -1,27 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the rate that stands for each run, without reading the runs whole."""
+"""Choose the rate that stands for a point and for a run.
+
+The rule is `strictest`: the strictest measure that there is, and of one measure the highest rate.
+`headline` applies it to a stored run without reading the run whole.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import JSON, ColumnElement, Row, select
 
+from wirespeed.model.result.result import Interval, SearchResult, lower_fps
 from wirespeed.store.read import intact
 from wirespeed.store.store import Store
 from wirespeed.store.tables import POINTS
 
 
+class Measure(StrEnum):
+    """Measures of a rate, the strictest first."""
+
+    NDR = "NDR"
+    PDR = "PDR"
+    MRR = "MRR"
+    FORWARDED = "forwarded"
+    """At a fixed load."""
+    ALL_TIME = "MRR, all time"
+    TCP = "TCP"
+
+    @property
+    def rank(self) -> int:
+        return list(Measure).index(self)
+
+
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The highest rate of a run's points, by the strictest measure that any of them has."""
+    """A rate with its measure and its point."""
 
     label: str
     """The point's."""
-    figure: str
-    """NDR, PDR, MRR, forwarded or TCP."""
+    figure: Measure
     value: float
     unit: str
     """frames/s, or bit/s for TCP."""
@@ -30,32 +51,80 @@ class Headline:
     grade: str | None
 
 
+def strictest(found: Iterable[Headline]) -> Headline | None:
+    """Return the highest rate of the strictest measure; None where there is none."""
+    return min(found, key=lambda one: (one.figure.rank, -one.value), default=None)
+
+
 def headline(store: Store, run_id: str) -> Headline | None:
     """Return the run's; None without a rate. Emulated points have none. Raises Damaged."""
     query = select(POINTS.c.label, *_COLUMNS).where(POINTS.c.run_id == run_id)
     with intact(store.url, run_id), store.begin() as connection:
         rows = connection.execute(query).all()
-        ranked = [found for row in rows if row.emulated is None for found in _rates(row)]
-    return max(ranked, key=lambda found: (-found[0], found[1].value))[1] if ranked else None
+        return strictest(each for row in rows if row.emulated is None for each in _of_row(row))
 
 
-def _rates(row: Row[Any]) -> Iterator[tuple[int, Headline]]:
-    """Yield every rate of a point with its rank, the strictest measure first."""
-    found: tuple[tuple[str, float | None, bool], ...] = (
-        ("NDR", row.ndr, row.above_ndr is None),
-        ("NDR", row.carried, True),
-        ("PDR", row.pdr, row.above_pdr is None),
-        ("MRR", row.mrr, False),
-        ("forwarded", row.forwarded, False),
+def result_headline(label: str, result: SearchResult) -> Headline | None:
+    """Return the headline of a point's result, of emulated CPUs too; None without a rate."""
+    bracket, constant = result.bracket, result.constant
+    rates = _Rates(
+        ndr=lower_fps(result.ndr),
+        above_ndr=_upper_fps(result.ndr),
+        carried=None if bracket is None else bracket.carried_fps,
+        pdr=lower_fps(result.pdr),
+        above_pdr=_upper_fps(result.pdr),
+        mrr=result.mrr_fps,
+        forwarded=None if constant is None else constant.forwarding_fps,
+        all_time=None if result.as_is is None else result.as_is.mrr_fps,
+        tcp=None if result.tcp is None else result.tcp.total_bps,
     )
-    ranks = {"NDR": 0, "PDR": 1, "MRR": 2, "forwarded": 3}
+    grade = None if result.grade is None else str(result.grade)
+    return strictest(_headlines(label, rates, grade))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rates:
+    """Rates of a point in frames/s, and in bit/s for TCP; None where it has none."""
+
+    ndr: float | None
+    above_ndr: float | None
+    carried: float | None
+    pdr: float | None
+    above_pdr: float | None
+    mrr: float | None
+    forwarded: float | None
+    all_time: float | None
+    tcp: float | None
+
+
+def _upper_fps(interval: Interval | None) -> float | None:
+    return interval.upper.load_fps if interval is not None and interval.upper is not None else None
+
+
+def _headlines(label: str, rates: _Rates, grade: str | None) -> Iterator[Headline]:
+    """Yield every rate of a point."""
+    found: tuple[tuple[Measure, float | None, bool], ...] = (
+        (Measure.NDR, rates.ndr, rates.above_ndr is None),
+        (Measure.NDR, rates.carried, True),
+        (Measure.PDR, rates.pdr, rates.above_pdr is None),
+        (Measure.MRR, rates.mrr, False),
+        (Measure.FORWARDED, rates.forwarded, False),
+        (Measure.ALL_TIME, rates.all_time, False),
+        (Measure.TCP, rates.tcp, False),
+    )
     for figure, value, at_least in found:
         if value is not None:
-            headline = Headline(row.label, figure, value, "frames/s", at_least, row.grade)
-            yield ranks[figure], headline
-    if row.tcp:
-        bps = sum(figure["median_bps"] for figure in row.tcp)
-        yield 4, Headline(row.label, "TCP", bps, "bit/s", False, row.grade)
+            unit = "bit/s" if figure is Measure.TCP else "frames/s"
+            yield Headline(label, figure, value, unit, at_least, grade)
+
+
+def _of_row(row: Row[Any]) -> Iterator[Headline]:
+    tcp = sum(figure["median_bps"] for figure in row.tcp) if row.tcp else None
+    rates = _Rates(
+        row.ndr, row.above_ndr, row.carried, row.pdr, row.above_pdr, row.mrr, row.forwarded,
+        row.all_time, tcp,
+    )  # fmt: skip
+    return _headlines(row.label, rates, row.grade)
 
 
 def _number(*path: str) -> ColumnElement[float]:
@@ -73,5 +142,6 @@ _COLUMNS = (
     _number("pdr", "upper", "load_fps").label("above_pdr"),
     _number("mrr_fps").label("mrr"),
     _number("constant", "forwarding_fps").label("forwarded"),
+    _number("as_is", "mrr_fps").label("all_time"),
     POINTS.c.result[("tcp", "figures")].cast(JSON).label("tcp"),
 )

@@ -25,7 +25,7 @@ HOST = "ssh://lab1"
         (PATH, "a1ff", 0, "is a symbolic link"),
         (FOLDER, "41c0", 1000, "belongs to user 1000"),
         (PATH, "81b6", 0, "can be written by others"),
-        (FOLDER, "81a4", 0, "is no regular file or folder of ours"),
+        (FOLDER, "81a4", 0, "is not a regular file or folder that wirespeed made"),
     ],
 )
 def test_apply_and_rollback_records_of_others_are_refused(

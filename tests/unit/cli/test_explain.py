@@ -102,7 +102,7 @@ def test_json_follows_the_schema(queues: Command) -> None:
 def test_what_is_for_try_is_refused_without_it(wirespeed: Command, words: tuple[str, ...]) -> None:
     ended = wirespeed("explain", "latest", *words)
     assert ended.code == 2
-    assert "--pairs and --lab are for --try" in ended.err
+    assert "--pairs, --lab: they need --try" in ended.err
 
 
 def test_tcp_is_explained_by_its_verdict(wirespeed: Command) -> None:

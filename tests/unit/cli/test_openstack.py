@@ -107,7 +107,7 @@ def test_a_plan_is_compared_with_its_cloud(wirespeed: Command, cloud: str, tmp_p
     plan = str(tmp_path / "plan.json")
     same = wirespeed("plan", "diff", plan, "--openstack", cloud)
     assert (same.code, same.err) == (0, "")
-    assert "The cloud is as planned, as far as its API tells." in same.out
+    assert "The cloud matches the plan in all that its API reports." in same.out
     file = Path(cloud) / FILE
     body = json.loads(file.read_text())
     body["replies"]["compute /flavors/detail?is_public=None&limit=500"].pop(0)

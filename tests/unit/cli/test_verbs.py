@@ -80,8 +80,8 @@ class TestReport:
     def test_svg_is_a_file_a_chart(self, wirespeed: Command) -> None:
         ended = wirespeed("report", "latest", "--svg", "charts")
         names = {path.name for path in Path("charts").iterdir()}
-        assert {"quickstart-1-mpps.svg", "quickstart-1-gbps.svg"} <= names
-        assert len(names) == 2 + 2 * 6
+        assert "quickstart-1-mpps.svg" in names
+        assert len(names) == 1 + 6
         assert ended.out.count("Chart: ") == len(names)
 
 

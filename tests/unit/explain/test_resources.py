@@ -188,7 +188,7 @@ def test_the_balance_of_queues_is_told_by_what_each_got(run: RunRecord) -> None:
     found = uses(seen(run.points[0], threads=(PMD, GENERATOR), queues=shares))[Resource.BALANCE]
     assert found.state is State.MEASURED
     assert found.sentence == (
-        "One thread has all the frames. Frames by queue, from queue 0 on: east 9,000 and 1,000."
+        "One thread has all the frames. Frames by queue, from queue 0: east 9,000 and 1,000."
     )
     assert [(each.name, each.value) for each in found.evidence] == [
         ("frames in queue 0 of east", 9000), ("frames in queue 1 of east", 1000),

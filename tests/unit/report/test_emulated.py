@@ -13,10 +13,11 @@ from wirespeed.explain.explain import explain
 from wirespeed.model.words import EMULATED
 from wirespeed.report.json.document import document
 from wirespeed.report.page.html import html_report
+from wirespeed.report.text.answer import answers_of
 from wirespeed.report.text.limits import measured
 from wirespeed.report.text.sentence import point_sentence, short_sentence
 from wirespeed.report.text.summary import summary_lines
-from wirespeed.report.views.headline import key_figures
+from wirespeed.report.text.tiles import tiles
 from wirespeed.report.views.table import csv_text
 from wirespeed.store.records import PointRecord, RunRecord
 
@@ -60,11 +61,14 @@ def test_the_report_says_it_beside_the_label(run: RunRecord) -> None:
     assert f"{run.points[0].label} ({EMULATED})" in html_report(run)
 
 
-def test_it_is_no_key_figure_and_speed_is_not_explained(run: RunRecord) -> None:
+def test_it_is_no_tile_and_speed_is_not_explained(run: RunRecord) -> None:
     emulated = run.points[0]
-    assert all(figure.where != emulated.label for figure in key_figures(run))
+    assert all(tile.label != emulated.label for tile in tiles(run))
     everything = replace(run, points=(emulated,))
-    assert not [figure for figure in key_figures(everything) if figure.unit == "Mpps"]
+    assert tiles(everything) == ()
+    (answer,) = answers_of(everything)
+    assert "emulated CPUs" in answer.rate
+    assert "Mpps" not in str(answer)
     found = measured(emulated)
     assert found is not None
     first, *rest = explain(found)

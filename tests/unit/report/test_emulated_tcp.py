@@ -14,8 +14,8 @@ from tests.support.sample import sample_run
 from wirespeed.cli.show.show import print_results
 from wirespeed.model.words import EMULATED
 from wirespeed.report.page.html import html_report
+from wirespeed.report.text.tiles import tiles
 from wirespeed.report.views.emulated_tcp import offload_direction
-from wirespeed.report.views.headline import key_figures
 from wirespeed.report.views.tcp import tcp_result
 from wirespeed.report.views.waterfall import waterfalls
 from wirespeed.store.records import PointRecord, RunRecord
@@ -61,11 +61,11 @@ def test_a_loss_is_told(emulated: RunRecord) -> None:
 
 def test_of_real_guests_nothing_is_judged_in_words(real: RunRecord) -> None:
     assert offload_direction(real.points) is None
-    assert any(figure.what.startswith("Largest gain by TSO") for figure in key_figures(real))
+    assert {tile.unit for tile in tiles(real)} == {"Gbps"}
 
 
-def test_every_rate_is_marked_and_none_is_a_key_figure(emulated: RunRecord) -> None:
-    assert not [figure for figure in key_figures(emulated) if "TCP" in figure.what]
+def test_every_rate_is_marked_and_none_is_a_tile(emulated: RunRecord) -> None:
+    assert tiles(emulated) == ()
     assert all(EMULATED in found.name for found in waterfalls(emulated.points))
     assert tcp_result(emulated.points[0]) is not None
     printed = io.StringIO()

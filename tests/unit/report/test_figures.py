@@ -9,12 +9,11 @@ import pytest
 
 from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.frame import FrameSizes
-from wirespeed.model.result.result import BackToBack, Grade, Interval
+from wirespeed.model.result.result import BackToBack, Interval
 from wirespeed.model.study.spec import Frames, Sut, Topology, Traffic
 from wirespeed.model.words import frames, gbps, loss, microseconds, mpps, seconds, share, tiny
 from wirespeed.report.base.answers import answers
 from wirespeed.report.views.figures import line_rate_words, point_figures, rate
-from wirespeed.report.views.headline import key_figures
 from wirespeed.report.views.table import csv_text, without_figures
 from wirespeed.store.records import PointState, RunRecord
 
@@ -80,17 +79,6 @@ def test_points_without_a_figure_are_named(run: RunRecord) -> None:
     burst = BackToBack(1e6, 900.0, 850, 950, 50, 1e-3)
     burst_only = replace(noisy, result=replace(nothing, back_to_back=burst))
     assert without_figures(replace(run, points=(burst_only,))) == ()
-
-
-def test_key_figures_name_the_best_points_and_how_sure_they_are(run: RunRecord) -> None:
-    rates, throughput, as_is, latency, trials = key_figures(run)
-    assert rates.where.startswith("p2p, 64 B")
-    assert (rates.grade, throughput.grade) == (Grade.C, Grade.A)
-    assert throughput.where == "p2p, 1518 B"
-    assert as_is.where == "p2p, 64 B"
-    assert "all time" in as_is.what
-    assert latency.unit == "\N{MICRO SIGN}s"
-    assert trials.value == str(sum(len(point.trials) for point in run.points))
 
 
 def test_a_point_of_grade_d_has_the_lower_end_of_its_bracket(run: RunRecord) -> None:

@@ -30,7 +30,7 @@ def chart_of(run: RunRecord) -> tuple[Chart, dict[str, Curve]]:
 def test_by_frame_size_for_each_topology(tmp_path: Path) -> None:
     run = sample_run(tmp_path, "vary.traffic.frame=[64, 256]", QUICK, study="s1-bng")
     chart, series = chart_of(run)
-    assert chart.categories == ("64", "256")
+    assert [label for _, label in chart.axis.ticks] == ["64", "256"]
     assert list(series) == ["host", "pvp", "S1 (2015), figure 5: 100.0% at 256 octets"]
     assert series["S1 (2015), figure 5: 100.0% at 256 octets"].points == ((1.0, 100.0),)
     ndr = point_figures(run.points[0]).ndr

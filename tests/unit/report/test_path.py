@@ -137,5 +137,5 @@ def test_the_report_has_the_drawing_of_each_point(run: RunRecord) -> None:
 
 def test_the_report_has_the_resources_of_each_point(run: RunRecord) -> None:
     page = html_report(run)
-    assert page.count("How much of each resource it uses") == len(run.points)
+    assert page.count("Use of each resource") == len(run.points)
     assert page.count('<span class="fail">limits</span>') == len(run.points)

@@ -2,10 +2,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from wirespeed.cli.show.show import write_svg
 from wirespeed.report.json.document import document
 from wirespeed.report.page.html import html_report
 from wirespeed.report.text.threshold_text import read_thresholds
@@ -60,6 +63,54 @@ def planted(run: RunRecord) -> RunRecord:
         audits=tuple(replace(audit, host=DOMAIN) for audit in run.audits or ()),
         resolved={**run.resolved, "hosts": {"sut": DOMAIN}},
     )
+
+
+def named_like_a_key(run: RunRecord, name: str) -> RunRecord:
+    return replace(run, host=replace(run.host, host=name))
+
+
+@pytest.mark.parametrize("name", ["sut", "traffic", "search", "points", "ndr"])
+def test_redact_host_named_like_a_key_keeps_every_key(run: RunRecord, name: str) -> None:
+    before = json.loads(json.dumps(document(run)))
+    named = named_like_a_key(run, name)
+    after = json.loads(json.dumps(document(Redactor(named).of(named))))
+    assert list(keys_of(after)) == list(keys_of(before))
+
+
+def keys_of(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from keys_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from keys_of(inner)
+
+
+def test_redact_svg_files_show_no_planted_text(run_with_secrets: RunRecord, tmp_path: Path) -> None:
+    series = replace(run_with_secrets, points=run_with_secrets.points)
+    plain, shown = tmp_path / "plain", tmp_path / "shown"
+    plain.mkdir()
+    shown.mkdir()
+    told = "".join(p.read_text("utf-8") for p in write_svg(series, plain))
+    assert HOST in told
+    files = write_svg(Redactor(series).of(series), shown)
+    assert len(files) > 3
+    for path in files:
+        text = path.read_text("utf-8").lower()
+        assert [secret for secret in SECRETS if secret.lower() in text] == []
+
+
+def test_redact_keeps_the_histogram_of_a_latency(run: RunRecord) -> None:
+    point = run.points[0]
+    assert point.result is not None
+    at = point.result.latency[0]
+    hdrh = "HISTFAAA/525400abcdef+kestrel7+203.0.113.9"
+    latency = (replace(at, latency=replace(at.latency, hdrh=hdrh)),)
+    named = replace(run, points=(replace(point, result=replace(point.result, latency=latency)),))
+    shown = Redactor(named_like_a_key(named, HOST)).of(named)
+    assert shown.points[0].result is not None
+    assert shown.points[0].result.latency[0].latency.hdrh == hdrh
 
 
 def outputs(run: RunRecord, redactor: Redactor) -> dict[str, str]:
@@ -118,6 +169,14 @@ def test_redact_keeps_figures_and_other_texts(run: RunRecord) -> None:
         ("[2001:db8::7]:443", "[address-1]:443"),
         ("52:54:00:AB:cd:ef", "address-1"),
         ("root@db.lab", "address-1"),
+        ("v203.0.113.9", "vaddress-1"),
+        ("by 525400abcdef", "by address-1"),
+        ("5254.00ab.cdef", "address-1"),
+        ("via corp.example.com.", "via address-1."),
+        ("db.internal", "address-1"),
+        ("www.heise.de", "address-1"),
+        ("https://user@host/path", "https://address-1/path"),
+        ("https://user:word@host:8443/path", "https://address-1/path"),
     ],
 )
 def test_redact_text_with_address(run: RunRecord, text: str, wanted: str) -> None:
@@ -127,7 +186,8 @@ def test_redact_text_with_address(run: RunRecord, text: str, wanted: str) -> Non
 @pytest.mark.parametrize(
     "text",
     ["0000:3b:00.0", "12:30:45", "2026-11-24T14:10:03+00:00", "6.1.0-28-amd64", "x: y", ":",
-     "22.11.5", "std::max"],
+     "22.11.5", "std::max", "search.time_limit_s", "sut.vswitch.rx_queues", "report.html",
+     "start.sh", "g525400abcdef0", "e.g. this", "Open vSwitch 3.1.0.1x"],
 )  # fmt: skip
 def test_redact_text_without_address_is_kept(run: RunRecord, text: str) -> None:
     assert Redactor(run).text(text) == text

@@ -2,13 +2,17 @@
 from __future__ import annotations
 
 import ast
+import io
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from wirespeed import explain
+from wirespeed.cli.show.detail import Detail
+from wirespeed.cli.show.show import print_results
 from wirespeed.explain.resources import LIMITS
 from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.result.explanation import ExpectedGain, GainKind
@@ -160,7 +164,7 @@ def test_things_to_change_names_each_change_once_the_largest_gain_first(run: Run
     known = [change.relative for change in changes if change.relative]
     assert known == sorted(known, reverse=True)
     line = change_line(changes[0], run)
-    assert "helps " in line
+    assert f" of {len(run.points)} points)" in line
     assert "\n" not in line
 
 
@@ -178,6 +182,37 @@ def test_change_line_gain_that_rounds_to_nothing_is_none(run: RunRecord) -> None
     why = "the MRR of clean time minus that of all time"
     gain = ExpectedGain(2000.0, "frames/s", why, GainKind.MEASURED)
     assert ": no gain expected (" in change_line(replace(first, gain=gain, relative=0.0), run)
-    assert ": about +1%, +0.002 Mpps (" in change_line(
+    assert f": about +1%, +0.002 Mpps at {first.label} (" in change_line(
         replace(first, gain=gain, relative=0.01), run
     )
+
+
+def printed(run: RunRecord, detail: Detail) -> list[str]:
+    out = io.StringIO()
+    console = Console(file=out, width=100)
+    print_results(run, console, Path("report.html"), detail=detail)
+    return out.getvalue().splitlines()
+
+
+def test_results_of_six_points_in_two_placements_fit_25_lines(run: RunRecord) -> None:
+    other = SearchResult(
+        "quick", False, (), grade=Grade.D, bracket=Bracket(1.1e6, 1.18e6), mrr_fps=1.18e6,
+        placement=PlacementKind.ACROSS_CACHES,
+    )  # fmt: skip
+    for index, point in enumerate(run.points):
+        assert point.result is not None
+        near = replace(point.result, placement=PlacementKind.ONE_CACHE, by_placement=(other,))
+        run = with_result(run, index, near)
+    assert len(things_to_change(run)) > 3
+    lines = printed(run, Detail.NORMAL)
+    assert len(lines) <= 25
+    assert max(map(len, lines)) <= 100
+    shown = "\n".join(lines)
+    for wanted in ("in the report.", "For a better grade", "report.html", "wirespeed explain "):
+        assert wanted in shown
+
+
+def test_results_verbose_list_every_change_and_explain_the_table(run: RunRecord) -> None:
+    shown = " ".join(" ".join(printed(run, Detail.VERBOSE)).split())
+    assert all(change.change in shown for change in things_to_change(run))
+    assert "NDR: highest rate without loss." in shown

@@ -8,6 +8,7 @@ import pytest
 
 from wirespeed.model.errors import BadInput
 from wirespeed.model.result.result import Bound, Bracket, Grade, Interval, SearchResult
+from wirespeed.model.words import EMULATED
 from wirespeed.report.text.threshold_text import check_labels, read_thresholds
 from wirespeed.report.views.thresholds import Judged, Metric, Threshold, Verdict, judge, unmet
 from wirespeed.store.records import PointState, RunRecord
@@ -72,6 +73,12 @@ def test_check_labels_unknown_point_is_refused_with_a_near_one() -> None:
     check_labels([read("*: ndr > 1")], ["p2p, 64 B"], "study s")
 
 
+def test_check_labels_caption_of_an_emulated_point_is_its_label() -> None:
+    threshold = read(f"p2p, 64 B ({EMULATED}): ndr > 1")
+    assert threshold.label == "p2p, 64 B"
+    check_labels([threshold], ["p2p, 64 B"], "study s")
+
+
 def of_first(run: RunRecord, text: str, **changed: object) -> Judged:
     """Return the verdict on the run's first point with a changed result."""
     point = run.points[0]
@@ -102,6 +109,10 @@ NONE_PASSED = Interval(None, bound(5e6))
         (NO_LIMIT_FOUND, None, "< 4e6", Verdict.MISSED),
         (NONE_PASSED, None, ">= 6e6", Verdict.MISSED),
         (NONE_PASSED, None, ">= 1e6", Verdict.CANNOT_TELL),
+        (NONE_PASSED, None, ">= 5e6", Verdict.MISSED),
+        (NONE_PASSED, None, "< 5e6", Verdict.MET),
+        (None, Bracket(4e6, 8e6), ">= 8e6", Verdict.MISSED),
+        (None, Bracket(4e6, 8e6), "< 8e6", Verdict.MET),
         (None, Bracket(4e6, 8e6), ">= 4e6", Verdict.MET),
         (None, Bracket(4e6, 8e6), ">= 5e6", Verdict.CANNOT_TELL),
         (None, Bracket(4e6, 8e6), ">= 9e6", Verdict.MISSED),
@@ -127,7 +138,12 @@ def test_judge_latency_is_that_of_the_table(run: RunRecord) -> None:
     at = latency.p99_ns / 1e3
     assert of_first(run, f"*: p99 <= {at * 1.001}").verdict is Verdict.MET
     assert of_first(run, f"*: p99 <= {at * 0.999}").verdict is Verdict.MISSED
-    assert "\N{MICRO SIGN}s" in of_first(run, f"*: p50 < {at}").found
+    found = of_first(run, f"*: p50 < {at}").found
+    assert found.endswith("\N{MICRO SIGN}s at half the PDR, clean time")
+    half = result.latency_at(0.5)
+    assert half is not None
+    whole = (replace(half, undisturbed=None),)
+    assert of_first(run, "*: p99 < 1e9", latency=whole).found.endswith("all time")
     assert of_first(run, "*: p99 < 1e9", latency=()).verdict is Verdict.CANNOT_TELL
 
 

@@ -59,7 +59,7 @@ RULE = Rule(
     needs=(Need.MEMORY, Need.DPDK),
     wanted="dpdk-socket-mem of each node at or above the formula of the memory model in force "
     "(the plan's, else tripleo; --memory-model chooses another)",
-    why="Without room for its mempool a port does not come up, or falls back to a smaller pool and "
+    why="Without memory for its mempool a port does not start, or falls back to a smaller pool and "
     "drops frames when guests hold buffers.",
     source="S3 appendix C, DPDK socket memory",
     check=check,

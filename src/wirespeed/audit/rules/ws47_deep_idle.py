@@ -28,7 +28,7 @@ def check(subject: Subject) -> Outcome:
         raise FactUnusable(reason)
     cpus = [cpu for cpu in facts.cpus if cpu.id in pmd_cpus(facts)]
     if not any(cpu.idle_states for cpu in cpus):
-        return NotApplicable("the kernel manages no idle states of the PMD CPUs (no cpuidle)")
+        return NotApplicable("the kernel does not manage idle states of the PMD CPUs (no cpuidle)")
     deep = {
         cpu.id: [s for s in cpu.idle_states if s.exit_latency_us > DEEP_US and not s.disabled]
         for cpu in cpus
@@ -54,7 +54,7 @@ RULE = Rule(
     severity=Severity.MEDIUM,
     needs=(Need.CPUS, Need.DPDK),
     wanted=f"idle states with more than {DEEP_US} us exit latency disabled on PMD CPUs",
-    why="A PMD thread that may sleep (pmd-sleep-max), its sibling or a vCPU beside it takes that "
+    why="A PMD thread that may sleep (pmd-sleep-max), its sibling or a vCPU next to it takes that "
     "long to wake up, and the turbo frequency changes with the idle states of other cores.",
     source="S0 (turbo on); Open vSwitch, PMD load based sleeping; Linux, cpuidle",
     check=check,

@@ -20,7 +20,8 @@ ChangedHostOption = Annotated[
 RebootOption = Annotated[
     bool,
     typer.Option(
-        "--reboot", help="Reboot the host where that is due, wait until it answers, and continue."
+        "--reboot",
+        help="Reboot the host if a setting needs it, wait until it answers, and continue.",
     ),
 ]
 

@@ -53,7 +53,8 @@ ThresholdOption = Annotated[
         "--threshold",
         metavar="TEXT",
         help='Exit with 1 where a point misses it, e.g. "p2p, 64 B: ndr >= 5e6"; "*" for every '
-        "point. ndr, pdr, mrr in frames/s; p50, p99 in µs at half the PDR; grade >= B. Repeatable.",
+        "point. ndr, pdr, mrr in frames/s; p50, p99 in µs at half the PDR, of clean "
+        "time where it is known; grade >= B. Repeatable.",
     ),
 ]
 JunitOption = Annotated[

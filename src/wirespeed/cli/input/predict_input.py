@@ -69,7 +69,9 @@ def is_csv(data: Sequence[str]) -> bool:
     files = [name for name in data if name.endswith(".csv")]
     if files and len(data) > 1:
         others = ", ".join(name for name in data if name is not files[0])
-        raise BadInput(f"{files[0]} beside {others}", "Give runs, or one CSV file.")
+        raise BadInput(
+            f"{files[0]}: cannot be combined with {others}", "Give runs, or one CSV file."
+        )
     return bool(files)
 
 
@@ -86,7 +88,7 @@ def observations_of_runs(
             found += observations_of(point, wanted)
     if not found:
         raise BadInput(
-            f"run {', '.join(runs)}: no point has an undisturbed {wanted}",
+            f"run {', '.join(runs)}: no point has a clean-time {wanted}",
             f"--kind is one of {', '.join(RateKind)}; `wirespeed report RUN` shows what there is.",
         )
     return tuple(found)

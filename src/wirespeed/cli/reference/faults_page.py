@@ -9,7 +9,7 @@ from wirespeed.cli.reference.markdown import MADE, table
 
 _HEAD = """# Injected faults
 
-What `wirespeed run STUDY --fault NAME[:STRENGTH]` and a study's table `[fault]` can cause
+`wirespeed run STUDY --fault NAME[:STRENGTH]` and the table `[fault]` of a study inject these faults
 ([how](../howto/cause-a-fault.md)). A kind that the host cannot have makes a point *not run*, with
 the reason; one that a topology or switch cannot have is refused.
 """

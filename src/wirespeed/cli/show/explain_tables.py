@@ -59,7 +59,7 @@ def print_brief(found: Explained, console: Console) -> None:
     parts = [short_sentence(result), f"limited by {limited_by(found.point)}"]
     if found.changes and (proposal := found.changes[0].proposal) is not None:
         gain = found.changes[0].gain
-        words = "gain not known" if gain is None else gain_words(gain)
+        words = "gain unknown" if gain is None else gain_words(gain)
         parts.append(f"to change: {proposal.change.rstrip('.')} ({words})")
     console.print(Text(f"{found.point.caption}: {'; '.join(parts)}."), soft_wrap=True)
 

@@ -78,7 +78,7 @@ def print_changes(changes: Sequence[Change], console: Console) -> None:
 def print_parameters(parameters: Parameters, console: Console) -> None:
     """Print each value with its interval, and which ones the data cannot separate."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("parameter", "value", "from", "to", "unit", "told", "what it is"):
+    for name in ("parameter", "value", "from", "to", "unit", "identified", "what it is"):
         table.add_column(name, justify="right" if name in ("value", "from", "to") else "left")
     for name, estimate in parameters.values.items():
         quantity = BY_NAME[name]
@@ -87,7 +87,7 @@ def print_parameters(parameters: Parameters, console: Console) -> None:
         table.add_row(name, *numbers, quantity.unit, told, quantity.meaning)
     console.print(table)
     for group in parameters.together:
-        console.print(f"Not told apart: {', '.join(group)}.", soft_wrap=True)
+        console.print(f"Not distinguishable: {', '.join(group)}.", soft_wrap=True)
     console.print(_basis(parameters), style="dim", soft_wrap=True)
 
 

@@ -19,7 +19,7 @@ from wirespeed.cli.typed import typed
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.words import NONE
 from wirespeed.report.charts.effects import effect_drawings
-from wirespeed.report.charts.latency import latency_chart
+from wirespeed.report.charts.latency import latency_charts
 from wirespeed.report.charts.run import run_charts
 from wirespeed.report.charts.search import search_chart
 from wirespeed.report.charts.svg import line_svg, search_svg
@@ -42,6 +42,8 @@ from wirespeed.store.records import PointRecord, RunRecord
 
 # A file or a pipe has no width: this one fits each row on one line.
 _FILE_WIDTH = 200
+# Changes of a summary that fits a screen.
+_CHANGES = 3
 
 
 def results_console() -> Console:
@@ -110,14 +112,20 @@ def _print_gains(points: tuple[PointRecord, ...], console: Console) -> None:
 
 
 def _print_changes(run: RunRecord, console: Console, *, whole: bool) -> None:
-    """Print a line for each change, cut where the console is narrow. whole: not cut."""
+    """Print a line for each of the first changes, cut where the console is narrow.
+
+    whole: every change, not cut.
+    """
     if not (changes := things_to_change(run)):
         return
+    shown = changes if whole else changes[:_CHANGES]
     console.print("\nTo change, the largest expected gain first:", style="bold", soft_wrap=True)
-    for number, change in enumerate(changes, start=1):
+    for number, change in enumerate(shown, start=1):
         first = f"  {number}. "
         text = change_line(change, run, None if whole else console.width - len(first))
         print_paragraph(text, console, first=first, width=_FILE_WIDTH)
+    if more := len(changes) - len(shown):
+        console.print(f"  {more} more in the report.", soft_wrap=True)
 
 
 def _print_effects(run: RunRecord, console: Console) -> None:
@@ -207,7 +215,8 @@ def write_svg(run: RunRecord, directory: Path, store: str | None = None) -> list
     directory.
     """
     check_folder(directory.parent)
-    drawings = {chart.key: line_svg(chart, standalone=True) for chart in run_charts(run)}
+    charts = (*run_charts(run), *latency_charts(run))
+    drawings = {chart.key: line_svg(chart, standalone=True) for chart in charts}
     for number, waterfall in enumerate(waterfalls(split(run)[1]), start=1):
         drawings[f"tcp-waterfall-{number}"] = waterfall_svg(waterfall, standalone=True)
     for point in run.points:
@@ -215,8 +224,6 @@ def write_svg(run: RunRecord, directory: Path, store: str | None = None) -> list
             drawings[search.key] = search_svg(search, standalone=True)
         if (timeline := timeline_chart(point)) is not None:
             drawings[timeline.key] = timeline_svg(timeline, standalone=True)
-        if (latency := latency_chart(point)) is not None:
-            drawings[latency.key] = line_svg(latency, standalone=True)
     drawings |= {key: svg for key, _, svg in effect_drawings(factor_groups(run), standalone=True)}
     if (paper := beside_published(run)) is not None:
         drawings |= {key: svg for key, _, svg in panels(paper, standalone=True)}

@@ -30,12 +30,14 @@ def apply(
     ] = False,
     confirm: Annotated[
         bool,
-        typer.Option("--confirm", help="Keep the network changes of the run before, and continue."),
+        typer.Option(
+            "--confirm", help="Keep the network changes of the previous run, and continue."
+        ),
     ] = False,
     reboot: RebootOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Make a host what its plan says. Each change is recorded there before it is made.
+    """Apply a plan to a host. Each change is recorded on the host before it is made.
 
     Safe to re-run: resumes after an interruption and skips settings already in place. From a login
     session on the host itself (--host localhost), a timer undoes network changes after 120 s unless

@@ -80,22 +80,31 @@ def audit(
     ] = None,
     traffic: Annotated[
         Traffic | None,
-        typer.Option("--traffic", help="What guests carry: TCP that ends in them, or frames."),
+        typer.Option(
+            "--traffic",
+            help="Traffic of the guests: TCP that ends in them, or frames that they forward.",
+        ),
     ] = None,
     pattern: Annotated[
         Pattern | None,
-        typer.Option("--pattern", help="Where guests' traffic goes: to each other or out."),
+        typer.Option(
+            "--pattern",
+            help="Direction of the guests' traffic: out of the host, or from guest to guest.",
+        ),
     ] = None,
     memory_model: Annotated[
         MemoryModel,
-        typer.Option("--memory-model", help="The formula that dpdk-socket-mem is compared with."),
+        typer.Option("--memory-model", help="Formula to compare dpdk-socket-mem with."),
     ] = MemoryModel.TRIPLEO,
     format_: Annotated[
         Format | None, typer.Option("--format", help="What to print. Default: table.")
     ] = None,
     json: JsonOption = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it to FILE.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write the output to FILE. Default: stdout."
+        ),
     ] = None,
     fail_on: Annotated[
         Severity | None,
@@ -113,7 +122,7 @@ def audit(
     suppressions: Annotated[
         Path | None,
         typer.Option(
-            "--suppressions", metavar="FILE.toml", help="Findings that are accepted, with reasons."
+            "--suppressions", metavar="FILE.toml", help="Accepted findings, each with its reason."
         ),
     ] = None,
     all_: Annotated[

@@ -17,12 +17,12 @@ from wirespeed.model.study.bng import TableSpec, check, table_lines
 from wirespeed.report.charts.svg import line_svg
 from wirespeed.report.charts.users import cycles_chart
 
-app = VerbGroup(help="Tables and figures of the Broadband Network Gateway.")
+app = VerbGroup(help="Make tables for the Broadband Network Gateway and draw its cycles.")
 
 
 @app.callback()
 def bng() -> None:
-    """Tables and figures of the Broadband Network Gateway."""
+    """Make tables for the Broadband Network Gateway and draw its cycles."""
 
 
 _TABLES = "`wirespeed bng tables --help` lists the options."
@@ -32,12 +32,12 @@ _TABLES = "`wirespeed bng tables --help` lists the options."
 def tables(
     *,
     users: Annotated[int, typer.Option(help="Subscribers.")] = 32768,
-    routes: Annotated[int, typer.Option(help="Distinct random /24 routes.")] = 8192,
+    routes: Annotated[int, typer.Option(help="Number of distinct random /24 routes.")] = 8192,
     hops: Annotated[int, typer.Option(help="Next hops.")] = 64,
     ports: Annotated[int, typer.Option(help="Ports on each side.")] = 1,
     mpls: Annotated[bool, typer.Option(help="Give every next hop a label.")] = True,
     sparse: Annotated[
-        bool, typer.Option(help="Random tags and keys, not consecutive ones.")
+        bool, typer.Option(help="Use random tags and keys instead of consecutive ones.")
     ] = False,
     subscriber: Annotated[
         str | None,

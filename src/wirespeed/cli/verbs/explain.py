@@ -69,9 +69,9 @@ def explain(
     """Explain what limits each point of a run, with evidence, and what to change first."""
     lab_named = is_named(ctx, "lab")
     if not try_ and (pairs is not None or lab_named):
-        raise BadInput("--pairs and --lab are for --try", "Add --try, or leave them out.")
+        raise BadInput("--pairs, --lab: they need --try", "Add --try or remove them.")
     if brief and json:
-        raise BadInput("--brief and --json are two ways to print", "Choose one.")
+        raise BadInput("--brief, --json: only one output format can be printed", "Choose one.")
     console = results_console()
     with Store(store, exists=True) if try_ else open_to_read(store) as opened:
         record = read_run(opened, run, series=True)

@@ -50,7 +50,7 @@ def show(
     json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Show groups of equal hardware, differences within each, outliers, and broken rules."""
+    """Group hosts by hardware; show settings that differ, outlying results and audit rules."""
     if html is not None:
         check_file(html)
     with open_to_read(store) as opened:

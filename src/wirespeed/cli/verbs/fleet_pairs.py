@@ -44,7 +44,7 @@ from wirespeed.study.load import load_study
 from wirespeed.study.pair_worker import PairFailed, Worker, work
 
 app = VerbGroup(
-    help="Measure between pairs of hosts: no two measurements share a host, link or generator.",
+    help="Measure between pairs of hosts; no two measurements share a host, link or generator.",
 )
 _SHOWN = "docs/howto/fleet.md shows a file of pairs."
 # Time that a measurement without its lease may take to undo its changes.
@@ -75,7 +75,7 @@ def add(
     *,
     store: StoreOption = None,
 ) -> None:
-    """Have these pairs measured; those that are known by name stay as they are."""
+    """Add pair tests to measure; tests whose names exist stay unchanged."""
     tests = read_pairs(file)
     check_can_lease(store)
     with Store(store) as opened:
@@ -112,7 +112,7 @@ def retry(
     *,
     store: StoreOption = None,
 ) -> None:
-    """Have failed pair tests measured again, all or those named."""
+    """Queue failed pair tests again, all or those named."""
     with Store(store, exists=True) as opened:
         known = [one.test.name for one in list_pairs(opened)]
         if unknown := [name for name in names or () if name not in known]:
@@ -137,11 +137,14 @@ def work_off(
     ] = 60.0,
     holder: Annotated[
         str | None,
-        typer.Option("--holder", help="What others see as user of a host. Default: host and pid."),
+        typer.Option(
+            "--holder",
+            help="Name that other controllers see as the user of a host. Default: host and pid.",
+        ),
     ] = None,
     store: StoreOption = None,
 ) -> None:
-    """Measure pair tests until none is left. Run it on as many controllers as you like.
+    """Measure pair tests until none is left. Several controllers may run it at once.
 
     Exits with 1 when a test has failed too often.
     """

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json as json_text
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
@@ -10,9 +11,11 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from wirespeed.cli.console import plain_console, print_line
+from wirespeed.cli.console import plain_console, print_json, print_line
+from wirespeed.cli.input.options import JsonOption
 from wirespeed.cli.output_file import write_output
 from wirespeed.cli.show.show import check_folder
+from wirespeed.model.host.sites import Site
 from wirespeed.report.page.sites_page import page_name, site_page
 from wirespeed.store.sites import forget_results, read_sites
 
@@ -25,13 +28,13 @@ def sites(
             "--database",
             metavar="URL",
             envvar="WIRESPEED_SITES",
-            help="The PostgreSQL of all sites' results: postgresql://user@host/database.",
+            help="PostgreSQL database with the results of all sites: postgresql://user@host/database.",
         ),
     ],
-    days: Annotated[int, typer.Option("--days", min=1, help="Of how many days.")] = 30,
+    days: Annotated[int, typer.Option("--days", min=1, help="Days to summarize.")] = 30,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="DIR", help="Write a page of each site into it."),
+        typer.Option("--output", "-o", metavar="DIR", help="Write a page for each site into DIR."),
     ] = None,
     html: Annotated[
         Path | None,
@@ -39,10 +42,11 @@ def sites(
     ] = None,
     keep: Annotated[
         int | None,
-        typer.Option("--keep", metavar="DAYS", min=1, help="First delete results older than that."),
+        typer.Option("--keep", metavar="DAYS", min=1, help="First delete results older than DAYS."),
     ] = None,
+    json: JsonOption = False,
 ) -> None:
-    """Tell what the speed-test servers of each site saw, and delete results that are too old.
+    """Summarize the tests of each site's speed-test servers; delete results that are too old.
 
     A site is a schema of the database with the table of a speed-test server.
     """
@@ -57,6 +61,9 @@ def sites(
         for site in found:
             page = site_page(site, found, days, version("wirespeed"))
             write_output(folder / page_name(site), page)
+    if json:
+        print_json(json_text.dumps([_as_json(site) for site in found], indent=2))
+        return
     table = Table(box=None, pad_edge=False)
     for column in ("site", "tests", "ended early", "last", "mostly limited by"):
         table.add_column(column)
@@ -64,3 +71,10 @@ def sites(
         limit = next(iter(site.limits), "")
         table.add_row(site.name, str(site.tests), str(site.aborted), site.last or "", limit)
     plain_console().print(table)
+
+
+def _as_json(site: Site) -> dict[str, object]:
+    return {
+        "site": site.name, "tests": site.tests, "ended_early": site.aborted, "last": site.last,
+        "limits": dict(site.limits),
+    }  # fmt: skip

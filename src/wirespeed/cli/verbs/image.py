@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json as json_text
 import os
 import time
 from typing import Annotated
@@ -11,31 +12,32 @@ import typer
 from rich.table import Table
 
 from wirespeed.cli.command_kinds import VerbGroup
-from wirespeed.cli.console import plain_console, print_line
+from wirespeed.cli.console import plain_console, print_json, print_line
+from wirespeed.cli.input.options import JsonOption
 from wirespeed.image.cache import Image, ImageCache, images_directory
 from wirespeed.image.recipes import RECIPES
 from wirespeed.model.errors import BadInput
 from wirespeed.remote.local import LocalRunner
 
-app = VerbGroup(help="Images that guests and lab hosts boot from: build, list, remove.")
+app = VerbGroup(help="Build, list and remove the images that guests and lab hosts boot from.")
 _NAMES = f"One of {', '.join(RECIPES)}."
 
 
 @app.callback()
 def image() -> None:
-    """Images that guests and lab hosts boot from: build, list, remove."""
+    """Build, list and remove the images that guests and lab hosts boot from."""
 
 
 @app.command()
 def build(
     name: Annotated[str, typer.Argument(metavar="NAME", help=_NAMES)],
     rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Also when it is there: with today's packages.")
+        bool, typer.Option("--rebuild", help="Build it again with today's packages.")
     ] = False,
 ) -> None:
-    """Build an image from Debian packages, unless it is there. Needs root and a Debian mirror."""
+    """Build an image from Debian packages, unless it exists. Needs root and a Debian mirror."""
     if name not in RECIPES:
-        raise BadInput(f"there is no image {name!r}", _NAMES)
+        raise BadInput(f"image {name!r}: there is no such recipe", _NAMES)
     runner = LocalRunner()
     started = time.monotonic()
     built = _cache().get(
@@ -45,10 +47,13 @@ def build(
 
 
 @app.command("list")
-def list_images() -> None:
+def list_images(*, json: JsonOption = False) -> None:
     """List the images that are built, with their size on disk."""
     cache = _cache()
     found = cache.images()
+    if json:
+        print_json(json_text.dumps([_as_json(each) for each in found], indent=2))
+        return
     if not found:
         print_line(f"No images in {cache.folder}. `wirespeed image build guest` makes one.")
         return
@@ -64,14 +69,17 @@ def list_images() -> None:
 @app.command()
 def remove(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Its name: all of that name; or NAME-RECIPE.")
+        str,
+        typer.Argument(
+            metavar="NAME", help="NAME for all images of that name, or NAME-RECIPE for one."
+        ),
     ],
 ) -> None:
-    """Remove images. A machine that runs keeps what it has open."""
+    """Remove images. Running machines keep the files that they have open."""
     cache = _cache()
     found = [each for each in cache.images() if name in (each.name, each.folder.name)]
     if not found:
-        raise BadInput(f"no image {name!r} in {cache.folder}", "See `wirespeed image list`.")
+        raise BadInput(f"image {name!r}: not in {cache.folder}", "See `wirespeed image list`.")
     for each in found:
         line = _line(each)
         cache.remove(each)
@@ -80,6 +88,13 @@ def remove(
 
 def _cache() -> ImageCache:
     return ImageCache(images_directory(os.environ), LocalRunner())
+
+
+def _as_json(image: Image) -> dict[str, object]:
+    return {
+        "image": image.name, "recipe": image.digest, "debian": image.suite,
+        "size_bytes": image.size_bytes, "directory": str(image.folder),
+    }  # fmt: skip
 
 
 def _line(image: Image) -> str:

@@ -32,7 +32,7 @@ def inspect(
         typer.Option(
             "--compute-host",
             metavar="NAME",
-            help="With --openstack: what the cloud alone tells of this compute host.",
+            help="With --openstack: show this compute host as the cloud alone knows it.",
         ),
     ] = None,
     record: Annotated[

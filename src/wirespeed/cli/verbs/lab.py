@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json as json_text
 import os
 import time
 from typing import Annotated
@@ -12,7 +13,8 @@ from rich.table import Table
 
 from wirespeed.bench.host.leftovers import drop_leftovers
 from wirespeed.cli.command_kinds import VerbGroup
-from wirespeed.cli.console import plain_console, print_line
+from wirespeed.cli.console import plain_console, print_json, print_line
+from wirespeed.cli.input.options import JsonOption
 from wirespeed.image.cache import ImageCache, images_directory
 from wirespeed.lab.lab import Lab
 from wirespeed.lab.machine import MEMORY_GIB
@@ -20,26 +22,29 @@ from wirespeed.lab.node import Node
 from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.state import state_directory
 
-_HELP = "Emulated two-socket servers with SR-IOV NICs: start, use as ssh://lab1, end."
+_HELP = "Start and stop emulated two-socket servers with SR-IOV NICs, used as ssh://lab1."
 app = VerbGroup(help=_HELP)
 NodeArgument = Annotated[str, typer.Argument(metavar="NODE", help="lab1 or lab2.")]
 
 
 @app.callback()
 def lab() -> None:
-    """Emulated two-socket servers with SR-IOV NICs: start, use as ssh://lab1, end."""
+    """Start and stop emulated two-socket servers with SR-IOV NICs, used as ssh://lab1."""
 
 
 @app.command()
 def up(
     nodes: Annotated[
-        int, typer.Option("--nodes", help="1, or 2 that are cabled to each other.")
+        int, typer.Option("--nodes", help="Number of nodes: 1, or 2 that are cabled to each other.")
     ] = 2,
     cpus: Annotated[
         int, typer.Option("--cpus", help="CPUs of each node: 4, 8, 12 or 16, in two sockets.")
     ] = 8,
     memory: Annotated[
-        int, typer.Option("--memory", help="GiB of each of a node's two NUMA nodes, 4 or more.")
+        int,
+        typer.Option(
+            "--memory", help="GiB of memory for each of a node's two NUMA nodes, 4 or more."
+        ),
     ] = MEMORY_GIB,
 ) -> None:
     """Start the lab, and wait until its nodes answer. Needs QEMU 8 or newer, but no KVM."""
@@ -56,7 +61,7 @@ def up(
 
 @app.command()
 def down() -> None:
-    """End the lab and remove its files. What was written on its nodes' disks is lost."""
+    """Stop the lab and remove its files, its nodes' disks included."""
     there = _lab()
     addresses = [there.address(node) for node in there.nodes]
     lines = there.down()
@@ -68,10 +73,14 @@ def down() -> None:
 
 
 @app.command()
-def status() -> None:
+def status(*, json: JsonOption = False) -> None:
     """Show the lab's nodes, and how each is reached."""
     there = _lab()
     nodes = there.nodes
+    if json:
+        found = {"up": there.is_up, "nodes": [_as_json(node) for node in nodes]}
+        print_json(json_text.dumps(found, indent=2))
+        return
     if not nodes:
         print_line("The lab is down. `wirespeed lab up` starts it.")
         return
@@ -86,12 +95,12 @@ def status() -> None:
         )  # fmt: skip
     plain_console().print(table)
     if not there.is_up:
-        print_line("`wirespeed lab up` has not come to its end, or every node has ended.")
+        print_line("`wirespeed lab up` has not finished, or every node has ended.")
 
 
 @app.command()
 def reboot(node: NodeArgument) -> None:
-    """Ask a node to reboot, and wait until it answers again."""
+    """Reboot a node and wait until it answers again."""
     started = time.monotonic()
     _lab().reboot(node)
     print_line(f"{node}: rebooted in {time.monotonic() - started:.0f} s")
@@ -99,7 +108,7 @@ def reboot(node: NodeArgument) -> None:
 
 @app.command("power-cycle")
 def power_cycle(node: NodeArgument) -> None:
-    """Pull a node's power, give it back, and wait until it answers. Its disks stay."""
+    """Cut a node's power, restore it and wait until the node answers. Its disks stay."""
     started = time.monotonic()
     _lab().power_cycle(node)
     print_line(f"{node}: back in {time.monotonic() - started:.0f} s")
@@ -107,6 +116,14 @@ def power_cycle(node: NodeArgument) -> None:
 
 def _lab() -> Lab:
     return Lab(state_directory(os.environ), LocalRunner())
+
+
+def _as_json(node: Node) -> dict[str, object]:
+    return {
+        "node": node.name, "running": node.running, "pid": node.pid, "cpus": node.spec.cpus,
+        "memory_bytes": node.spec.memory_bytes, "address": f"ssh://{node.name}",
+        "console": str(node.console),
+    }  # fmt: skip
 
 
 def _state(node: Node) -> str:

@@ -210,7 +210,7 @@ def diff(
         same = "The cluster is as planned, as far as its API tells."
     elif openstack is not None:
         found = diff_cloud(read_cloud(openstack), new)
-        same = "The cloud is as planned, as far as its API tells."
+        same = "The cloud matches the plan in all that its API reports."
     else:
         found = diff_plans(named_plan(plans[0]), new)
         same = "The plans are the same."

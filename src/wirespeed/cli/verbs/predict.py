@@ -124,13 +124,13 @@ def fit_parameters(
     ],
     *,
     kind: Annotated[
-        str, typer.Option("--kind", metavar="KIND", help="Of runs: fit their mrr, ndr or pdr.")
+        str, typer.Option("--kind", metavar="KIND", help="Rate to fit from runs: mrr, ndr or pdr.")
     ] = "mrr",
     keep: Annotated[
         list[str] | None,
         typer.Option(
             "--keep", metavar="NAME",
-            help="A parameter that is not fitted but left as in --params. Repeatable.",
+            help="Keep a parameter as in --params instead of fitting it. Repeatable.",
         ),
     ] = None,
     params: ParametersOption = None,
@@ -146,7 +146,7 @@ def fit_parameters(
     check: Annotated[
         bool,
         typer.Option(
-            "--check", help="Leave out each curve in turn, predict it, and print the errors."
+            "--check", help="Exclude each curve in turn, predict it, and print the errors."
         ),
     ] = False,
     output: Annotated[
@@ -190,13 +190,20 @@ def ask(
         str, typer.Option("--pattern", metavar="PATTERN", help="north-south or east-west.")
     ] = "north-south",
     functions: Annotated[
-        int, typer.Option("--functions", min=0, max=1000, help="Network functions; 0 with none.")
+        int, typer.Option("--functions", min=0, max=1000, help="Number of network functions.")
     ] = 1,
     frame: Annotated[
-        int, typer.Option("--frame", metavar="OCTETS", min=64, max=9216, help="With FCS.")
+        int,
+        typer.Option(
+            "--frame", metavar="OCTETS", min=64, max=9216,
+            help="Frame size in octets, FCS included.",
+        ),
     ] = 64,
     link_gbps: Annotated[
-        float, typer.Option("--link-gbps", min=0.1, max=1000.0, help="Of each NIC's port.")
+        float,
+        typer.Option(
+            "--link-gbps", min=0.1, max=1000.0, help="Speed of each NIC port in Gbit/s."
+        ),
     ] = 40.0,
     pmds: Annotated[
         int | None,
@@ -207,16 +214,23 @@ def ask(
         ),
     ] = None,
     queues: Annotated[
-        int, typer.Option("--queues", min=1, max=64, help="Cores, each with a queue, a function.")
+        int,
+        typer.Option(
+            "--queues", min=1, max=64, help="Cores of each function, with one queue each."
+        ),
     ] = 1,
     nics: Annotated[
-        int, typer.Option("--nics", min=1, max=16, help="NICs that share the frames.")
+        int, typer.Option("--nics", min=1, max=16, help="Number of NICs that share the frames.")
     ] = 1,
     pcie_gts: Annotated[
-        float, typer.Option("--pcie-gts", min=2.5, max=64.0, help="8: generation 3; 16: 4.")
+        float,
+        typer.Option(
+            "--pcie-gts", min=2.5, max=64.0,
+            help="PCIe speed in GT/s: 8 for generation 3, 16 for generation 4.",
+        ),
     ] = 8.0,
     pcie_lanes: Annotated[
-        int, typer.Option("--pcie-lanes", min=1, max=32, help="Of each NIC's slot.")
+        int, typer.Option("--pcie-lanes", min=1, max=32, help="PCIe lanes of each NIC's slot.")
     ] = 8,
     params: ParametersOption = None,
     json: JsonOption = False,

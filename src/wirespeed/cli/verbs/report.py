@@ -66,14 +66,14 @@ def report(
         bool,
         typer.Option(
             "--redact",
-            help="Put labels for host names, addresses and command lines into all that is written.",
+            help="Replace host names, addresses and command lines with labels in all output.",
         ),
     ] = False,
     store: StoreOption = None,
 ) -> None:
     """Write a run's report: one HTML file that needs no network."""
     if csv and json:
-        raise BadInput("--csv and --json both print on stdout", "Choose one.")
+        raise BadInput("--csv, --json: both print on stdout", "Choose one.")
     asked = read_thresholds(threshold or ())
     # Only the charts need the series.
     page = html is not None or not (csv or json or svg or junit)

@@ -77,12 +77,12 @@ def run(
     ] = None,
     junit: JunitOption = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print errors and the table of results alone.")
+        bool, typer.Option("--quiet", "-q", help="Print only errors and the table of results.")
     ] = False,
     verbose: Annotated[
         bool,
         typer.Option(
-            "--verbose", "-v", help="Print each trial as it ends, and all about the results."
+            "--verbose", "-v", help="Also print each trial as it ends, and explain the table."
         ),
     ] = False,
     threshold: ThresholdOption = None,
@@ -259,7 +259,7 @@ def _to_resume(
         if not ids:
             raise BadInput(
                 f"study {study.name}: no incomplete run to resume in {opened.url}",
-                "Leave out --resume to start a new run.",
+                "Run without --resume to start a new run.",
             )
         record = read_run(opened, ids[0])
     return study, record

@@ -16,12 +16,12 @@ from wirespeed.store.store import Store
 def rename(
     run: RunArgument,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="The new name; the run's id takes it away.")
+        str, typer.Argument(metavar="NAME", help="New name; give the run's id to remove it.")
     ],
     *,
     store: StoreOption = None,
 ) -> None:
-    """Give a run a name, which every verb takes in place of its id. The id stays."""
+    """Name a run; every verb accepts the name instead of the id, which stays valid."""
     with Store(store, exists=True) as opened:
         run_id = rename_run(opened, run, name)
     print_line(f"Run {run_id} is named {name}." if name != run_id else f"Run {run_id} has no name.")
@@ -43,12 +43,12 @@ def tag(
 def note(
     run: RunArgument,
     text: Annotated[
-        str, typer.Argument(metavar="TEXT", help='One line, in quotes; "" takes it away.')
+        str, typer.Argument(metavar="TEXT", help='One line, in quotes; "" removes the note.')
     ],
     *,
     store: StoreOption = None,
 ) -> None:
-    """Keep a note with a run, in place of an older one; the list of runs shows it."""
+    """Store a note with a run and replace an older one; `wirespeed runs` shows it."""
     with Store(store, exists=True) as opened:
         run_id = note_run(opened, run, text)
     print_line(f"Run {run_id} has the note." if text else f"Run {run_id} has no note.")

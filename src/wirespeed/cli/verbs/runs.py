@@ -123,7 +123,7 @@ def check_store(*, json: JsonOption = False, store: StoreOption = None) -> None:
 def delete(
     run: RunArgument,
     *,
-    yes: Annotated[bool, typer.Option("--yes", help="Delete without a question.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
     store: StoreOption = None,
 ) -> None:
     """Delete a run with its points, trials and series, and the pair test that it is the result of.

@@ -45,7 +45,8 @@ def the_one(found: tuple[Explained, ...], run: RunRecord) -> Explained:
     """Return the point whose change is tried. Raises BadInput where that is ambiguous."""
     if len(found) > 1:
         raise BadInput(
-            f"--try: run {run.id} has {len(found)} points", "Name the one whose change to try."
+            f"--try: run {run.id} has {len(found)} points",
+            "Name the point whose change --try should measure.",
         )
     return found[0]
 

@@ -40,7 +40,7 @@ def copies(point: Measured, _number: int, _trial: Trial) -> ResourceUse:
     frames, sizes = point.frames, dict(point.other_sizes)
     if frames is None or len(sizes) < 2:
         sentence = (
-            "What copying costs shows beside other frame sizes, which this run lacks: "
+            "The cost of copies needs points of other frame sizes, which this run lacks: "
             "--set vary.traffic.frame=[64,512,1518]."
         )
         return ResourceUse(Resource.COPIES, ResourceState.NOT_MEASURED, sentence)
@@ -129,7 +129,7 @@ def _queues(trial: Trial, number: int) -> tuple[str, tuple[EvidenceFigure, ...]]
         for port, of_port in frames.items()
         for queue, n in sorted(of_port.items())
     )
-    return f"Frames by queue, from queue 0 on: {'; '.join(told)}.", figures
+    return f"Frames by queue, from queue 0: {'; '.join(told)}.", figures
 
 
 def _shares(point: Measured, trial: Trial) -> dict[str, float]:

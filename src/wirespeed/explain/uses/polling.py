@@ -31,7 +31,7 @@ def function(point: Measured, number: int, trial: Trial) -> ResourceUse:
         names = ", ".join(found.shared)
         takes, their = ("takes", "its") if len(found.shared) == 1 else ("take", "their")
         sentence = (
-            f"{names} {takes} turns with the generator; {their} time is not told apart from that."
+            f"{names} {takes} turns with the generator, so {their} time is not known separately."
         )
         return ResourceUse(Resource.FUNCTION, ResourceState.NOT_MEASURED, sentence)
     return _polled(point, number, trial, Resource.FUNCTION)

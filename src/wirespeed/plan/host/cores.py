@@ -175,7 +175,7 @@ def _take_pmds(
     siblings = {
         PmdSiblingPolicy.PAIR: "both threads of a core poll (Red Hat, S3)",
         PmdSiblingPolicy.IDLE: "one thread a core, its sibling idle (S0: best)",
-        PmdSiblingPolicy.GUEST: "one thread a core, its sibling for guests",
+        PmdSiblingPolicy.GUEST: "one thread of each core; its sibling is for guests",
     }[rules.pmd_siblings]
     because = f"physical cores on {', '.join(reasons)}; {siblings}" if reasons else "no DPDK port"
     return Decision(tuple(sorted(pmds)), because), idle, to_guests
@@ -199,7 +199,7 @@ def _idle_reason(rules: CoreRules, vswitchd: CpuList, pmds: Sequence[int]) -> st
     if rules.idle_cpus:
         parts.append(f"{format_list(rules.idle_cpus)} by cores.idle_cpus")
     if vswitchd:
-        parts.append(f"{format_list(vswitchd)} beside ovs-vswitchd")
+        parts.append(f"{format_list(vswitchd)} next to ovs-vswitchd")
     if pmds:
-        parts.append(f"{format_list(pmds)} beside PMDs, which slow down with a busy sibling (S0)")
+        parts.append(f"{format_list(pmds)} next to PMDs, which slow down with a busy sibling (S0)")
     return "; ".join(parts) or "every CPU has an owner"

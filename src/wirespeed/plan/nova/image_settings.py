@@ -75,7 +75,7 @@ def _whole(vnf: dict[str, Any], where: str, key: str, meant: str, faults: list[F
     image = vnf["image_properties"][key]
     path = f"{where}.image_properties.{key}"
     if meant in vnf:
-        faults.append(Fault(path, repr(image), f"Nova forbids it beside {meant}; keep one"))
+        faults.append(Fault(path, repr(image), f"Nova forbids it together with {meant}; keep one"))
     elif not image.isdecimal() or int(image) < 1:
         faults.append(Fault(path, repr(image), "must be a whole number from 1"))
     else:
@@ -114,7 +114,7 @@ def _numbered(vnf: dict[str, Any], where: str, faults: list[Fault]) -> None:
             continue
         path = f"{where}.image_properties.{found[0]}"
         if meant in vnf:
-            faults.append(Fault(path, "...", f"Nova forbids it beside {meant}; keep one"))
+            faults.append(Fault(path, "...", f"Nova forbids it together with {meant}; keep one"))
             continue
         expected = [f"{prefix}{n}" for n in range(len(found))]
         if set(found) != set(expected):

@@ -239,7 +239,7 @@ def _arrangement_lacks(
 def _network_lacks(shape: HostShape, guest: GuestRequest, nodes: frozenset[int]) -> Iterator[Lack]:
     for name, near in shape.network_nodes:
         if name in guest.networks and near and not near & nodes:
-            what = f"room near network {name}"
+            what = f"NIC near network {name}"
             yield Lack(None, what, f"node {_nodes(near)}", f"node {_nodes(nodes)} only")
 
 

@@ -150,7 +150,7 @@ def _node_of(facts: HostFacts, devices: tuple[str, ...]) -> int | None:
 def _one_process(facts: HostFacts, frames: Frames, needs: Needs) -> HostPlan:
     cpus = [c.id for c in facts.cpus if c.online and c.allowed]
     poller = cpus[-1]
-    turns = "a task beside the generator's"
+    turns = "a task next to the generator's"
     memory = process_memory(frames, needs, ports=2, nodes=nodes_of(facts, (poller,)), huge=False)
     return HostPlan(
         facts.host,

@@ -125,26 +125,26 @@ def _assign(demand: Demand, shape: _Shape, free: Sequence[int], node: int) -> Be
         sut, why_sut = demand.pinned_sut, "chosen in sut.vswitch.pmd_cpus"
     else:
         sut = tuple(cpus[: demand.sut])
-        why_sut = f"what is measured polls on a core of its own, on NUMA node {node}"
-    why_vnfs = "each network function polls on a core of its own"
+        why_sut = f"the SUT polls on a dedicated core of NUMA node {node}"
+    why_vnfs = "each network function polls on a dedicated core"
     if demand.vnfs and not vnfs:
         if demand.own_process and sut:
             vnfs = _in_turn(sut, demand.vnfs)
             why_vnfs = (
-                "a CPU of its own was asked for and no core is left: it takes turns with the "
-                "SUT, which costs much more than a core of its own would bring"
+                "a dedicated CPU was requested and no core is left: it takes turns with the "
+                "SUT, which costs much more than a dedicated core gains"
             )
         elif demand.own_process:
             vnfs = _in_turn(cpus or generator, demand.vnfs)
-            why_vnfs = f"there are more network functions than cores: they share {len(set(vnfs))}"
+            why_vnfs = f"more network functions than cores: they share {len(set(vnfs))}"
         else:
             why_vnfs = (
                 "no core is left for network functions: they are tasks of the generator's process, "
-                "which on two cores reaches six times what a process beside the PMD thread does"
+                "which on two cores reaches six times the rate of a process next to the PMD thread"
             )
     partner = own_partner or (sut[-1:] if demand.partner else ())
     why_partner = (
-        "it polls on a core of its own"
+        "it polls on a dedicated core"
         if own_partner
         else ("no core is left for it: it takes turns with the SUT, at the cost of both")
     )
@@ -159,10 +159,10 @@ def _in_turn(cpus: Sequence[int], count: int) -> tuple[int, ...]:
 
 def _why_generator(demand: Demand, shape: _Shape) -> str:
     if shape.generator == 2 * demand.directions:
-        return "every sender and every receiver polls on a core of its own"
+        return "every sender and every receiver polls on a dedicated core"
     if shape.generator == demand.directions:
-        return "one core for each direction's sender and receiver: there are no more"
-    return "all senders and receivers share one core: there are no more"
+        return "one core for each direction's sender and receiver: no more cores"
+    return "all senders and receivers share one core: no more cores"
 
 
 def _node(facts: HostFacts, demand: Demand) -> int:

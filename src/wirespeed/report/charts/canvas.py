@@ -186,6 +186,8 @@ def _css() -> str:
         "svg.chart .reference{stroke:var(--muted);stroke-width:1.25;stroke-dasharray:2 3}",
         "svg.chart .bar{stroke-width:2;stroke-opacity:.45}",
         "svg.chart .hollow{fill:var(--paper);stroke:var(--invalid);stroke-width:1.5}",
+        "svg.chart .ring{fill:var(--paper);stroke-width:2}",
+        "svg.chart .error{stroke-width:1.5}",
         "svg.chart .arrow{stroke:var(--muted);stroke-width:1.25}",
         "svg.chart .cross{stroke-width:2;fill:none}",
         "svg.chart path.band{fill:var(--s0);fill-opacity:.35;stroke:var(--s0)}",
@@ -203,6 +205,8 @@ def _css() -> str:
         rules.append(f"svg.chart .line.c{i}{{stroke:var(--s{i})}}")
         rules.append(f"svg.chart .range.c{i}{{stroke:var(--s{i})}}")
         rules.append(f"svg.chart .dot.c{i}{{fill:var(--s{i})}}")
+        rules.append(f"svg.chart .ring.c{i}{{stroke:var(--s{i})}}")
+        rules.append(f"svg.chart .error.c{i}{{stroke:var(--s{i})}}")
         rules.append(f"svg.chart .fall.c{i}{{fill:var(--s{i});stroke:var(--s{i})}}")
     for number, colour in enumerate(("s1", "s4", "s3", "s5")):
         rules.append(f"svg.chart path.why{number}{{fill:var(--{colour})}}")

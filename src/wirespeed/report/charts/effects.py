@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from wirespeed.model.words import mpps
 from wirespeed.report.charts.canvas import Canvas, Scale
-from wirespeed.report.charts.shapes import Chart, Curve, LineStyle, Range
+from wirespeed.report.charts.shapes import Categories, Chart, Curve, LineStyle, Range
 from wirespeed.report.charts.svg import SMALL, line_svg
 from wirespeed.report.charts.waterfall import bar
 from wirespeed.report.compare.effects import FactorGroup, Told, effect_words
@@ -80,7 +80,7 @@ def effect_chart(key: str, title: str, told: Sequence[Told]) -> Chart:
         title=title,
         x_label="",
         y_label="times the rate",
-        categories=tuple(each.what.removesuffix(" alone") for each in told),
+        axis=Categories(tuple(each.what.removesuffix(" alone") for each in told)),
         curves=(*dots, Curve("no effect", LineStyle.REFERENCE, 0, none, ("",) * len(none))),
         ranges=bars,
     )
@@ -108,7 +108,7 @@ def interaction_charts(group: FactorGroup, number: int) -> Iterator[Chart]:
             title=told.what,
             x_label=group.factors[one],
             y_label="Mpps",
-            categories=("off", "on"),
+            axis=Categories(("off", "on")),
             curves=tuple(line for line in lines if line.points),
             log_y=True,
         )

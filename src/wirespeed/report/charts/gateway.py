@@ -9,7 +9,7 @@ from wirespeed.model.study.spec import Frames
 from wirespeed.model.study.study import flat
 from wirespeed.model.words import mpps, percent
 from wirespeed.report.base.as_is import bracket_words
-from wirespeed.report.charts.shapes import Chart, Curve, LineStyle, Range
+from wirespeed.report.charts.shapes import Categories, Chart, Curve, LineStyle, Range
 from wirespeed.report.views.figures import PointFigures, point_figures
 from wirespeed.report.views.published import published
 from wirespeed.store.records import RunRecord
@@ -59,7 +59,7 @@ def gateway_charts(run: RunRecord) -> tuple[Chart, ...]:
             title="Share of line rate without loss (NDR)",
             x_label=_AXES[axis],
             y_label="%",
-            categories=categories,
+            axis=Categories(categories),
             curves=(*(line for line in series if line.points), *beside),
             legend="; ".join(legend),
             ranges=tuple(ranges),

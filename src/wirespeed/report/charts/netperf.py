@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from wirespeed.model.study.study import flat
 from wirespeed.model.words import EMULATED, gbps
-from wirespeed.report.charts.shapes import Chart, Curve, LineStyle
+from wirespeed.report.charts.shapes import Categories, Chart, Curve, LineStyle
 from wirespeed.report.views.published_tcp import NETPERF, NETPERF_INTERFACES, NetperfRow
 from wirespeed.report.views.tcp import parameter_words, split, tcp_result
 from wirespeed.store.records import PointRecord, RunRecord
@@ -76,10 +76,10 @@ def message_chart(run: RunRecord) -> tuple[Chart, ...]:
     return (
         Chart(
             key="tcp-messages",
-            title="TCP by size of writes, beside S2",
+            title="TCP by size of writes, next to S2",
             x_label="octets of each write",
             y_label="Gbps",
-            categories=tuple(str(size) for size, _, _ in found.rows),
+            axis=Categories(tuple(str(size) for size, _, _ in found.rows)),
             curves=tuple(series for series in (*ours, *theirs) if series.points),
             log_y=True,
         ),

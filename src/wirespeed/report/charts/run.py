@@ -7,7 +7,7 @@ from wirespeed.report.charts.gateway import gateway_charts
 from wirespeed.report.charts.netperf import message_chart
 from wirespeed.report.charts.shapes import Chart
 from wirespeed.report.charts.tcp import tcp_charts
-from wirespeed.report.charts.throughput import throughput_charts
+from wirespeed.report.charts.throughput import throughput_chart
 from wirespeed.store.records import RunRecord
 
 
@@ -16,4 +16,6 @@ def run_charts(run: RunRecord) -> tuple[Chart, ...]:
 
     Empty where nothing is varied.
     """
-    return throughput_charts(run) + gateway_charts(run) + tcp_charts(run) + message_chart(run)
+    rates = throughput_chart(run)
+    found = () if rates is None else (rates,)
+    return found + gateway_charts(run) + tcp_charts(run) + message_chart(run)

@@ -21,15 +21,47 @@ class LineStyle(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Axis:
+    """A horizontal axis of numbers. ticks: x and label."""
+
+    low: float
+    high: float
+    ticks: tuple[tuple[float, str], ...]
+
+    def share(self, x: float) -> float:
+        """Return the place of x as a share of the width."""
+        return (x - self.low) / (self.high - self.low)
+
+
+@dataclass(frozen=True, slots=True)
+class Categories:
+    """A horizontal axis with one slot a label; x = 0, 1, 2... is the middle of a slot."""
+
+    labels: tuple[str, ...]
+
+    @property
+    def ticks(self) -> tuple[tuple[float, str], ...]:
+        return tuple((float(x), label) for x, label in enumerate(self.labels))
+
+    def share(self, x: float) -> float:
+        """Return the place of x as a share of the width."""
+        return (x + 0.5) / len(self.labels)
+
+
+@dataclass(frozen=True, slots=True)
 class Curve:
-    """A line through points. x is an index into the chart's categories."""
+    """A line through points."""
 
     name: str
     line: LineStyle
     colour: int
     points: tuple[tuple[float, float], ...]
     hover: tuple[str, ...]
-    """One text a point."""
+    """One text a point; a point with an empty one has no dot."""
+    errors: tuple[float | None, ...] = ()
+    """Half of each point's 95% interval, in units of y; None where it is unknown."""
+    hollow: bool = False
+    """Whether its dots are hollow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,33 +78,19 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
-    """Rates at one x of a point whose polling CPUs moved while it was measured."""
-
-    x: float
-    start: float
-    end: float
-    hover: str
-
-
-@dataclass(frozen=True, slots=True)
 class Chart:
-    """Curves over categories, which are the labels of x = 0, 1, 2...
-
-    y starts at 0, or is logarithmic.
-    """
+    """Curves over one axis. y starts at 0, or is logarithmic."""
 
     key: str
     title: str
     x_label: str
     y_label: str
-    categories: tuple[str, ...]
+    axis: Axis | Categories
     curves: tuple[Curve, ...]
     log_y: bool = False
     legend: str = ""
     """Meaning of solid, dashed and bars; "; " separates its parts."""
     ranges: tuple[Range, ...] = ()
-    moves: tuple[Move, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

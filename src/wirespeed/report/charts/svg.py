@@ -7,10 +7,19 @@ from html import escape
 
 from wirespeed.explain.trial import Outcome
 from wirespeed.report.charts.canvas import LEFT, Canvas, Entry, Scale, round_ticks
-from wirespeed.report.charts.shapes import Chart, Curve, LineStyle, Move, Range, SearchChart
+from wirespeed.report.charts.shapes import (
+    Axis,
+    Categories,
+    Chart,
+    Curve,
+    LineStyle,
+    Range,
+    SearchChart,
+)
 
-# Size of a file, and of a drawing in a page's two columns.
+# Size of a file, of the first drawing of a page, and of one in two columns.
 WIDE = (720, 340)
+MEDIUM = (560, 300)
 SMALL = (460, 280)
 
 # Top of a search chart, relative to the found loads.
@@ -31,30 +40,32 @@ def line_svg(chart: Chart, size: tuple[int, int] = WIDE, standalone: bool = Fals
     """
     values = [y for series in chart.curves for _, y in series.points]
     values += [y for one in chart.ranges for y in (one.low, one.high) if y]
+    values += [
+        y + error
+        for series in chart.curves
+        for (_, y), error in zip(series.points, series.errors, strict=False)
+        if error
+    ]
     scale = Scale.logarithmic(values) if chart.log_y else Scale.linear(max(values))
     remarks = [Entry(part) for part in chart.legend.split("; ") if part and standalone]
     canvas = Canvas(*size, scale, (*_entries(chart), *remarks))
     canvas.y_axis(chart.y_label)
-    slots = len(chart.categories)
-    canvas.x_axis(
-        (((i + 0.5) / slots, label) for i, label in enumerate(chart.categories)), chart.x_label
-    )
+    axis = chart.axis
+    canvas.x_axis(((axis.share(x), label) for x, label in axis.ticks), chart.x_label)
     for series in chart.curves:
-        _line(canvas, series, slots)
+        _line(canvas, series, axis)
     for one in chart.ranges:
-        _range(canvas, one, slots)
-    for move in chart.moves:
-        _move(canvas, move, slots)
+        _range(canvas, one, axis)
     title = f"{chart.title}: {chart.y_label} against {chart.x_label}"
     return canvas.document(title, standalone)
 
 
 def _entries(chart: Chart) -> tuple[Entry, ...]:
     """Return one legend entry for each name: its solid line, else its dashed one, else its bar."""
-    solid_first = sorted(chart.curves, key=lambda series: series.line is LineStyle.DASHED)
     kinds: dict[str, str] = {}
-    for series in solid_first:
-        kinds.setdefault(series.name, _line_class(series))
+    for series in chart.curves:
+        if series.name not in kinds or series.line is LineStyle.SOLID:
+            kinds[series.name] = _line_class(series)
     for one in chart.ranges:
         kinds.setdefault(one.name, f"range c{one.colour % 8}")
     return tuple(Entry(name, f'<path class="{kind}" d="M0 0h18"/>') for name, kind in kinds.items())
@@ -67,39 +78,40 @@ def _line_class(series: Curve) -> str:
     return f"line c{series.colour % 8}{dashed}"
 
 
-def _line(canvas: Canvas, series: Curve, slots: int) -> None:
-    at = [(canvas.x((x + 0.5) / slots), canvas.y(y)) for x, y in series.points]
+def _line(canvas: Canvas, series: Curve, axis: Axis | Categories) -> None:
+    at = [(canvas.x(axis.share(x)), canvas.y(y)) for x, y in series.points]
     path = "L".join(f"{x:.1f} {y:.1f}" for x, y in at)
     canvas.add(f'<path class="{_line_class(series)}" d="M{path}"/>')
-    if series.line is LineStyle.REFERENCE:
-        return
+    for (x, y), (_, value), error in zip(at, series.points, series.errors, strict=False):
+        if error:
+            _error_bar(canvas, series, x, canvas.y(value + error), 2 * y - canvas.y(value + error))
     radius = 4 if series.line is LineStyle.SOLID else 2.5
+    kind = f"{'ring' if series.hollow else 'dot'} c{series.colour % 8}"
     for (x, y), hover in zip(at, series.hover, strict=True):
+        if not hover:
+            continue
         canvas.add(
-            f'<circle class="dot c{series.colour % 8}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}">'
+            f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}">'
             f"<title>{escape(hover)}</title></circle>"
         )
 
 
-def _range(canvas: Canvas, one: Range, slots: int) -> None:
+def _error_bar(canvas: Canvas, series: Curve, x: float, top: float, bottom: float) -> None:
+    canvas.add(
+        f'<path class="error c{series.colour % 8}" '
+        f'd="M{x - 4:.1f} {top:.1f}h8M{x:.1f} {top:.1f}V{bottom:.1f}m-4 0h8"/>'
+    )
+
+
+def _range(canvas: Canvas, one: Range, axis: Axis | Categories) -> None:
     """Draw a bar with a foot and a head; an open upper end gets an arrow."""
-    x = canvas.x((one.x + 0.5) / slots)
+    x = canvas.x(axis.share(one.x))
     low, high = canvas.y(one.low), canvas.y(one.low if one.high is None else one.high)
     head = f"M{x - 6:.1f} {high:.1f}h12" if one.high is not None else ""
     arrow = _arrow(x, high) if one.high is None else ""
     canvas.add(
         f'<g><title>{escape(one.hover)}</title><path class="range c{one.colour % 8}" '
         f'd="M{x - 6:.1f} {low:.1f}h12M{x:.1f} {low:.1f}V{high:.1f}{head}"/>{arrow}</g>'
-    )
-
-
-def _move(canvas: Canvas, move: Move, slots: int) -> None:
-    """Draw a thin arrow from one rate to the other, right of what is drawn at that x."""
-    x, start, end = canvas.x((move.x + 0.5) / slots) + 14, canvas.y(move.start), canvas.y(move.end)
-    back = 5 if end < start else -5
-    canvas.add(
-        f'<g><title>{escape(move.hover)}</title><path class="arrow" d="M{x:.1f} {start:.1f}'
-        f'V{end:.1f}M{x - 3:.1f} {end + back:.1f}L{x:.1f} {end:.1f}l3 {back}"/></g>'
     )
 
 

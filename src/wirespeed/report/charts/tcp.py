@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from wirespeed.model.study.study import flat
 from wirespeed.model.words import gbps
-from wirespeed.report.charts.shapes import Chart, Curve, LineStyle
+from wirespeed.report.charts.shapes import Categories, Chart, Curve, LineStyle
 from wirespeed.report.views.tcp import parameter_words, split, tcp_result
 from wirespeed.store.records import PointRecord, RunRecord
 
@@ -32,7 +32,7 @@ def tcp_charts(run: RunRecord) -> tuple[Chart, ...]:
             title=name,
             x_label="streams of each client",
             y_label="Gbps",
-            categories=tuple(str(count) for count in streams),
+            axis=Categories(tuple(str(count) for count in streams)),
             curves=tuple(_series(members, streams)),
             legend="solid: all time, dashed: clean time",
         )

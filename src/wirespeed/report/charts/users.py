@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from wirespeed.model.errors import BadInput
-from wirespeed.report.charts.shapes import Chart, Curve, LineStyle
+from wirespeed.report.charts.shapes import Categories, Chart, Curve, LineStyle
 
 # Output of benchmarks/bng_cycles.py, e.g. "bng_up_hot_dense_users_1024 12.3 cycles 1.1x-of 1 user".
 _FIGURE = re.compile(
@@ -37,7 +37,7 @@ def cycles_chart(lines: Iterable[str]) -> Chart:
         title="What a frame costs the gateway, by number of subscribers",
         x_label="subscribers, in random order",
         y_label="TSC cycles a frame beyond io",
-        categories=tuple(f"{n:,}" for n in users),
+        axis=Categories(tuple(f"{n:,}" for n in users)),
         curves=tuple(
             _series(name, mode, names.index(name), curve, users)
             for (name, mode), curve in found.items()

@@ -248,7 +248,7 @@ def effect_words(told: Told) -> str:
             f"{verdict}, {value} (95%: {effect.low:.2f}x to {effect.high:.2f}x, "
             f"{counted(effect.repeats, 'repeat')}{_to_be_sure(effect)})"
         )
-    also = f"; cannot be told from {told.aliased}" if told.aliased else ""
+    also = f"; indistinguishable from {told.aliased}" if told.aliased else ""
     return f"{told.what}: {said}{also}"
 
 

@@ -24,20 +24,22 @@ from wirespeed.report.base.as_is import loss_range
 from wirespeed.report.base.theme import DARK, LIGHT, css_variables
 from wirespeed.report.charts.canvas import CHART_CSS
 from wirespeed.report.charts.effects import effect_drawings
-from wirespeed.report.charts.latency import PERCENTILES
+from wirespeed.report.charts.latency import PERCENTILES, latency_charts
 from wirespeed.report.charts.netperf import messages
 from wirespeed.report.charts.run import run_charts
-from wirespeed.report.charts.svg import SMALL, line_svg
+from wirespeed.report.charts.shapes import Chart
+from wirespeed.report.charts.svg import MEDIUM, SMALL, line_svg
 from wirespeed.report.charts.waterfall import waterfall_svg
 from wirespeed.report.compare.effects import effect_words, factor_groups
 from wirespeed.report.compare.predicted import beside_predictions
 from wirespeed.report.page.view import PointView, point_view
 from wirespeed.report.papers.beside import beside_published, panels
+from wirespeed.report.text.answer import answers_of
 from wirespeed.report.text.grades import BETTER_GRADE, MEANING, could_be_better
 from wirespeed.report.text.limits import figure_words, gain_words
 from wirespeed.report.text.path import queue_words
+from wirespeed.report.text.tiles import tiles, tiles_note
 from wirespeed.report.views.emulated_tcp import offload_direction
-from wirespeed.report.views.headline import key_figures
 from wirespeed.report.views.published_tcp import NETPERF_INTERFACES, NETPERF_SOURCE
 from wirespeed.report.views.tcp import (
     grade_of,
@@ -48,6 +50,7 @@ from wirespeed.report.views.tcp import (
     why_missing,
 )
 from wirespeed.report.views.thresholds import Judged
+from wirespeed.report.views.time_shares import time_shares
 from wirespeed.report.views.waterfall import cpu_ms, published_rate, times, waterfalls
 from wirespeed.store.records import RunRecord
 
@@ -88,8 +91,12 @@ def html_report(run: RunRecord, judged: Sequence[Judged] = ()) -> str:
         messages=messages(tcp),
         netperf_interfaces=NETPERF_INTERFACES,
         netperf_source=NETPERF_SOURCE,
-        key_figures=key_figures(run),
-        charts=[(chart, Markup(line_svg(chart, SMALL))) for chart in run_charts(run)],  # noqa: S704
+        answers=answers_of(run),
+        tiles=tiles(run),
+        tiles_note=tiles_note(run),
+        times_spent=time_shares(run),
+        charts=_drawn(run_charts(run), MEDIUM),
+        latency_charts=_drawn(latency_charts(run), SMALL),
         style=page_style(),
         quick=[p for p in points if p.record.result and not p.figures.conformant],
         versions=_versions(run),
@@ -118,6 +125,10 @@ def html_report(run: RunRecord, judged: Sequence[Judged] = ()) -> str:
         memory_gib=sum(node.memory_kib for node in run.host.nodes) / 1024 / 1024,
         took=_took(run),
     )
+
+
+def _drawn(charts: Sequence[Chart], size: tuple[int, int]) -> list[tuple[Chart, Markup]]:
+    return [(chart, Markup(line_svg(chart, size))) for chart in charts]  # noqa: S704
 
 
 def page_style() -> Markup:

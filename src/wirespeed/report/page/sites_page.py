@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from wirespeed.model.host.sites import Day, Site
 from wirespeed.model.words import counted, percent
-from wirespeed.report.charts.shapes import Chart, Curve, LineStyle
+from wirespeed.report.charts.shapes import Categories, Chart, Curve, LineStyle
 from wirespeed.report.charts.svg import WIDE, line_svg
 from wirespeed.report.page.html import page_style
 
@@ -59,8 +59,8 @@ def rates_chart(site: Site) -> Chart | None:
         if found
     ]
     return Chart(
-        "rates", f"{site.name}: median of a day's tests", "day (UTC)", "Gbit/s", labels,
-        tuple(curves),
+        "rates", f"{site.name}: median of a day's tests", "day (UTC)", "Gbit/s",
+        Categories(labels), tuple(curves),
     )  # fmt: skip
 
 

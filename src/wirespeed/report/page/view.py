@@ -22,10 +22,9 @@ from wirespeed.explain.trial import (
 )
 from wirespeed.model.result.explanation import Explanation, ResourceUse
 from wirespeed.model.result.trial import Trial
-from wirespeed.report.charts.latency import latency_chart
 from wirespeed.report.charts.path_svg import path_svg
 from wirespeed.report.charts.search import search_chart
-from wirespeed.report.charts.svg import SMALL, line_svg, search_svg
+from wirespeed.report.charts.svg import search_svg
 from wirespeed.report.charts.timeline import timeline_chart
 from wirespeed.report.charts.timeline_svg import timeline_svg
 from wirespeed.report.text.explained import seen_in
@@ -69,7 +68,6 @@ class PointView:
     search: Markup | None
     timeline: Markup | None
     deciding: int
-    latency: Markup | None
     first_loss: Trial | None
     path: PathView | None
     path_drawing: Markup | None
@@ -93,7 +91,7 @@ class PointView:
 def point_view(run: RunRecord, point: PointRecord) -> PointView:
     """Return the point with all its drawings."""
     limits, seen = explanations(point), seen_in(run, point)
-    search, latency, timeline = search_chart(point), latency_chart(point), timeline_chart(point)
+    search, timeline = search_chart(point), timeline_chart(point)
     path = path_view(point)
     return PointView(
         point_figures(point),
@@ -105,7 +103,6 @@ def point_view(run: RunRecord, point: PointRecord) -> PointView:
         Markup(search_svg(search)) if search else None,  # noqa: S704
         Markup(timeline_svg(timeline)) if timeline else None,  # noqa: S704
         timeline.number if timeline else 0,
-        Markup(line_svg(latency, SMALL)) if latency else None,  # noqa: S704
         _first_loss(point),
         path,
         Markup(path_svg(path)) if path else None,  # noqa: S704

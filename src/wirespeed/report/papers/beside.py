@@ -51,7 +51,7 @@ def with_predicted(measured: Beside, predicted: Beside) -> Beside:
 
 def _joined(chart: Chart, other: Chart | None) -> Chart:
     """Return the chart with the first curve of the other one, in its own colour."""
-    if other is None or chart.categories != other.categories or len(other.curves) < 2:
+    if other is None or chart.axis != other.axis or len(other.curves) < 2:
         return chart
     return replace(chart, curves=(*chart.curves, replace(other.curves[0], colour=2)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wirespeed.report.charts.shapes import Chart, Curve, LineStyle
+from wirespeed.report.charts.shapes import Categories, Chart, Curve, LineStyle
 
 
 def beside_chart(
@@ -32,7 +32,7 @@ def beside_chart(
         title=title,
         x_label=labels[0],
         y_label=labels[1],
-        categories=tuple(row[0] for row in points),
+        axis=Categories(tuple(row[0] for row in points)),
         curves=tuple(curves),
         log_y=log_y,
     )

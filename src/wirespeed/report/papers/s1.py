@@ -68,7 +68,7 @@ def _order(group: FactorGroup) -> Iterator[Said]:
     cells = [frozenset(range(at)) for at in range(len(group.factors) + 1)]
     rates = [rate for cell in cells if (rate := group.mean_fps(cell)) is not None]
     if len(rates) != len(cells):
-        yield Said(Agreement.OPEN, "S1's order cannot be told: a step has no figure")
+        yield Said(Agreement.OPEN, "S1's order is unknown: a step has no rate")
         return
     verdicts = [told.effect.verdict for told in group.cumulative]
     listed = ", ".join(mpps(rate) for rate in rates)

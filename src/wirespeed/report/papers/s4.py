@@ -122,9 +122,9 @@ def ratios(ours: Shares, theirs: Shares, where: str) -> Iterator[Said]:
     linux = _LINUX_64_FPS / _DIRECTIONS / line_rate_fps(_LINK_BPS, size)
     known = {**theirs, ("Linux L2", size): linux}
     for what, one, other in (
-        ("Open vSwitch beside host forwarding", "2.1", "1.1"),
-        ("SR-IOV beside host forwarding", "3.1", "1.1"),
-        ("Open vSwitch with DPDK beside plain Linux", "2.1", "Linux L2"),
+        ("Open vSwitch next to host forwarding", "2.1", "1.1"),
+        ("SR-IOV next to host forwarding", "3.1", "1.1"),
+        ("Open vSwitch with DPDK next to plain Linux", "2.1", "Linux L2"),
     ):
         if (one, size) in ours and (other, size) in ours:
             yield compare_ratio(

@@ -62,20 +62,23 @@ def _proposed(run: RunRecord) -> Iterator[Change]:
 
 
 def change_line(change: Change, run: RunRecord, width: int | None = None) -> str:
-    """E.g. "Add a PMD core and an Rx queue: up to +97%, +4.6 Mpps (64 B; helps 5 of 6 points)".
+    """Format e.g. "Add a PMD core and an Rx queue: up to +97%, +4.6 Mpps at 64 B (5 of 6 points)".
 
     width: cells of a terminal, which the words of the change are cut to; None: not cut.
     """
     total = len(run.points)
-    helps = "" if total == 1 else f"; helps {change.points} of {counted(total, 'point')}"
-    gain = f": {_gain(change.gain, change.relative)} ({change.label}{helps})"
+    helps = "" if total == 1 else f" ({change.points} of {counted(total, 'point')})"
+    nowhere = change.gain is None or change.gain.value <= 0 or change.relative == 0 or total == 1
+    where = "" if nowhere else f" at {change.label}"
+    gain = f": {gain_and_kind(change)}{where}{helps}"
     return f"{cut(change.change, None if width is None else width - cell_len(gain))}{gain}"
 
 
-def _gain(gain: ExpectedGain | None, relative: float | None) -> str:
+def gain_and_kind(change: Change) -> str:
     """Format the expected gain: "up to +97%, +4.627 Mpps"; a factor as "about 1.4x"."""
+    gain, relative = change.gain, change.relative
     if gain is None:
-        return "gain not known"
+        return "gain unknown"
     if gain.value <= 0 or relative == 0:
         return "no gain expected"
     about = "up to" if gain.kind is GainKind.BOUND else "about"

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from wirespeed.model.errors import BadInput
 from wirespeed.model.result.result import Grade
+from wirespeed.model.words import EMULATED
 from wirespeed.report.views.thresholds import COMPARISONS, EVERY_POINT, Metric, Threshold
 
 _EXAMPLE = 'E.g. --threshold "p2p, 64 B: ndr >= 5e6", in frames/s; * for every point.'
@@ -57,7 +58,7 @@ class _Reader:
         return Threshold(label, metric, comparison, limit, asked)
 
     def _label(self) -> str:
-        """Return what is before the last colon: a label may have others."""
+        """Return what is before the last colon, without a caption's remark on emulation."""
         label, colon, _ = self._text.rpartition(":")
         if not colon:
             self._at = len(self._text)
@@ -65,7 +66,7 @@ class _Reader:
         if not label.strip():
             raise self._stopped("the label of a point")
         self._at = len(label) + 1
-        return " ".join(label.split())
+        return " ".join(label.split()).removesuffix(f" ({EMULATED})")
 
     def _metric(self) -> Metric:
         start = self._at

@@ -12,6 +12,7 @@ from wirespeed.model.study.spec import Frames
 from wirespeed.model.units import l1_bps, l2_bps
 from wirespeed.report.base.answers import by_placement
 from wirespeed.report.base.as_is import bound_words, ndr_words
+from wirespeed.store.headlines import Measure, result_headline
 from wirespeed.store.records import PointRecord
 
 
@@ -93,8 +94,10 @@ class PointFigures:
 
     @property
     def best(self) -> Rate | None:
-        """The strictest rate there is, for one bar or one line of a summary."""
-        return self.ndr or self.carried or self.pdr or self.mrr or self.constant or self.as_is_mrr
+        """The rate that stands for the point, by the rule of store.headlines."""
+        result = self.point.result
+        found = None if result is None else result_headline(self.point.label, result)
+        return None if found is None or found.figure is Measure.TCP else self._rate(found.value)
 
     @property
     def carried(self) -> Rate | None:

@@ -21,15 +21,28 @@ T = TypeVar("T")
 
 # Keys and fields whose text is a command line, and those whose text is a name of ours.
 _COMMANDS = frozenset({"command", "cmdline", "argv"})
-_OURS = frozenset({"kind", "search", "limit", "unit", "state"})
+_OURS = frozenset({"kind", "search", "limit", "unit", "state", "hdrh"})
 # Names by which nobody is known; the words of our own keys and sentences are among them.
 _COMMON = frozenset({"localhost", "host", "generator", "sut", "switch", "vswitch", "vnf"})
+_MAC = (
+    r"[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}|[0-9A-Fa-f]{4}(?:\.[0-9A-Fa-f]{4}){2}|[0-9A-Fa-f]{12}"
+)
+# Names of the public and of the special-use domains (RFC 2606, 6762, 8375). A two-letter one needs
+# two labels before it: shorter names are also those of files, e.g. start.sh.
+_TOP = (
+    "com|net|org|edu|gov|mil|int|info|biz|dev|cloud|arpa|local|lan|internal|intranet|corp|home|"
+    "localdomain|example|test|invalid"
+)
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\."
+_DOMAIN = rf"(?:(?:{_LABEL})+(?i:{_TOP})|(?:{_LABEL}){{2,}}[A-Za-z]{{2}})"
 _ADDRESS = re.compile(
     r"ssh://[^\s\"'<>]+"
+    r"|(?<=://)[^\s/@\"'<>]+@[^\s/\"'<>]+"
     r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)*"
-    r"|(?<![0-9A-Fa-f])(?<!\b[0-9A-Fa-f]{2}:)[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}"
-    r"(?![0-9A-Fa-f:])"
-    r"|(?<![\w.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?!\w|\.\w)"
+    rf"|(?<![0-9A-Fa-f])(?<!\b[0-9A-Fa-f]{{2}}:)(?<![\w.])(?:{_MAC})(?![\w:])"
+    rf"|(?<=:)(?:{_MAC})(?![\w:])"
+    r"|(?<![0-9.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![0-9A-Za-z_]|\.\w)"
+    rf"|(?<![\w.-]){_DOMAIN}(?![\w-]|\.\w)"
     # Behind a word and a colon, too: "tcp:203.0.113.9:6640", "addr:2001:db8::7".
     r"|(?:(?<![\w.:])|(?<=[G-Zg-z]:))(?=[0-9A-Fa-f:.]*[0-9A-Fa-f])[0-9A-Fa-f]*:[0-9A-Fa-f:.]*(?![\w:])"
 )
@@ -75,7 +88,7 @@ class Redactor:
 
     def _container(self, value: Any, key: str) -> Any:
         if isinstance(value, dict):
-            return {self._key(name): self._walk(one, str(name)) for name, one in value.items()}
+            return {name: self._walk(one, str(name)) for name, one in value.items()}
         if key in _COMMANDS and value:
             return type(value)([self._label("command", " ".join(map(str, value)))])
         return type(value)(self._walk(one, key) for one in value)
@@ -84,13 +97,21 @@ class Redactor:
         changed = {}
         for field in fields(value):
             before = getattr(value, field.name)
-            after = self._walk(before, field.name)
+            walk = self._bench if field.name == "bench" else self._walk
+            after = walk(before, field.name)
             if after is not before and after != before:
                 changed[field.name] = after
         return replace(value, **changed) if changed else value
 
-    def _key(self, name: Any) -> Any:
-        return self.text(name) if isinstance(name, str) else name
+    def _bench(self, value: Any, key: str = "") -> Any:
+        """Return a bench's tables with labels. Hosts name tables; other keys are ours."""
+        if not isinstance(value, dict):
+            return self._walk(value, key)
+        return {
+            self.text(name) if isinstance(one, dict) else _ADDRESS.sub(self._address, name):
+            self._bench(one, name)
+            for name, one in value.items()
+        }  # fmt: skip
 
     def text(self, text: str) -> str:
         """Return the text with labels for what it names."""
@@ -105,7 +126,8 @@ class Redactor:
         text = found[0]
         # A sentence ends behind it.
         bare = text.rstrip(".:") if not text.endswith("::") else text
-        if "@" not in bare and "://" not in bare and not _is_address(bare):
+        known = "@" in bare or "://" in bare or re.fullmatch(_DOMAIN, bare)
+        if not known and not _is_address(bare):
             return text
         return self._label("address", bare.lower()) + text[len(bare) :]
 
@@ -117,7 +139,7 @@ class Redactor:
 
 
 def _is_address(text: str) -> bool:
-    if re.fullmatch(r"[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}", text):
+    if re.fullmatch(_MAC, text):
         return True
     try:
         ipaddress.ip_address(text)

@@ -203,13 +203,13 @@ def test_s4_in_its_own_tables(s4_run: RunRecord) -> None:
     )  # fmt: skip
     assert told(found, "2.1, share")[0] is Agreement.AGREES
     assert told(found, "Open vSwitch beside host")[0] is Agreement.AGREES
-    assert told(found, "Open vSwitch with DPDK beside plain Linux")[0] is Agreement.AGREES
+    assert told(found, "Open vSwitch with DPDK next to plain Linux")[0] is Agreement.AGREES
     assert {row[0] for row in found.tables[0].rows} == {
         "1.1", "1.2", "2.1", "2.2", "Linux L2", "Linux L3", "3.1", "3.2", "4.1", "4.2", "4.3",
     }  # fmt: skip
     level = beside(zero_loss(s4_run, lambda _: 0.5))
     assert told(level, "2.1, share")[0] is Agreement.DIFFERS
-    assert told(level, "Open vSwitch with DPDK beside plain Linux")[0] is Agreement.DIFFERS
+    assert told(level, "Open vSwitch with DPDK next to plain Linux")[0] is Agreement.DIFFERS
 
 
 def test_what_is_not_run_and_what_has_no_point_is_in_the_report(s4_run: RunRecord) -> None:
