@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.report.sample import sample_run
+from tests.support.sample import sample_run
 from wirespeed.model.result.result import Bound, Bracket, Interval
 from wirespeed.report.page.html import html_report
 from wirespeed.report.text.answer import answers_of
