@@ -52,6 +52,10 @@ VERBS = {
         "compare:compare",
         "Compare two runs point by point; exit with 1 if B is worse beyond tolerance and error.",
     ),
+    "tune": (
+        "tune:tune",
+        "Find the settings that are really faster, prove it, and put everything back.",
+    ),
     "clean": (
         "clean:clean",
         "Undo what runs that were killed left behind: processes, huge pages, sockets, settings.",

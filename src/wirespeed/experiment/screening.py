@@ -22,6 +22,8 @@ from wirespeed.model.result.quantile import student, two_sided
 Floats = npt.NDArray[np.float64]
 # Chance that any effect of a family is called proven where none exists.
 ERROR = 0.05
+# No rate is known better than this: the logarithms' standard deviation is at least so large.
+_FINEST = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ def fit(runs: Sequence[Screened], effects: Sequence[Combination]) -> Fit:
     logs = np.log([run.fps for run in runs])
     found = inverse @ matrix.T @ logs
     residuals = logs - matrix @ found
-    scatter = math.sqrt(float(residuals @ residuals) / freedom)
+    scatter = max(_FINEST, math.sqrt(float(residuals @ residuals) / freedom))
     terms = tuple(
         # From off to on is twice the coefficient of a sign.
         Term(of, 2 * float(found[at]), 2 * scatter * math.sqrt(float(inverse[at, at])), freedom)
@@ -114,7 +116,7 @@ def fit(runs: Sequence[Screened], effects: Sequence[Combination]) -> Fit:
 def holm(terms: Sequence[Term], error: float = ERROR) -> frozenset[Combination]:
     """Return the proven effects: the family-wise error rate is at most `error`."""
     proven: set[Combination] = set()
-    order = sorted(terms, key=lambda term: -abs(term.log) / term.error if term.error else -math.inf)
+    order = sorted(terms, key=lambda term: -abs(term.log) / term.error)
     for at, term in enumerate(order):
         limit = student(1 - error / (len(terms) - at) / 2, term.freedom)
         if abs(term.log) <= limit * term.error:
