@@ -31,6 +31,8 @@ _NOT_MEASURED = {
     "cpu-per-frame": "a polling thread uses its whole CPU at any rate, so frames/s of the same "
     "CPUs (mrr) is the same question",
 }
+# A bench takes longer to come up than its trials: many short points beat few long ones.
+_TRIAL_S = 0.3
 _WITH_NDR = (SearchKind.QUICK, SearchKind.MLR, SearchKind.RFC2544, SearchKind.TST009)
 
 
@@ -51,7 +53,10 @@ def search_for(goal: Goal, point: Point) -> Mapping[str, Any]:
             "Name a study of frames.",
         )
     if goal is Goal.MRR:
-        return {"search.kind": str(SearchKind.MRR), "search.latency": False}
+        trial_s = point.workload.search.trial_s or _TRIAL_S
+        return {
+            "search.kind": str(SearchKind.MRR), "search.latency": False, "search.trial_s": trial_s,
+        }  # fmt: skip
     if point.workload.search.kind not in _WITH_NDR:
         raise BadInput(
             f"{point.label}: search.kind = {point.workload.search.kind} measures no {goal}",
