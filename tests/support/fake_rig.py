@@ -175,6 +175,10 @@ class FakeHost:
     misread_share: float = 0.0
     emulated: str | None = None
     placement: CpuPlacement | None = None
+    capacity_of: Callable[[Frames], float] | None = None
+    """Rate by the point; None: the same for all points."""
+    before_bench: Callable[[int], None] = lambda _number: None
+    """May raise an exception, to end a run between its points."""
     opened: list[Workload] = field(default_factory=list)
     closed: int = 0
 
@@ -184,9 +188,12 @@ class FakeHost:
 
     @contextmanager
     def _open(self, spec: Frames, _plan: Plan, _name: str) -> Iterator[FakeBench]:
+        self.before_bench(len(self.opened) + 1)
         self.opened.append(spec)
         try:
             capacity_fps = self.capacity_fps or spec.sut.impair.rate_fps
+            if self.capacity_of is not None:
+                capacity_fps = self.capacity_of(spec)
             yield FakeBench(
                 capacity_fps, self.before_trial, self.disturbed_share, self.misread_share,
                 self.emulated, self.placement,

@@ -50,7 +50,15 @@ VERBS = {
     ),
     "compare": (
         "compare:compare",
-        "Compare two runs point by point; exit with 1 if B is worse beyond tolerance and error.",
+        "Compare two runs point by point, or two studies in turns; exit with 1 if B is worse.",
+    ),
+    "tune": (
+        "tune:tune",
+        "Find the settings that are really faster, prove it, and put everything back.",
+    ),
+    "bisect": (
+        "bisect:bisect_studies",
+        "Name the few of many differences between two studies that change the rate.",
     ),
     "clean": (
         "clean:clean",

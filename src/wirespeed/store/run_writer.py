@@ -24,7 +24,7 @@ from wirespeed.model.plan.plan import Plan
 from wirespeed.model.result.explanation import Explanation
 from wirespeed.model.result.result import SearchResult
 from wirespeed.model.result.trial import Trial
-from wirespeed.model.study.study import Study
+from wirespeed.model.study.study import Point, Study
 from wirespeed.model.study.sut import SutDescription
 from wirespeed.store.codec import encode
 from wirespeed.store.errors import StoreError, as_store_errors
@@ -68,12 +68,20 @@ class RunWriter:
             with as_store_errors(store.url), suppress(IntegrityError), store.begin() as connection:
                 run_id = f"{name}-{next_number(connection, name)}"
                 connection.execute(insert(RUNS).values(_run_row(run_id, study, origin)))
-                connection.execute(insert(POINTS), _point_rows(run_id, study))
+                for ordinal, point in enumerate(study.points):
+                    connection.execute(insert(POINTS).values(_point_row(run_id, ordinal, point)))
                 return cls(store, run_id)
         raise StoreError(
             f"store {store.url}: other processes keep taking the next number of {name!r}",
             "Run it again.",
         )
+
+    def add_point(self, point: Point) -> None:
+        """Add a pending point to a run that chooses its points by what it has measured."""
+        count = select(func.count()).where(POINTS.c.run_id == self.run_id)
+        with self.store.transaction() as connection:
+            ordinal = connection.execute(count).scalar_one()
+            connection.execute(insert(POINTS).values(_point_row(self.run_id, ordinal, point)))
 
     def complete_points(self) -> frozenset[str]:
         """Return the keys of the points that need not be measured again."""
@@ -198,22 +206,19 @@ def _run_row(run_id: str, study: Study, origin: Origin) -> dict[str, Any]:
     }
 
 
-def _point_rows(run_id: str, study: Study) -> list[dict[str, Any]]:
-    return [
-        {
-            "run_id": run_id,
-            "ordinal": ordinal,
-            "point_id": point.key,
-            "label": point.label,
-            "spec": encode(point.workload),
-            "parameters": point.parameters,
-            "design": {
-                "id": point.id,
-                "repeat": point.repeat,
-                "factors": list(point.factors),
-            },
-            "state": PointState.PENDING,
-            "attempt": 0,
-        }
-        for ordinal, point in enumerate(study.points)
-    ]
+def _point_row(run_id: str, ordinal: int, point: Point) -> dict[str, Any]:
+    return {
+        "run_id": run_id,
+        "ordinal": ordinal,
+        "point_id": point.key,
+        "label": point.label,
+        "spec": encode(point.workload),
+        "parameters": point.parameters,
+        "design": {
+            "id": point.id,
+            "repeat": point.repeat,
+            "factors": list(point.factors),
+        },
+        "state": PointState.PENDING,
+        "attempt": 0,
+    }

@@ -44,20 +44,25 @@ def run_study(study: Study, writer: RunWriter, rig: Rig, watcher: Watcher) -> No
             writer.leave_out(point.key, why)
             watcher.point_skipped(point, f"not run: {why}")
             continue
-        watcher.point_started(point)
-        try:
-            result = _measure_point(point, writer, rig, watcher)
-        except StoreError:
-            raise  # The store would not accept the failure, either.
-        except WirespeedError as error:
-            writer.fail_point(point.key, error.what)
-            raise
-        upcoming.add(point, result)
-        watcher.point_complete(point, result)
+        upcoming.add(point, measure_point(point, writer, rig, watcher))
     writer.finish()
 
 
-def _measure_point(point: Point, writer: RunWriter, rig: Rig, watcher: Watcher) -> SearchResult:
+def measure_point(point: Point, writer: RunWriter, rig: Rig, watcher: Watcher) -> SearchResult:
+    """Measure a point of the run and store its result, or the error that ends the run."""
+    watcher.point_started(point)
+    try:
+        result = _result_of(point, writer, rig, watcher)
+    except StoreError:
+        raise  # The store would not accept the failure, either.
+    except WirespeedError as error:
+        writer.fail_point(point.key, error.what)
+        raise
+    watcher.point_complete(point, result)
+    return result
+
+
+def _result_of(point: Point, writer: RunWriter, rig: Rig, watcher: Watcher) -> SearchResult:
     plan = rig.plan(point.workload)
     sut = sut_of(point.workload)
     writer.begin_point(point.key, plan, sut)

@@ -23,6 +23,7 @@ from wirespeed.bench.host.changes import (
     MountPointMade,
     ProcessStarted,
     SysctlSet,
+    selected,
     start_ticks,
 )
 from wirespeed.bench.host.journal import Journal, Undone
@@ -137,7 +138,7 @@ class Host:
         name = path.removeprefix("/proc/sys/").replace("/", ".")
         with one_at_a_time(self.state_dir):
             try:
-                was = self.runner.read(path).strip()
+                was = selected(self.runner.read(path))
             except FileNotFoundError:
                 return f"this kernel has no {name}"
             for other in self.others():
@@ -149,6 +150,9 @@ class Host:
             except PermissionError:
                 self.forget(number)
                 return f"{name} can be set by root only"
+            except OSError as error:
+                self.forget(number)
+                return f"{name} cannot be set to {to}: {error.strerror}"
         return None
 
 

@@ -13,8 +13,20 @@ import typer
 from rich.cells import cell_len
 from rich.table import Table
 
+from wirespeed.cli.command_kinds import is_named
 from wirespeed.cli.console import Text, plain_console, print_json
-from wirespeed.cli.input.options import JsonOption, StoreOption
+from wirespeed.cli.input.options import JsonOption, SetOption, StoreOption
+from wirespeed.cli.input.turn_options import (
+    GoalOption,
+    PairsOption,
+    PointOption,
+    ResumeOption,
+    SetAOption,
+    SetBOption,
+    WorthOption,
+)
+from wirespeed.cli.verbs.compare_interleaved import Side, Turns, compare_interleaved
+from wirespeed.experiment.turns import Stop
 from wirespeed.model.cpus import PlacementKind, placement_words
 from wirespeed.model.errors import BadInput
 from wirespeed.model.result.result import Bracket
@@ -25,18 +37,40 @@ from wirespeed.report.compare.runs import compare_runs
 from wirespeed.store.read import read_run
 from wirespeed.store.records import RunRecord
 from wirespeed.store.store import open_to_read
+from wirespeed.tune.goal import goal_named
 
 _OVERALL_STYLE = {Overall.WORSE: "red", Overall.BETTER: "green", Overall.SAME: "green"}
 _STYLE = {Judgement.WORSE: "red", Judgement.GONE: "red", Judgement.BETTER: "green"}
 
 
+_OF_TURNS = (
+    "control", "set_", "set_a", "set_b", "point", "goal", "pairs", "worth", "resume",
+)  # fmt: skip
+
+
+def check_given(ctx: typer.Context, without: Sequence[str], because: str) -> None:
+    """Raise BadInput where the command line names one of these options."""
+    for name in without:
+        if is_named(ctx, name):
+            raise BadInput(f"--{name.strip('_').replace('_', '-')}: {because}", "Leave it out.")
+
+
 def compare(
+    ctx: typer.Context,
     a: Annotated[
-        str, typer.Argument(metavar="A", help='Id or name of the run to compare with, or "latest".')
+        str,
+        typer.Argument(
+            metavar="A",
+            help='Run to compare with: id, name or "latest"; with --interleaved a study.',
+        ),
     ],
     b: Annotated[
-        str, typer.Argument(metavar="B", help='Id or name of the run to judge, or "latest".')
+        str,
+        typer.Argument(
+            metavar="B", help='Run to judge: id, name or "latest"; with --interleaved a study.'
+        ),
     ],
+    *,
     tolerance: Annotated[
         str,
         typer.Option(
@@ -45,10 +79,40 @@ def compare(
             help="Accept a rate of B that is lower by this share, e.g. 5% or 0.05.",
         ),
     ] = "5%",
+    interleaved: Annotated[
+        bool,
+        typer.Option(
+            "--interleaved",
+            help="Measure A and B, which are studies, in turns here until the answer is sure.",
+        ),
+    ] = False,
+    control: Annotated[
+        bool,
+        typer.Option("--control", help="With --interleaved: first measure A against A."),
+    ] = False,
+    set_: SetOption = None,
+    set_a: SetAOption = None,
+    set_b: SetBOption = None,
+    point: PointOption = None,
+    goal: GoalOption = "mrr",
+    pairs: PairsOption = 12,
+    worth: WorthOption = 2.0,
+    resume: ResumeOption = False,
     json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Compare two runs point by point; exit with 1 if B is worse beyond tolerance and error."""
+    """Compare two runs point by point, or two studies in turns; exit with 1 if B is worse."""
+    if interleaved:
+        check_given(ctx, without=("tolerance",), because="it is for two runs")
+        turns = Turns(
+            point, goal_named(goal), Stop(worth / 100, pairs), control, resume, json, store
+        )
+        both = tuple(set_ or ())
+        compare_interleaved(
+            Side(a, (*both, *(set_a or ()))), Side(b, (*both, *(set_b or ()))), turns
+        )
+        return
+    check_given(ctx, without=_OF_TURNS, because="it is for --interleaved")
     share = _share(tolerance)
     with open_to_read(store) as opened:
         run_a, run_b = read_run(opened, a), read_run(opened, b)

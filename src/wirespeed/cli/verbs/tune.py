@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wirespeed tune: find the settings that are really faster, and prove it on fresh trials."""
+
+from __future__ import annotations
+
+import json as json_text
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wirespeed.cli.console import print_json, print_line
+from wirespeed.cli.input.options import JsonOption, SetOption, StoreOption, StudyArgument
+from wirespeed.cli.input.study_point import the_point
+from wirespeed.cli.output_file import write_output
+from wirespeed.cli.show.show import results_console
+from wirespeed.cli.show.tune_tables import print_tuned
+from wirespeed.cli.verbs.trials_run import Request, measured_point, trials_of
+from wirespeed.experiment.tuning import most_trials
+from wirespeed.model.errors import BadInput
+from wirespeed.model.study.spec import Frames
+from wirespeed.model.study.study import Point, Study
+from wirespeed.model.words import counted, percent, seconds
+from wirespeed.remote.local import LocalRunner
+from wirespeed.report.compare.tuned import TunedReport
+from wirespeed.report.json.tune_document import tune_document
+from wirespeed.report.page.tune_page import tune_page
+from wirespeed.session.lab_rig import rig_for
+from wirespeed.session.rig import own_versions
+from wirespeed.store.read import read_run
+from wirespeed.store.store import Store
+from wirespeed.study.estimate import estimate_s
+from wirespeed.study.interface import Rig
+from wirespeed.tune.catalogue import catalogue
+from wirespeed.tune.choose import Wanted, chosen
+from wirespeed.tune.factor import Factor, NotTried
+from wirespeed.tune.factor_file import read_factors
+from wirespeed.tune.goal import goal_named, search_for
+from wirespeed.tune.host_factors import host_factors
+from wirespeed.tune.outcome import report_of, tuned_toml
+from wirespeed.tune.search import check_combinations, effort_within, search
+
+_TUNED = Path("tuned.toml")
+
+
+def tune(
+    study: StudyArgument,
+    *,
+    set_: SetOption = None,
+    point: Annotated[
+        str | None,
+        typer.Option(
+            "--point", metavar="POINT", help="Label or id of the point, or how it begins."
+        ),
+    ] = None,
+    goal: Annotated[
+        str, typer.Option("--goal", metavar="GOAL", help="What to improve: mrr, ndr or p99.")
+    ] = "mrr",
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            "--minutes", metavar="N", min=0.1,
+            help="About the most minutes to measure. Default: what the usual design takes.",
+        ),
+    ] = None,
+    factors: Annotated[
+        Path | None,
+        typer.Option(
+            "--factors", metavar="FILE",
+            help="Factors to try instead of wirespeed's own (TOML, docs/reference/tune.md).",
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="FACTOR", help="Try this factor. Repeatable."),
+    ] = None,
+    never: Annotated[
+        list[str] | None,
+        typer.Option("--never", metavar="FACTOR", help="Do not try this factor. Repeatable."),
+    ] = None,
+    more_cpus: Annotated[
+        int | None,
+        typer.Option("--more-cpus", metavar="N", min=0, help="Most CPUs that a factor may add."),
+    ] = None,
+    more_memory: Annotated[
+        int | None,
+        typer.Option(
+            "--more-memory", metavar="MIB", min=0, help="Most memory in MiB that a factor may add."
+        ),
+    ] = None,
+    worth: Annotated[
+        float,
+        typer.Option(
+            "--worth", metavar="PERCENT", min=0.1, max=100,
+            help="Smallest gain in percent that is worth a change.",
+        ),
+    ] = 2.0,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", min=0, help="Seed of the order of trials.")
+    ] = 1,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the newest unfinished search like this one.")
+    ] = False,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="File of the settings that it found."),
+    ] = _TUNED,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Also write a page to FILE.")
+    ] = None,
+    json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:  # fmt: skip
+    """Try the settings of the switch, the VNF and the host, prove the gain, put everything back."""
+    wanted = Wanted(tuple(only or ()), tuple(never or ()), more_cpus, more_memory)
+    aim = goal_named(goal)
+    name, plain = the_point(study, set_ or (), point)
+    base = measured_point(plain, search_for(aim, plain))
+    own = None if factors is None else read_factors(factors)
+    with (
+        Store(store, exists=resume) as opened,
+        rig_for(Study(name, name, "", (base,), {}), None) as rig,
+    ):
+        offer = _offered(base, rig, own, wanted)
+        trial_s = estimate_s([base])
+        effort = effort_within(len(offer.tried), minutes, trial_s)
+        check_combinations(offer.tried, base.parameters, rig.plan)
+        most = most_trials(len(offer.tried), effort)
+        asked = {
+            "factors": [asdict(each) for each in offer.tried], "goal": str(aim), "worth": worth,
+            "effort": asdict(effort), "seed": seed,
+        }  # fmt: skip
+        title = f"Which settings bring more {aim} at {plain.label}?"
+        request = Request(
+            f"tune-{name}", title, base, aim, json_text.loads(json_text.dumps(asked)), most, store,
+            resume, json,
+        )  # fmt: skip
+        if not json:
+            print_line(
+                f"{counted(len(offer.tried), 'factor')}, at most {most} measurements, about "
+                f"{seconds(most * trial_s)}.", stderr=True,
+            )  # fmt: skip
+        with trials_of(opened, request, rig) as trials:
+            found = search(
+                trials, offer.tried, base.parameters, worth / 100, effort, seed=seed
+            )  # fmt: skip
+        record = read_run(opened, trials.writer.run_id)
+    report = report_of(
+        record, plain.label, aim, worth / 100, offer.tried, excluded=offer.excluded, found=found
+    )  # fmt: skip
+    _write(report, output, html)
+    if json:
+        print_json(json_text.dumps(tune_document(report), indent=2, allow_nan=False))
+    else:
+        print_tuned(report, results_console())
+        if report.claimed:
+            print_line(f"Settings: {output} (gains below {percent(worth / 100)} do not count)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    tried: tuple[Factor, ...]
+    excluded: tuple[NotTried, ...]
+
+
+def _offered(base: Point, rig: Rig, own: Sequence[Factor] | None, wanted: Wanted) -> _Offer:
+    """Return the factors to try on this host. Raises BadInput where none is left."""
+    assert isinstance(base.workload, Frames)
+    plan = rig.plan(base.workload)
+    host = plan.sut_host
+    polling = set(host.vswitch.pmd_cpus.value) if host.vswitch is not None else set()
+    polling |= {cpu for guest in host.guests for cpu in guest.cpus.value}
+    if host.generator is not None:
+        polling |= set(host.generator.cpus.value)
+    quiet = [cpu.id for cpu in rig.facts.cpus if cpu.online and cpu.id not in polling]
+    if own is None:
+        offers = (catalogue(base.workload, plan), host_factors(LocalRunner(), quiet))
+    else:
+        offers = ((own, ()),)
+    offered = [factor for tried, _ in offers for factor in tried]
+    excluded = tuple(each for _, others in offers for each in others)
+    wanted.check([*(factor.name for factor in offered), *(each.name for each in excluded)])
+    tried, more = chosen(offered, base.parameters, wanted, rig.plan)
+    if not tried:
+        reasons = "\n".join(f"  {each.name}: {each.why}" for each in (*more, *excluded))
+        raise BadInput(f"{base.label}: there is no factor to try", f"Of each, why:\n{reasons}")
+    return _Offer(tried, (*more, *excluded))
+
+
+def _write(report: TunedReport, output: Path, html: Path | None) -> None:
+    """Write the settings where some are claimed, and the page where it is asked for."""
+    if report.claimed:
+        write_output(output, tuned_toml(report))
+    if html is not None:
+        write_output(html, tune_page(report, own_versions()["wirespeed"]))

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find the settings that are really faster, and prove it on fresh measurements. Pure.
+
+1. Screening: a fraction of resolution IV of all factors, in blocks of random order.
+2. Foldover: where an interaction is proven that is confounded with others, one more block has the
+   levels of one of its factors exchanged.
+3. Confirmation: the best combination against the start in turns, on measurements that the choice
+   did not use. Only what this proves is claimed.
+
+The measurer is injected. With the same answers the same measurements are asked for, so an
+interrupted search continues by replaying what it has measured.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from wirespeed.experiment.combinations import Combination
+from wirespeed.experiment.fractions import basic_factors, folded, screening_fraction, strings
+from wirespeed.experiment.screening import (
+    ERROR,
+    Fit,
+    NotSeparable,
+    Screened,
+    Term,
+    best_combination,
+    fit,
+    holm,
+)
+from wirespeed.experiment.turns import (
+    FEWEST_PAIRS,
+    MOST_PAIRS,
+    Answer,
+    Compared,
+    Rates,
+    Stop,
+    compare_in_turns,
+)
+from wirespeed.model.result.quantile import student
+
+START: Combination = frozenset()
+# Fewest and usual number of blocks, by the number of basic factors of the fraction.
+_BLOCKS = {1: (4, 6), 2: (3, 5), 3: (2, 4), 4: (2, 3), 5: (2, 3)}
+# Most pairs of the confirmation, where time allows.
+_PAIRS = 18
+# Blocks whose rates differ by more than this ratio are of different hosts.
+_DRIFT = 1.25
+
+
+class Stage(StrEnum):
+    """Purpose of a measurement."""
+
+    SCREENING = "screening"
+    FOLDOVER = "foldover"
+    CONFIRMATION = "confirmation"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A measurement that the search asks for."""
+
+    stage: Stage
+    on: Combination
+    """Factors that are at their other level."""
+    block: int
+    """Block, from 1; of a confirmation 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Blocks of the screening, and most pairs of the confirmation."""
+
+    blocks: int
+    pairs: int
+
+
+class TooFewTrials(ValueError):
+    """The smallest design takes more measurements."""
+
+    def __init__(self, least: int) -> None:
+        super().__init__(f"the smallest design takes {least} measurements")
+        self.least = least
+
+
+def effort_for(factors: int, trials: int) -> Effort:
+    """Return the largest useful design within a number of measurements. Raises TooFewTrials."""
+    least, usual = _BLOCKS[basic_factors(factors)]
+    runs = 2 ** basic_factors(factors)
+    smallest = least * runs + Stop(0.0, FEWEST_PAIRS + 2).most
+    if trials < smallest:
+        raise TooFewTrials(smallest)
+    confirming = Stop(0.0, FEWEST_PAIRS + 3).most
+    blocks = max(least, min(usual, (trials - confirming) // runs))
+    left = trials - blocks * runs
+    pairs = max(n for n in range(FEWEST_PAIRS, MOST_PAIRS + 1) if Stop(0.0, n).most <= left)
+    return Effort(blocks, min(pairs, _PAIRS))
+
+
+def most_trials(factors: int, effort: Effort) -> int:
+    """Return the most measurements that this effort takes."""
+    return effort.blocks * int(2 ** basic_factors(factors)) + Stop(0.0, effort.pairs).most
+
+
+class Verdict(StrEnum):
+    """Conclusion about one factor."""
+
+    KEEP = "keep"
+    HARMS = "harms"
+    NO_EFFECT = "no effect shown"
+    UNCONFIRMED = "not confirmed"
+    """The screening proved an effect, and fresh measurements did not prove the gain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """Outcome."""
+
+    mains: tuple[Term, ...]
+    """Effect of each factor, in order."""
+    interactions: tuple[Term, ...]
+    """Interactions of two factors that the measurements suspect."""
+    scatter: float
+    """Standard deviation of the logarithm that no effect explains."""
+    chosen: Combination
+    """Combination that was confirmed or refuted; START where no change was worth trying."""
+    confirmation: Compared | None
+    """None where there was nothing to confirm."""
+    void: str | None = None
+    """Reason why nothing can be concluded, as a clause."""
+    folded: int | None = None
+    """Factor of the foldover."""
+
+    @property
+    def claimed(self) -> Combination:
+        """Factors whose other level is proven to bring more, together."""
+        sure = self.confirmation is not None and self.confirmation.answer is Answer.MORE
+        return self.chosen if sure and self.void is None else START
+
+    def verdict(self, factor: int) -> Verdict:
+        """Return the conclusion about a factor."""
+        if factor in self.chosen:
+            return Verdict.KEEP if factor in self.claimed else Verdict.UNCONFIRMED
+        main = self.mains[factor]
+        return Verdict.HARMS if main.proven and main.log < 0 else Verdict.NO_EFFECT
+
+    @property
+    def possible(self) -> tuple[float, float]:
+        """Interval of the gain of the most promising factor.
+
+        It holds for all factors together.
+        """
+        share = 1 - ERROR / len(self.mains) / 2
+        halves = [student(share, term.freedom) * term.error for term in self.mains]
+        best = max(range(len(halves)), key=lambda at: self.mains[at].log)
+        term = self.mains[best]
+        return (
+            replace(term, log=term.log - halves[best]).gain,
+            replace(term, log=term.log + halves[best]).gain,
+        )
+
+
+def tune(
+    factors: int, measure: Callable[[Asked], Rates], worth: float, effort: Effort, seed: int = 1
+) -> Tuned:
+    """Screen the factors, confirm the best combination. Raises NotSeparable."""
+    search = _Search(factors, measure, effort, random.Random(seed))  # noqa: S311  an order
+    found, fold = search.screened()
+    mains = found.terms[:factors]
+    interactions = tuple(term for term in found.terms[factors:] if term.proven)
+    chosen = best_combination(factors, found.terms)
+    tuned = Tuned(mains, interactions, found.scatter, chosen, None, _void(found), fold)
+    if chosen == START or tuned.void is not None:
+        return replace(tuned, chosen=START)
+    stop = Stop(worth, effort.pairs, one_sided=True)
+    confirmed = compare_in_turns(
+        lambda changed: measure(Asked(Stage.CONFIRMATION, chosen if changed else START, 0)), stop
+    )
+    return replace(tuned, confirmation=confirmed)
+
+
+@dataclass(slots=True)
+class _Search:
+    factors: int
+    measure: Callable[[Asked], Rates]
+    effort: Effort
+    draw: random.Random
+
+    def screened(self) -> tuple[Fit, int | None]:
+        """Return the effects after all blocks, and the factor of the foldover."""
+        cells = screening_fraction(self.factors)
+        least = _BLOCKS[basic_factors(self.factors)][0]
+        runs: list[Screened] = []
+        fold: int | None = None
+        for block in range(1, self.effort.blocks + 1):
+            folding = False
+            if block == least + 1:
+                fold = self._to_fold(runs)
+                folding = fold is not None
+            stage = Stage.FOLDOVER if folding else Stage.SCREENING
+            asked = folded(cells, fold) if folding and fold is not None else cells
+            runs += self._block(asked, stage, block)
+        return self._fitted(runs, fold), fold
+
+    def _block(self, cells: Sequence[Combination], stage: Stage, block: int) -> list[Screened]:
+        order = list(cells)
+        self.draw.shuffle(order)
+        runs = []
+        for cell in order:
+            rates = self.measure(Asked(stage, cell, block))
+            runs += [Screened(cell, fps, kind, block) for kind, fps in list(rates.items())[:1]]
+        return runs
+
+    def _to_fold(self, runs: Sequence[Screened]) -> int | None:
+        """Return the factor to exchange: the strongest one in a proven, confounded interaction."""
+        found = self._fitted(runs, None)
+        suspected = [term for term in found.terms if term.proven and term.or_else]
+        if not suspected:
+            return None
+        strength = {term.of: abs(term.log) for term in found.terms[: self.factors]}
+        return max(
+            frozenset().union(*(term.of for term in suspected)),
+            key=lambda factor: strength[frozenset((factor,))],
+        )
+
+    def _fitted(self, runs: Sequence[Screened], fold: int | None) -> Fit:
+        """Fit main effects and one interaction of each string that can be separated."""
+        mains = [frozenset((factor,)) for factor in range(self.factors)]
+        groups = list(_separated(strings(self.factors), fold))
+        plain = fit(runs, mains)
+        strength = {term.of: abs(term.log) for term in plain.terms}
+        # An interaction is likelier between factors that matter themselves.
+        pairs = [max(group, key=lambda pair: _strength(pair, strength)) for group in groups]
+        try:
+            found = fit(runs, [*mains, *pairs])
+        except NotSeparable:
+            found, groups = plain, []
+        others = dict(zip(pairs, groups, strict=False))
+        proven = holm(found.terms[: self.factors]) | holm(found.terms[self.factors :])
+        terms = tuple(
+            replace(
+                term, proven=term.of in proven,
+                or_else=tuple(pair for pair in others.get(term.of, ()) if pair != term.of),
+            )
+            for term in found.terms
+        )  # fmt: skip
+        return replace(found, terms=terms)
+
+
+def _separated(
+    groups: Sequence[tuple[Combination, ...]], fold: int | None
+) -> Sequence[tuple[Combination, ...]]:
+    """Return the strings of both fractions: those of the folded factor stand alone."""
+    if fold is None:
+        return groups
+    found = []
+    for group in groups:
+        found += [(pair,) for pair in group if fold in pair]
+        if rest := tuple(pair for pair in group if fold not in pair):
+            found.append(rest)
+    return found
+
+
+def _strength(pair: Combination, of: dict[Combination, float]) -> float:
+    return sum(of[frozenset((factor,))] for factor in pair)
+
+
+def _void(found: Fit) -> str | None:
+    ratio = max(found.blocks.values()) / min(found.blocks.values())
+    if ratio <= _DRIFT:
+        return None
+    return f"the host drifted: the same settings differ by {100 * (ratio - 1):.0f}% between blocks"

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read a file of factors: tables [[factor]], each with a name and its other level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from wirespeed.model.errors import BadInput, faulty_file
+from wirespeed.model.input.bounded import load_toml
+from wirespeed.model.input.fault import Fault
+from wirespeed.model.input.text import LINE
+from wirespeed.study.form import flatten
+from wirespeed.study.keys import parameter_keys, unknown_key
+from wirespeed.tune.factor import Factor, Needs
+
+_NEEDS: Mapping[str, Needs] = {
+    "switch": Needs.SWITCH, "vnf": Needs.FUNCTION, "guest": Needs.GUEST, "host": Needs.HOST,
+    "reboot": Needs.REBOOT,
+}  # fmt: skip
+_OWN = ("name", "needs", "cpus", "memory_mib", "host")
+# A factor may write no other files of the host.
+_BELOW = ("/proc/sys/", "/proc/irq/", "/sys/")
+
+
+def read_factors(path: Path) -> tuple[Factor, ...]:
+    """Return the factors of the file. Raises BadInput with all errors at once."""
+    try:
+        raw = load_toml(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}", "Check the path.") from error
+    except ValueError as error:
+        raise BadInput(f"{path}: not TOML: {error}", "Write each factor as [[factor]].") from error
+    tables = raw.get("factor")
+    if not isinstance(tables, list) or not tables or raw.keys() - {"factor"}:
+        raise BadInput(f"{path}: has no tables [[factor]], or others", "Write only [[factor]].")
+    faults = [str(fault) for table in tables for fault in _faults(table)]
+    if faults:
+        raise faulty_file(str(path), faults, "docs/reference/tune.md lists the keys of a factor.")
+    return tuple(_factor(table) for table in tables)
+
+
+def _faults(table: object) -> Iterator[Fault]:
+    if not isinstance(table, dict):
+        yield Fault("factor", table, "must be a table, written [[factor]]")
+        return
+    name = table.get("name")
+    if not isinstance(name, str) or not LINE.fits(name) or not name:
+        yield Fault("factor.name", name, "must be a text of one line")
+    if (needs := table.get("needs", "switch")) not in _NEEDS:
+        yield Fault("factor.needs", needs, f"must be one of {', '.join(_NEEDS)}")
+    for key in ("cpus", "memory_mib"):
+        value = table.get(key, 0)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            yield Fault(f"factor.{key}", value, "must be a whole number, 0 or more")
+    host = table.get("host", {})
+    if not isinstance(host, dict) or not all(isinstance(v, str) for v in host.values()):
+        yield Fault("factor.host", host, 'must be texts by file, e.g. { "/proc/sys/..." = "1" }')
+    else:
+        for file in host:
+            if not file.startswith(_BELOW) or ".." in file:
+                yield Fault("factor.host", file, f"must be below {', '.join(_BELOW)}")
+    keys = _keys(table)
+    for key in keys:
+        if key not in parameter_keys():
+            yield Fault(f"factor {name!r}", key, unknown_key(key))
+    if not keys and not host:
+        yield Fault("factor", name, "sets nothing: name a key of a study, or a file in `host`")
+
+
+def _keys(table: Mapping[str, Any]) -> dict[str, Any]:
+    return flatten({key: value for key, value in table.items() if key not in _OWN})
+
+
+def _factor(table: Mapping[str, Any]) -> Factor:
+    host = dict(table.get("host", {}))
+    usual = "host" if host and not _keys(table) else "switch"
+    return Factor(
+        table["name"], _keys(table), _NEEDS[table.get("needs", usual)], host,
+        table.get("cpus", 0), table.get("memory_mib", 0),
+    )  # fmt: skip

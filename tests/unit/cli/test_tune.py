@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verb tune, on a simulated SUT whose rate depends on its settings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.cli.conftest import Command
+from tests.fake_rig import FakeHost
+from wirespeed.model.study.spec import Frames
+
+SCHEMA = Path(__file__).parents[2] / "schemas" / "tune.schema.json"
+POINT = ("quickstart", "--set", "topology.kind=p2p", "--set", "traffic.frame=64")
+FOUR = ("--only", "descriptors", "--only", "EMC", "--only", "SMC", "--only", "port memory")
+
+
+@pytest.fixture
+def settings(host: FakeHost, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Make the SUT faster with the EMC on by a share, and slower with the SMC."""
+
+    def make(gain: float) -> None:
+        def capacity(frames: Frames) -> float:
+            ovs = frames.sut.vswitch.ovs
+            return 2e6 * (1 + gain * ovs.emc) * (0.95 if ovs.smc else 1.0)
+
+        monkeypatch.setattr(host, "capacity_of", capacity)
+
+    return make
+
+
+def test_tune_mis_set_factor_is_named_proven_and_written(
+    wirespeed: Command, settings: Callable[[float], None], tmp_path: Path
+) -> None:
+    settings(0.2)
+    page = tmp_path / "page.html"
+    ended = wirespeed(
+        "tune", *POINT, *FOUR, "--set", "sut.vswitch.ovs.emc=false", "--html", str(page)
+    )
+    assert ended.code == 0, ended.err
+    assert "EMC: +20" in ended.out
+    assert "sut.vswitch.ovs.emc = true" in (tmp_path / "tuned.toml").read_text()
+    assert "Effect of each factor" in page.read_text()
+    assert "harms" in ended.out
+
+
+def test_tune_nothing_helps_ends_with_0_and_writes_nothing(
+    wirespeed: Command, settings: Callable[[float], None], tmp_path: Path
+) -> None:
+    settings(0.2)
+    ended = wirespeed("tune", *POINT, *FOUR)
+    assert ended.code == 0
+    assert "No setting is worth changing here" in ended.out
+    assert not (tmp_path / "tuned.toml").exists()
+
+
+def test_tune_json_follows_the_schema(
+    wirespeed: Command, settings: Callable[[float], None]
+) -> None:
+    settings(0.2)
+    ended = wirespeed("tune", *POINT, *FOUR, "--json", "--set", "sut.vswitch.ovs.emc=false")
+    document = json.loads(ended.out)
+    jsonschema.validate(document, json.loads(SCHEMA.read_text()))
+    assert document["overrides"] == {"sut.vswitch.ovs.emc": True}
+
+
+def test_tune_cut_short_goes_on_with_resume(
+    wirespeed: Command, settings: Callable[[float], None], host: FakeHost,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    settings(0.2)
+    words = ("tune", *POINT, *FOUR, "--set", "sut.vswitch.ovs.emc=false")
+    opened = host.opened
+
+    def cut(number: int) -> None:
+        if number == 10:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(host, "before_bench", cut)
+    assert wirespeed(*words).code == 130
+    measured = len(opened)
+    monkeypatch.setattr(host, "before_bench", lambda _number: None)
+    ended = wirespeed(*words, "--resume")
+    assert ended.code == 0, ended.err
+    assert "9 measured" in ended.err
+    assert "EMC: +20" in ended.out
+    assert len(opened) > measured
+
+
+def test_tune_resume_without_an_unfinished_run_is_refused(wirespeed: Command) -> None:
+    wirespeed("run", "wire")
+    ended = wirespeed("tune", *POINT, *FOUR, "--resume")
+    assert ended.code == 2
+    assert "no unfinished run" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--only", "descriptor"), "Did you mean 'descriptors'"),
+        (("--never", "EMC", "--only", "EMC"), "both name 'EMC'"),
+        (("--goal", "mmr"), "Goals: mrr, ndr, p99"),
+        (("--goal", "cpu-per-frame"), "whole CPU"),
+        (("--minutes", "1"), "at least"),
+        (("--goal", "ndr", "--set", "search.kind=mrr"), "measures no ndr"),
+    ],
+)
+def test_tune_bad_input_is_one_error(wirespeed: Command, words: tuple[str, ...], said: str) -> None:
+    ended = wirespeed("tune", *POINT, *words)
+    assert ended.code == 2
+    assert said in ended.err
+
+
+def test_tune_study_of_several_points_asks_which(wirespeed: Command) -> None:
+    ended = wirespeed("tune", "quickstart")
+    assert ended.code == 2
+    assert "--point" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[[factor]]\nname = "d"\n"sut.vswitch.descriptors" = 4096\n', "both levels are equal"),
+        ('[[factor]]\nname = "d"\n"sut.vswitch.descriptor" = 4096\n', "Did you mean"),
+        ('[[factor]]\nname = "d"\n', "sets nothing"),
+        ('[[factor]]\nname = "d"\nhost = { "/etc/passwd" = "x" }\n', "must be below"),
+        ('[[factor]]\nname = "d"\nneeds = "reboot"\n"sut.vswitch.ovs.smc" = true\n', "a reboot"),
+        (
+            '[[factor]]\nname = "a"\n"sut.vswitch.ovs.smc" = true\n'
+            '[[factor]]\nname = "b"\n"sut.vswitch.ovs.smc" = true\n',
+            "both set",
+        ),
+        ("factor = 1\n", "[[factor]]"),
+    ],
+)
+def test_tune_bad_factor_file_is_one_error(
+    wirespeed: Command, tmp_path: Path, text: str, said: str
+) -> None:
+    file = tmp_path / "factors.toml"
+    file.write_text(text)
+    ended = wirespeed("tune", *POINT, "--factors", str(file))
+    assert ended.code == 2
+    assert said in ended.err
