@@ -10,11 +10,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from tests.cli.conftest import Command
-from tests.fake_rig import FakeHost
+from tests.support.fake_rig import FakeHost
+from tests.unit.cli.conftest import Command
 from wirespeed.model.study.spec import Frames
 
-SCHEMA = Path(__file__).parents[2] / "schemas" / "tune.schema.json"
+SCHEMA = Path(__file__).parents[3] / "schemas" / "tune.schema.json"
 POINT = ("quickstart", "--set", "topology.kind=p2p", "--set", "traffic.frame=64")
 FOUR = ("--only", "descriptors", "--only", "EMC", "--only", "SMC", "--only", "port memory")
 

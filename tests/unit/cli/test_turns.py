@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from tests.cli.conftest import Command
-from tests.fake_rig import FakeHost
+from tests.support.fake_rig import FakeHost
+from tests.unit.cli.conftest import Command
 from wirespeed.model.study.spec import Frames
 
 POINT = ("--set", "topology.kind=p2p", "--set", "traffic.frame=64")
