@@ -14,6 +14,10 @@ from wirespeed.cli.version import version_line
 _HELP = "Audit this host, measure its NFV data plane and explain what limits it."
 # Module and attribute of each verb, and its summary, in the order of `--help`.
 VERBS = {
+    "doctor": (
+        "doctor:doctor",
+        "Show what works in this place, and the package, flag or setting that the rest needs.",
+    ),
     "inspect": (
         "inspect:inspect",
         "Show sockets, cores and their owners, memory, NICs; or a cloud's hosts and servers.",

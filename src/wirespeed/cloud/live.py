@@ -11,6 +11,7 @@ import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -105,17 +106,22 @@ class LiveApi:
         return client, ".".join(map(str, min(newest, most)))
 
 
-def open_cloud(name: str) -> LiveApi:
-    """Return the cloud of that name in clouds.yaml, as openstacksdk finds it. Raises BadInput."""
-    try:
-        import openstack.config
-        from keystoneauth1.exceptions import AuthPluginException
-        from openstack.exceptions import ConfigException
-    except ImportError:
+def check_client() -> None:
+    """Raise BadInput where openstacksdk is not installed."""
+    if find_spec("openstack") is None:
         raise BadInput(
             "openstacksdk is not installed; wirespeed needs it to ask a cloud",
             f"Install it: {install_extra('openstack')}",
-        ) from None
+        )
+
+
+def open_cloud(name: str) -> LiveApi:
+    """Return the cloud of that name in clouds.yaml, as openstacksdk finds it. Raises BadInput."""
+    check_client()
+    import openstack.config
+    from keystoneauth1.exceptions import AuthPluginException
+    from openstack.exceptions import ConfigException
+
     # The errors raised here have its warnings; without a handler they would be on stderr.
     logging.getLogger("keystoneauth").addHandler(logging.NullHandler())
     try:

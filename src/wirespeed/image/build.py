@@ -18,7 +18,7 @@ from wirespeed.image.errors import ImageError
 from wirespeed.image.initramfs import initramfs
 from wirespeed.image.kernel import unpacked
 from wirespeed.image.recipe import Recipe
-from wirespeed.remote.interface import Process, ProgramMissing, Runner
+from wirespeed.remote.interface import Process, Runner
 
 _INSTALL_S = 1800.0
 _DISK_S = 600.0
@@ -36,11 +36,7 @@ def build(
     say: called with a line for each step. log: output of the programs; an error quotes its
     essential line. Raises ImageError.
     """
-    if os.geteuid() != 0:
-        raise ImageError(
-            f"the image {recipe.name} can only be built by root: it has files of several owners",
-            f"Run as root: sudo wirespeed image build {recipe.name}",
-        )
+    check_builder(runner, recipe.name)
     root = folder / "root.d"
     say(f"installing {len(recipe.packages)} packages of Debian {recipe.suite}")
     _install(runner, recipe, folder, root, log)
@@ -59,6 +55,17 @@ def build(
     shutil.rmtree(root)
 
 
+def check_builder(runner: Runner, name: str = "guest") -> None:
+    """Raise ImageError or ProgramMissing where no image can be built here."""
+    if os.geteuid() != 0:
+        raise ImageError(
+            f"the image {name} can only be built by root: it has files of several owners",
+            f"Run as root: sudo wirespeed image build {name}",
+        )
+    for program in ("mmdebstrap", "mksquashfs", "mke2fs"):
+        runner.run([program, "-V" if program == "mke2fs" else "--version"], check=False)
+
+
 def _install(runner: Runner, recipe: Recipe, folder: Path, root: Path, log: Path) -> None:
     listed = folder / "sources.list"
     listed.write_text(debian.sources(runner, recipe.suite))
@@ -72,10 +79,7 @@ def _install(runner: Runner, recipe: Recipe, folder: Path, root: Path, log: Path
     ]  # fmt: skip
     # Its temporary files are removed with the image's.
     environment = {"TMPDIR": str(folder), "SOURCE_DATE_EPOCH": "0"}
-    try:
-        process = runner.spawn(argv, log=str(log), env=environment)
-    except ProgramMissing:
-        raise ImageError("mmdebstrap is not installed", "Run `make guest-image`.") from None
+    process = runner.spawn(argv, log=str(log), env=environment)
     _ended(process, "mmdebstrap", log, _INSTALL_S)
     listed.unlink()
 

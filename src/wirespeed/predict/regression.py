@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -62,13 +63,18 @@ def solve(
     return Fitted(tuple(names), values, found.jac, residuals(found.x))
 
 
-def _least_squares() -> Callable[..., Any]:
-    """Import scipy's solver, which only a fit needs."""
-    try:
-        from scipy.optimize import least_squares
-    except ImportError:
+def check_solver() -> None:
+    """Raise WirespeedError where scipy, which only a fit needs, is not installed."""
+    if find_spec("scipy") is None:
         raise WirespeedError(
             "fitting needs scipy, which is not installed", f"Install it: {install_extra('fit')}"
-        ) from None
+        )
+
+
+def _least_squares() -> Callable[..., Any]:
+    """Import scipy's solver, which only a fit needs."""
+    check_solver()
+    from scipy.optimize import least_squares
+
     solver: Callable[..., Any] = least_squares
     return solver

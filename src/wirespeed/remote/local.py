@@ -24,6 +24,10 @@ from wirespeed.remote.interface import LOCALHOST, Completed, ProgramMissing, Rem
 
 # Debian packages of commands that a bench may lack.
 _PACKAGE_OF = {
+    "ip": "iproute2",
+    "mke2fs": "e2fsprogs",
+    "mksquashfs": "squashfs-tools",
+    "mmdebstrap": "mmdebstrap",
     "ovs-vsctl": "openvswitch-switch",
     "ovs-ofctl": "openvswitch-common",
     "ovs-appctl": "openvswitch-common",
@@ -31,6 +35,7 @@ _PACKAGE_OF = {
     "ovsdb-server": "openvswitch-common",
     "ovs-vswitchd-dpdk": "openvswitch-switch-dpdk",
     "dpdk-testpmd": "dpdk-dev",
+    "ssh": "openssh-client",
     "dpdk-devbind.py": "dpdk",
 }
 

@@ -35,13 +35,14 @@ class GuestSource:
             return None
         if self._found is None:
             check_programs(self.runner)
-            image, state = self._image(), state_directory(os.environ)
+            image, state = self.find_image(), state_directory(os.environ)
             found = accelerator(self.runner, image.kernel, image.initrd, state)
             self._found = image, found.because if found.emulated else None
         image, no_kvm = self._found
         return Guests(domains, image, no_kvm)
 
-    def _image(self) -> GuestImage:
+    def find_image(self) -> GuestImage:
+        """Return the image that guests boot from. Raises ImageError where it is not built."""
         cache = ImageCache(images_directory(os.environ), self.runner)
         image = cache.find(recipes.guest(self.runner))
         if image is None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sqlalchemy import URL, Connection, Engine, create_engine
+from sqlalchemy import URL, Connection, Engine, create_engine, make_url
 from sqlalchemy.exc import NoSuchModuleError
 
 from wirespeed.model.host.installed import install_extra
@@ -157,6 +157,11 @@ def _check_exists(file: Path, shown: str) -> None:
             f"store {shown}: no such file, so no run yet",
             "Check --store and WIRESPEED_STORE, or measure a run into it: `wirespeed run wire`.",
         )
+
+
+def check_postgresql() -> None:
+    """Raise StoreError where the driver of a PostgreSQL store is not installed."""
+    _postgresql(make_url("postgresql+psycopg://"), "postgresql://")
 
 
 def _postgresql(url: URL, shown: str) -> Engine:

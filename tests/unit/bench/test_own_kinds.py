@@ -77,6 +77,9 @@ class PatchPanel:
     def faults(self, _vswitch: Vswitch, _workload: Workload) -> Iterator[Fault]:
         return iter(())
 
+    def check(self, runner: object) -> None:
+        """Pass: it has no program."""
+
     def needs(self, vswitch: Vswitch) -> SwitchNeeds:
         return SwitchNeeds("patch panel", packet_memory=True, forwards_on=vswitch.pmd_cpus)
 

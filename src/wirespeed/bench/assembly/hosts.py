@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from wirespeed.bench.host.programs import find_program
+from wirespeed.bench.host.programs import program_version
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.program.wsdp import WSDP
 from wirespeed.model.errors import faulty_file
@@ -125,8 +125,7 @@ def _programs(hosts: Sequence[BenchHost]) -> Iterator[Fault]:
         key = f"hosts.{host.runner.name}.wsdp"
         told = host.wsdp or "(left out)"
         try:
-            program = find_program(host.runner, WSDP, host.wsdp)
-            versions[host.runner.name] = host.runner.run([program, "--version"]).stdout.strip()
+            versions[host.runner.name] = program_version(host.runner, WSDP, host.wsdp)
         except (BenchError, RemoteError) as fault:
             yield Fault(key, told, f"{fault.what}. {fault.next_step}".strip())
             continue

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from wirespeed.bench.host.changes import POOLS_LOCK, HugePagesAdded
+from wirespeed.bench.host.container import in_container
 from wirespeed.bench.host.host import Host
 from wirespeed.bench.interface import BenchError
 from wirespeed.model.plan.plan import HugePages
@@ -30,31 +32,67 @@ def reserved(host: Host, wanted: Sequence[HugePages]) -> Iterator[None]:
         yield
 
 
-def _reserve_on_node(host: Host, wanted: HugePages) -> None:
-    runner = host.runner
+def check_reservable(runner: Runner, wanted: Sequence[HugePages]) -> None:
+    """Raise BenchError where the pages are not free and this user cannot add them. Changes nothing.
+
+    Only the kernel knows how many it can make when it is asked.
+    """
+    for pages in wanted:
+        free, pool = _free(runner, pages)
+        if pages.count > free:
+            # Without it access(2) reports neither a read-only mount nor a user namespace.
+            writable = runner.run(["test", "-w", f"{pool}/nr_hugepages"], check=False)
+            if writable.exit_code != 0:
+                raise _not_allowed(runner, pages, free)
+
+
+def _free(runner: Runner, wanted: HugePages) -> tuple[int, str]:
+    """Return the pages of the node that are free and promised to nobody, and the pool's folder."""
     pool = HugePagesAdded(wanted.node, wanted.size_kib, 0).pool
-    size = f"{wanted.size_kib} KiB"
     try:
-        free = max(0, _read(runner, pool, "free_hugepages") - _promised(runner, wanted.size_kib))
-        total = _read(runner, pool, "nr_hugepages")
+        free = _read(runner, pool, "free_hugepages") - _promised(runner, wanted.size_kib)
     except FileNotFoundError:
         raise BenchError(
-            f"NUMA node {wanted.node} has no huge pages of {size}: {pool} does not exist",
+            f"NUMA node {wanted.node} has no huge pages of {wanted.size_kib} KiB: {pool} does not "
+            "exist",
             "`ls /sys/kernel/mm/hugepages` lists the sizes this kernel has.",
         ) from None
+    return max(0, free), pool
+
+
+def _not_allowed(runner: Runner, wanted: HugePages, free: int) -> BenchError:
+    if in_container(runner):
+        who, step = (
+            "a container may reserve no more",
+            f"Reserve them on its host (`sysctl vm.nr_hugepages={wanted.count}` for 2 MiB pages) "
+            "and start it with `-v /dev/hugepages:/dev/hugepages --cap-add IPC_LOCK`.",
+        )
+    else:
+        who = "only root may reserve more"
+        step = "Run as root, or use the `wire` topology, which needs no huge pages."
+    return BenchError(
+        f"NUMA node {wanted.node} has {free} free huge pages of {wanted.size_kib} KiB; the bench "
+        f"needs {wanted.count}, and {who}",
+        step,
+    )
+
+
+def _reserve_on_node(host: Host, wanted: HugePages) -> None:
+    runner = host.runner
+    free, pool = _free(runner, wanted)
+    size = f"{wanted.size_kib} KiB"
+    total = _read(runner, pool, "nr_hugepages")
     short = wanted.count - free
     if short <= 0:
         return
     number = host.note(HugePagesAdded(wanted.node, wanted.size_kib, short))
     try:
         runner.write(f"{pool}/nr_hugepages", str(total + short))
-    except PermissionError:
+    except OSError as fault:
         host.forget(number)
-        raise BenchError(
-            f"NUMA node {wanted.node} has {free} free huge pages of {size}; the bench needs "
-            f"{wanted.count}, and only root may reserve more",
-            "Run as root, or use the `wire` topology, which needs no huge pages.",
-        ) from None
+        if fault.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
+        raise _not_allowed(runner, wanted, free) from None
     got = _read(runner, pool, "nr_hugepages") - total
     if got < short:
         runner.write(f"{pool}/nr_hugepages", str(total))

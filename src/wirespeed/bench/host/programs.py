@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from wirespeed.bench.interface import BenchError
-from wirespeed.remote.interface import Runner
+from wirespeed.remote.interface import RemoteError, Runner
+
+# As the dynamic linker reports it; version of DPDK by the number of its libraries' interface.
+_NO_LIBRARY = re.compile(r"(lib[^ :]+\.so\.(\d+)[^ :]*): cannot open shared object file")
+_DPDK = {"23": "22.11", "24": "23.11", "25": "24.11"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +49,24 @@ def find_program(runner: Runner, program: Program, told: str | None = None) -> s
             f"Run `{program.made_by}` there, or put the program in PATH.",
         )
     return found.stdout.strip()
+
+
+def program_version(runner: Runner, program: Program, told: str | None = None) -> str:
+    """Return what `PROGRAM --version` prints. Raises BenchError where it is absent or cannot start.
+
+    told: see find_program.
+    """
+    path = find_program(runner, program, told)
+    try:
+        return runner.run([path, "--version"]).stdout.strip()
+    except RemoteError as fault:
+        lacking = _NO_LIBRARY.search(fault.what)
+        if lacking is None:
+            raise
+        release = _DPDK.get(lacking[2]) if lacking[1].startswith("librte_") else None
+        raise BenchError(
+            f"{path}: cannot start on {runner.name}: {lacking[1]} is missing",
+            f"Install DPDK {release}, or a {program.name} that is built for the DPDK there."
+            if release
+            else f"Install the package of {lacking[1]}, or run `{program.made_by}` there.",
+        ) from fault

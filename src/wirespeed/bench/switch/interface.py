@@ -20,6 +20,7 @@ from wirespeed.model.plan.needs import SwitchNeeds
 from wirespeed.model.plan.plan import VswitchPlan
 from wirespeed.model.study.spec import Vswitch, Workload
 from wirespeed.model.study.sut import SutDescription
+from wirespeed.remote.interface import Runner
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,10 @@ class SwitchKind(Protocol):
         ...
 
     def needs(self, vswitch: Vswitch) -> SwitchNeeds: ...
+
+    def check(self, runner: Runner) -> None:
+        """Raise BenchError or RemoteError where the host lacks a program of the switch."""
+        ...
 
     def cabled(self, vswitch: Vswitch, wiring: Wiring) -> Wiring:
         """Add to the topology's wiring what the switch has between its ports and the generator."""

@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from wirespeed.cli.command import build_command
-from wirespeed.cli.command_kinds import LazyVerb
 from wirespeed.cli.reference.markdown import MADE, table
+from wirespeed.cli.reference.tree import Entry, entries, option_text
 
 
 def cli_page() -> str:
@@ -18,36 +16,16 @@ def cli_page() -> str:
         "Exit codes: [exit-codes.md](exit-codes.md). Defaults of options from a file: "
         "[configuration.md](configuration.md).\n",
     ]  # fmt: skip
-    lines += _command("wirespeed", build_command())
+    for entry in entries():
+        lines += _command(entry)
     return "\n".join(lines) + "\n"
 
 
-def _command(path: str, command: Any) -> Iterator[str]:
-    command = command.load() if isinstance(command, LazyVerb) else command
-    arguments = [p for p in command.params if p.param_type_name == "argument"]
-    options = [
-        p
-        for p in command.params
-        if p.param_type_name == "option" and p.name != "help" and not p.hidden
-    ]
-    subcommands = getattr(command, "commands", {})
-    words = ["[OPTIONS]"] if options else []
-    words += ["COMMAND"] if subcommands else []
-    words += [a.metavar if a.required else f"[{a.metavar}]" for a in arguments]
-    yield f"## {path}\n"
-    yield f"{(command.help or '').strip()}\n"
-    yield f"```\n{' '.join([path, *words])}\n```\n"
-    rows = [(a.metavar, getattr(a, "help", None) or "") for a in arguments]
-    rows += [(_option(o), o.help or "") for o in options]
+def _command(entry: Entry) -> Iterator[str]:
+    yield f"## {entry.path}\n"
+    yield f"{entry.help}\n"
+    yield f"```\n{entry.usage}\n```\n"
+    rows = [(a.metavar, getattr(a, "help", None) or "") for a in entry.arguments]
+    rows += [(option_text(o), o.help or "") for o in entry.options]
     if rows:
         yield from table(("argument or option", "meaning"), rows)
-    for name, inner in subcommands.items():
-        yield from _command(f"{path} {name}", inner)
-
-
-def _option(option: Any) -> str:
-    """Format an option with its value's name and its default."""
-    metavar = "" if option.is_flag else f" {option.metavar or 'VALUE'}"
-    default = option.default if isinstance(option.default, str | int) else None
-    shown = f" (default {default})" if default not in (None, "", False, True) else ""
-    return f"{', '.join(option.opts)}{metavar}{shown}"

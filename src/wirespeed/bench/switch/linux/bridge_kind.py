@@ -20,6 +20,7 @@ from wirespeed.model.plan.needs import SwitchNeeds
 from wirespeed.model.plan.plan import VswitchPlan
 from wirespeed.model.study.spec import Frames, Vswitch, Workload
 from wirespeed.model.study.sut import SutDescription
+from wirespeed.remote.interface import Runner
 
 
 class LinuxBridgeKind:
@@ -40,6 +41,9 @@ class LinuxBridgeKind:
 
     def needs(self, vswitch: Vswitch) -> SwitchNeeds:
         return kernel_needs("Linux bridge", vswitch)
+
+    def check(self, runner: Runner) -> None:
+        runner.run(["ip", "-V"])
 
     def cabled(self, _vswitch: Vswitch, wiring: Wiring) -> Wiring:
         return wiring

@@ -22,6 +22,7 @@ from wirespeed.bench.switch.ovs_dpdk.ports import (
     peer_plug,
     program_ports,
 )
+from wirespeed.bench.switch.ovs_dpdk.programs import find_daemon
 from wirespeed.bench.switch.ovs_dpdk.veths import VethCables
 from wirespeed.bench.switch.veth.cables import namespace_of, program_ends
 from wirespeed.bench.topology.bonded import with_partner
@@ -37,6 +38,7 @@ from wirespeed.model.study.spec import (
     Workload,
 )
 from wirespeed.model.study.sut import SutDescription
+from wirespeed.remote.interface import Runner
 
 # The partner shares a CPU with the SUT, so it sleeps when it has no frames. Two threads that both
 # poll get the CPU for milliseconds each, and rings overflow. A thread that has slept gets it at
@@ -67,6 +69,10 @@ class OvsDpdkKind:
             port_pools=vswitch.ovs.memory is PortMemory.PER_PORT,
             bonded=vswitch.ovs.bond is not BondMode.NONE,
         )
+
+    def check(self, runner: Runner) -> None:
+        find_daemon(runner)
+        runner.run(["ovs-vsctl", "--version"])
 
     def cabled(self, vswitch: Vswitch, wiring: Wiring) -> Wiring:
         return wiring if vswitch.ovs.bond is BondMode.NONE else with_partner(wiring)

@@ -18,7 +18,7 @@ from wirespeed.bench.topology.plugs import Interface
 from wirespeed.bench.topology.wiring import PARTNER
 from wirespeed.model.cpuset import format_mask
 from wirespeed.model.host.lab import is_pci
-from wirespeed.remote.interface import Process
+from wirespeed.remote.interface import Process, Runner
 
 _SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
 # Debian installs the DPDK build next to the plain one; other systems have a combined build.
@@ -27,6 +27,22 @@ _START_S = 60.0
 _DATAPATH = "ovs-netdev"
 # Datapath flows are removed when idle this long; they should outlast a pause between trials.
 _MAX_IDLE_MS = 600_000
+_NEXT = "Run `apt-get install openvswitch-switch-dpdk` or `make setup`."
+
+
+def find_daemon(runner: Runner) -> str:
+    """Return the path of the daemon on that host. Raises BenchError where it cannot start."""
+    if not runner.glob(_SCHEMA):
+        raise BenchError(
+            f"Open vSwitch is not installed on {runner.name}: {_SCHEMA} does not exist", _NEXT
+        )
+    found = runner.glob(*_DAEMONS)
+    if not found:
+        raise BenchError(
+            f"no Open vSwitch with DPDK on {runner.name}: looked for {' and '.join(_DAEMONS)}",
+            _NEXT,
+        )
+    return next(path for path in _DAEMONS if path in found)
 
 
 class Programs:
@@ -56,6 +72,7 @@ class Programs:
 
     def start(self) -> None:
         """Start both programs; return once the daemon has its memory."""
+        find_daemon(self._host.runner)
         self._start_database()
         self._start_daemon()
 
@@ -70,11 +87,6 @@ class Programs:
         runner, path = self._host.runner, str(self._control.run_dir / "conf.db")
         if self._control.run_dir != self._dirs.run:
             self._host.make_directory(str(self._control.run_dir))
-        if not runner.glob(_SCHEMA):
-            raise BenchError(
-                f"Open vSwitch is not installed on this host: {_SCHEMA} does not exist",
-                "Run `apt-get install openvswitch-switch-dpdk` or `make setup`.",
-            )
         runner.run(["ovsdb-tool", "create", path, _SCHEMA], env=self._control.environment)
         self._database.start(
             ["ovsdb-server", path, f"--remote=p{self._control.database}",
@@ -122,15 +134,10 @@ class Programs:
         return ("--single-file-segments",) if self._instance.hop == PARTNER else ()
 
     def _start_daemon(self) -> None:
-        found = self._host.runner.glob(*_DAEMONS)
-        if not found:
-            raise BenchError(
-                f"no Open vSwitch with DPDK on this host: looked for {' and '.join(_DAEMONS)}",
-                "Run `apt-get install openvswitch-switch-dpdk` or `make setup`.",
-            )
+        daemon = find_daemon(self._host.runner)
         self._daemon.start(
             [*self._where(),
-             found[0], self._control.database, f"--unixctl={self._control.daemon}",
+             daemon, self._control.database, f"--unixctl={self._control.daemon}",
              "--no-chdir", "-vfile:off", "-vsyslog:off"],
             env={**self._control.environment, **dpdk.environment(self._dirs.run)},
             cpus=self._plan.main_cpus.value,
