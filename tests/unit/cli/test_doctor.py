@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Command
+from tests.unit.cli.conftest import Command
 from wirespeed.bench.host import container, hugepages
 from wirespeed.bench.host.programs import Program, program_version
 from wirespeed.bench.interface import BenchError
