@@ -19,14 +19,15 @@ from datetime import date
 from fnmatch import fnmatchcase
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic_core import ErrorDetails
 
 from wirespeed.audit.registry import rule_named
+from wirespeed.document.toml_kind import TomlKind
 from wirespeed.document.validation import fault_of
 from wirespeed.model.errors import BadInput, faulty_file
 from wirespeed.model.host.finding import AuditReport, Finding, Status
-from wirespeed.model.input.bounded import load_toml
+from wirespeed.model.input.fault import Fault
 from wirespeed.model.input.text import LINE, Glob, Line, Word
 
 _NEXT = "See docs/tutorial/audit-your-server.md for the keys of a suppression file."
@@ -69,13 +70,8 @@ def parse(text: str, where: str) -> tuple[Suppression, ...]:
 
     Raises BadInput that names every error of the file.
     """
-    try:
-        entries = _File.model_validate(load_toml(text)).suppress
-    except ValidationError as fault:
-        faults = [_words(detail) for detail in fault.errors(include_url=False)]
-        raise faulty_file(f"suppression file {where}", faults, _NEXT) from None
-    except ValueError as fault:
-        raise BadInput(f"suppression file {where} is not TOML: {fault}", _NEXT) from None
+    what = f"suppression file {where}"
+    entries = _KIND.parse(_KIND.tables(text, what), what).suppress
     found, faults = [], []
     for number, entry in enumerate(entries, start=1):
         try:
@@ -85,7 +81,7 @@ def parse(text: str, where: str) -> tuple[Suppression, ...]:
             continue
         found.append(Suppression(rule, entry.reason, entry.host, entry.subject, entry.until))
     if faults:
-        raise faulty_file(f"suppression file {where}", faults, _NEXT)
+        raise faulty_file(what, faults, _NEXT)
     return tuple(found)
 
 
@@ -124,8 +120,14 @@ def _note(entry: Suppression, used: bool, today: date) -> str | None:
     return None if used else f"{which} matches no finding on this host"
 
 
-def _words(detail: ErrorDetails) -> str:
+def _fault(detail: ErrorDetails) -> Fault:
+    """Return the error of a key; entries count from 1."""
+    fault = fault_of(detail)
     match detail["loc"]:
         case (_, int(number), _, *_):
-            return f"entry {number + 1}: {fault_of(detail, outer=2)}"
-    return str(fault_of(detail))
+            inner = fault_of(detail, outer=2)
+            return replace(inner, key=f"entry {number + 1}: {inner.key}")
+    return fault
+
+
+_KIND = TomlKind(_File.model_validate, _NEXT, _fault)

@@ -4,24 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from wirespeed.model.errors import BadInput
+from wirespeed.model.input.fault import Fault
 from wirespeed.model.words import counted
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """An error in one key of a file."""
-
-    key: str
-    value: str
-    """Value as written."""
-    allowed: str
-    """Allowed values, completing the error message."""
-
-    def __str__(self) -> str:
-        return f"{self.key} = {self.value}: {self.allowed}"
 
 
 class PlanError(BadInput):
@@ -32,7 +18,8 @@ class FileFaults(PlanError):
     """All errors of one file."""
 
     def __init__(self, source: str, faults: Iterable[Fault], next_step: str) -> None:
-        self.faults = tuple(dict.fromkeys(faults))
+        # Not by hash: the value may be a list.
+        self.faults = tuple({str(fault): fault for fault in faults}.values())
         count = counted(len(self.faults), "error")
         lines = "\n".join(f"  {fault}" for fault in self.faults)
         super().__init__(f"{source}: {count}\n{lines}", next_step)

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
-from pydantic import ConfigDict, ValidationError, create_model
+from pydantic import ConfigDict, create_model
 from pydantic_core import ErrorDetails
 
+from wirespeed.document.toml_kind import TomlKind
 from wirespeed.document.validation import fault_of
 from wirespeed.experiment.combinations import MAX_FACTORS, generator
 from wirespeed.model.input.fault import Fault
@@ -36,10 +37,8 @@ def read_form(raw: dict[str, Any], found: list[Fault]) -> StudyForm:
         for name in ("leave_out", "set"):
             if isinstance(quick.get(name), dict):
                 quick[name] = flatten(quick[name])
-    try:
-        read = _Tables.model_validate(tables)
-    except ValidationError as error:
-        found += [_fault(detail) for detail in error.errors(include_url=False)]
+    read = TomlKind[Any](_Tables.model_validate, fault=_fault).read(tables, found)
+    if read is None:
         return StudyForm(factors)
     form = StudyForm(factors, read.design, read.quick, read.published)
     found += _design_faults(form, "design" in tables)

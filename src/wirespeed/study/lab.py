@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import ErrorDetails
 
 from wirespeed.bench.assembly.kinds import topology_of
 from wirespeed.bench.topology.wiring import PORTS
+from wirespeed.document.toml_kind import TomlKind
 from wirespeed.document.validation import MISSING, dotted, fault_of
 from wirespeed.model.errors import BadInput, faulty_file
 from wirespeed.model.frame import Encapsulation
 from wirespeed.model.host.lab import Lab, LabHost, is_pci
-from wirespeed.model.input.bounded import load_toml
 from wirespeed.model.input.fault import Fault
 from wirespeed.model.input.text import INTERFACE, HostName
 from wirespeed.model.study.spec import Frames, Workload
@@ -36,12 +36,12 @@ class _File(BaseModel):
 def load_lab(path: Path) -> Lab:
     """Read a testbed file. Raises BadInput with all errors at once."""
     try:
-        raw = load_toml(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}", "Check the path.") from error
-    except ValueError as error:
+    except UnicodeDecodeError as error:
         raise BadInput(f"{path}: not TOML: {error}", _NEXT) from error
-    return parse_lab(raw, str(path))
+    return parse_lab(_KIND.tables(text, str(path)), str(path))
 
 
 def parse_lab(raw: Mapping[str, Any], source: str) -> Lab:
@@ -49,11 +49,7 @@ def parse_lab(raw: Mapping[str, Any], source: str) -> Lab:
 
     source: name of the file in errors. Raises BadInput with all errors at once.
     """
-    try:
-        hosts = _File.model_validate(raw).hosts
-    except ValidationError as error:
-        faults = [_fault(detail) for detail in error.errors(include_url=False)]
-        raise faulty_file(source, [str(fault) for fault in faults], _NEXT) from None
+    hosts = _KIND.parse(raw, source).hosts
     if faults := list(_faults(hosts)):
         raise faulty_file(source, [str(fault) for fault in faults], _NEXT)
     return Lab(hosts, source)
@@ -164,3 +160,6 @@ def _fault(detail: ErrorDetails) -> Fault:
         return Fault(dotted(detail["loc"]), {}, "must have at least one table [hosts.NAME]")
     known = "ssh, ports and wsdp" if len(detail["loc"]) > 2 else "[hosts.NAME] tables"
     return fault_of(detail, f"unknown key; there are {known}")
+
+
+_KIND = TomlKind(_File.model_validate, _NEXT, _fault)

@@ -7,7 +7,8 @@ from copy import deepcopy
 from dataclasses import MISSING, Field, fields
 from typing import Any, get_type_hints
 
-from pydantic import ConfigDict, ValidationError, create_model
+from pydantic import ConfigDict, create_model
+from pydantic_core import ErrorDetails
 
 from wirespeed.bench.fault import FAULTS
 from wirespeed.bench.function import FUNCTIONS
@@ -15,6 +16,7 @@ from wirespeed.bench.placement import PLACEMENTS
 from wirespeed.bench.switch import SWITCHES
 from wirespeed.bench.topology import TOPOLOGIES
 from wirespeed.bench.topology.tcp import PATHS
+from wirespeed.document.toml_kind import TomlKind
 from wirespeed.document.validation import dotted, fault_of
 from wirespeed.model.frame import GENOME, FrameSizes
 from wirespeed.model.input.fault import Fault
@@ -47,18 +49,17 @@ def validate_point(raw: dict[str, Any]) -> tuple[Workload | None, list[Fault]]:
     """Return the point's workload, or all errors in its parameters."""
     raw = deepcopy(raw)
     faults = _parse_frame(raw) + _unknown_kinds(raw)
-    try:
-        read = _Sections.model_validate(raw)
-    except ValidationError as error:
-        faults += [
-            fault_of(detail, unknown_key(dotted(detail["loc"])))
-            for detail in error.errors(include_url=False)
-        ]
+    read = TomlKind[Any](_Sections.model_validate, fault=_fault).read(raw, faults)
+    if read is None:
         return None, faults
     tables = Tables(**{each.name: getattr(read, each.name) for each in fields(Tables)})
     # A rule might be broken only by the default that replaces an unknown kind.
     faults = faults or broken_rules(tables)
     return (None if faults else tables.workload), faults
+
+
+def _fault(detail: ErrorDetails) -> Fault:
+    return fault_of(detail, unknown_key(dotted(detail["loc"])))
 
 
 def _unknown_kinds(raw: dict[str, Any]) -> list[Fault]:

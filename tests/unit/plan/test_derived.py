@@ -122,7 +122,7 @@ def test_faults_of_a_cycles_file_at_once() -> None:
             "c.json",
         )
     text = str(caught.value)
-    for expected in ("phy_vhost.at_64 = 0", "phy_vhost.per_byte = 'x'", "vhost_vhost", "vhost = 1",
+    for expected in ("phy_vhost.at_64 = 0", 'phy_vhost.per_byte = "x"', "vhost_vhost", "vhost = 1",
                      "source"):  # fmt: skip
         assert expected in text
     with pytest.raises(FileFaults, match="must be 'wirespeed-cycles/1'"):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from rich.table import Table
 
 from wirespeed.cli.command_kinds import VerbGroup
@@ -23,9 +23,9 @@ from wirespeed.cli.configuration import MIN_LEASE_S
 from wirespeed.cli.console import plain_console, print_json, print_line
 from wirespeed.cli.input.input_file import read_input
 from wirespeed.cli.input.options import JsonOption, StoreOption
-from wirespeed.document.validation import faults_of
-from wirespeed.model.errors import BadInput, WirespeedError, faulty_file
-from wirespeed.model.input.bounded import load_json, load_toml
+from wirespeed.document.toml_kind import TomlKind
+from wirespeed.model.errors import BadInput, WirespeedError
+from wirespeed.model.input.bounded import load_json
 from wirespeed.model.input.text import FilePath, Label
 from wirespeed.remote.interface import LOCALHOST
 from wirespeed.remote.ssh_target import SshTarget
@@ -214,12 +214,8 @@ def _await(process: subprocess.Popen[bytes], lost: threading.Event) -> None:
 
 def read_pairs(file: Path) -> tuple[PairTest, ...]:
     """Return the pair tests of a file; its studies and testbed files exist. Raises BadInput."""
-    try:
-        pairs = _File.model_validate(load_toml(read_input(file))).pair
-    except ValidationError as fault:
-        raise faulty_file(str(file), faults_of(fault), _SHOWN) from None
-    except ValueError as fault:
-        raise BadInput(f"{file}: not TOML: {fault}", _SHOWN) from fault
+    kind = TomlKind(_File.model_validate, _SHOWN)
+    pairs = kind.parse(kind.tables(read_input(file), str(file)), str(file)).pair
     names = [pair.name for pair in pairs]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise BadInput(f"{file}: {', '.join(twice)}: two pairs have that name", _SHOWN)

@@ -17,11 +17,12 @@ from dataclasses import dataclass, field
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.host.switch_cost import CycleModel, PassCost
 from wirespeed.model.input.bounded import load_json
+from wirespeed.model.input.fault import Fault
 from wirespeed.model.plan.host_rules import CoreRules
 from wirespeed.model.plan.plan import Decision, NodeCores
 from wirespeed.model.plan.policy import InterfaceKind, Pattern
 from wirespeed.model.plan.workload import VnfPort, Workload
-from wirespeed.plan.errors import Fault, FileFaults, PlanError
+from wirespeed.plan.errors import FileFaults, PlanError
 from wirespeed.plan.host.nics import HostNic
 
 CYCLES_SCHEMA = "wirespeed-cycles/1"
@@ -145,14 +146,14 @@ def parse_cycles(text: str, source: str) -> CycleModel:
     if not isinstance(raw, dict) or raw.get("schema") != CYCLES_SCHEMA:
         found = raw.get("schema") if isinstance(raw, dict) else raw
         raise FileFaults(
-            source, [Fault("schema", repr(found), f"must be {CYCLES_SCHEMA!r}")], _CYCLES_HELP
+            source, [Fault("schema", found, f"must be {CYCLES_SCHEMA!r}")], _CYCLES_HELP
         )
     for key in sorted(set(raw) - {"schema", "source", "phy_vhost", "vhost_vhost"}):
-        faults.append(Fault(key, repr(raw[key]), "unknown key"))
+        faults.append(Fault(key, raw[key], "unknown key"))
     phy = _parse_cost(raw, "phy_vhost", faults)
     vhost = _parse_cost(raw, "vhost_vhost", faults)
     if not isinstance(raw.get("source"), str):
-        faults.append(Fault("source", repr(raw.get("source")), "must say where it was measured"))
+        faults.append(Fault("source", raw.get("source"), "must say where it was measured"))
     if faults:
         raise FileFaults(source, faults, _CYCLES_HELP)
     return CycleModel(phy, vhost, raw["source"])
@@ -164,14 +165,14 @@ _CYCLES_HELP = "docs/reference/derived-values.md describes the file, under PMD c
 def _parse_cost(raw: dict[str, object], key: str, faults: list[Fault]) -> PassCost:
     table = raw.get(key)
     if not isinstance(table, dict) or set(table) != {"at_64", "per_byte"}:
-        faults.append(Fault(key, repr(table), "must be a table with at_64 and per_byte, in cycles"))
+        faults.append(Fault(key, table, "must be a table with at_64 and per_byte, in cycles"))
         return PassCost(1.0, 0.0)
     values = []
     for name, least in (("at_64", 1.0), ("per_byte", 0.0)):
         value = table[name]
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not math.isfinite(value) or value < least:
-            faults.append(Fault(f"{key}.{name}", repr(value), f"must be a number from {least:g}"))
+            faults.append(Fault(f"{key}.{name}", value, f"must be a number from {least:g}"))
             value = least
         values.append(float(value))
     return PassCost(*values)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from wirespeed.model.cpuset import parse_list
-from wirespeed.plan.errors import Fault
+from wirespeed.model.input.fault import ABSENT, Fault
 from wirespeed.plan.nova.image_properties import unknown_property
 
 # Image property -> the VNF's key with the same meaning.
@@ -45,7 +45,7 @@ def merge_image_settings(vnf: dict[str, Any], where: str) -> list[Fault]:
     properties = vnf["image_properties"]
     for key, value in properties.items():
         if why := _REFUSED.get(key) or unknown_property(key):
-            faults.append(Fault(f"{where}.image_properties.{key}", repr(value), why))
+            faults.append(Fault(f"{where}.image_properties.{key}", value, why))
     for key, meant in _PLAIN.items():
         if key in properties:
             _plain(vnf, where, key, meant, faults)
@@ -65,9 +65,7 @@ def _plain(vnf: dict[str, Any], where: str, key: str, meant: str, faults: list[F
         vnf[meant] = image
     elif flavor != image and (key, flavor, image) not in _FLAVOR_WINS:
         faults.append(
-            Fault(
-                f"{where}.image_properties.{key}", repr(image), f"contradicts {meant} = {flavor!r}"
-            )
+            Fault(f"{where}.image_properties.{key}", image, f"contradicts {meant} = {flavor!r}")
         )
 
 
@@ -75,9 +73,9 @@ def _whole(vnf: dict[str, Any], where: str, key: str, meant: str, faults: list[F
     image = vnf["image_properties"][key]
     path = f"{where}.image_properties.{key}"
     if meant in vnf:
-        faults.append(Fault(path, repr(image), f"Nova forbids it together with {meant}; keep one"))
+        faults.append(Fault(path, image, f"Nova forbids it together with {meant}; keep one"))
     elif not image.isdecimal() or int(image) < 1:
-        faults.append(Fault(path, repr(image), "must be a whole number from 1"))
+        faults.append(Fault(path, image, "must be a whole number from 1"))
     else:
         vnf[meant] = int(image)
 
@@ -86,9 +84,9 @@ def _boolean(vnf: dict[str, Any], where: str, key: str, meant: str, faults: list
     image = vnf["image_properties"][key]
     path = f"{where}.image_properties.{key}"
     if image not in ("true", "false"):
-        faults.append(Fault(path, repr(image), "must be true or false"))
+        faults.append(Fault(path, image, "must be true or false"))
     elif vnf.get(meant, image == "true") != (image == "true"):
-        faults.append(Fault(path, repr(image), f"contradicts {meant} = {vnf[meant]!r}"))
+        faults.append(Fault(path, image, f"contradicts {meant} = {vnf[meant]!r}"))
     else:
         vnf[meant] = image == "true"
 
@@ -98,9 +96,9 @@ def _page(vnf: dict[str, Any], where: str, faults: list[Fault]) -> None:
     image = vnf["image_properties"]["hw_mem_page_size"]
     path = f"{where}.image_properties.hw_mem_page_size"
     if vnf.get("page_size") not in ("large", "any"):
-        faults.append(Fault(path, repr(image), 'Nova needs page_size = "large" or "any" here'))
+        faults.append(Fault(path, image, 'Nova needs page_size = "large" or "any" here'))
     elif image not in ("small", "large", "any") and not image.isdecimal():
-        faults.append(Fault(path, repr(image), 'must be KiB, "small", "large" or "any"'))
+        faults.append(Fault(path, image, 'must be KiB, "small", "large" or "any"'))
     else:
         vnf["page_size"] = image
 
@@ -114,17 +112,17 @@ def _numbered(vnf: dict[str, Any], where: str, faults: list[Fault]) -> None:
             continue
         path = f"{where}.image_properties.{found[0]}"
         if meant in vnf:
-            faults.append(Fault(path, "...", f"Nova forbids it together with {meant}; keep one"))
+            faults.append(Fault(path, ABSENT, f"Nova forbids it together with {meant}; keep one"))
             continue
         expected = [f"{prefix}{n}" for n in range(len(found))]
         if set(found) != set(expected):
-            faults.append(Fault(path, "...", f"must be numbered {', '.join(expected)}"))
+            faults.append(Fault(path, ABSENT, f"must be numbered {', '.join(expected)}"))
             continue
         try:
             texts = [properties[key] for key in expected]
             values = [parse_list(t) if meant == "numa_cpus" else int(t) for t in texts]
         except ValueError as error:
-            faults.append(Fault(path, "...", str(error)))
+            faults.append(Fault(path, ABSENT, str(error)))
             continue
         vnf[meant] = values
 

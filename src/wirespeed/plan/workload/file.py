@@ -11,14 +11,16 @@ import difflib
 import json
 import math
 import re
+from dataclasses import replace
 from typing import Any, get_args, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 from pydantic_core import ErrorDetails
 
-from wirespeed.document.validation import MISSING, NO_TABLE, UNKNOWN
+from wirespeed.document.toml_kind import TomlKind
+from wirespeed.document.validation import NO_TABLE, UNKNOWN, fault_of
 from wirespeed.model.cpuset import parse_list
-from wirespeed.model.input.bounded import load_toml
+from wirespeed.model.input.fault import ABSENT, Fault
 from wirespeed.model.input.text import Label, Prose
 from wirespeed.model.plan.host_rules import (
     CoreRules,
@@ -38,7 +40,7 @@ from wirespeed.model.plan.workload import (
     Vnf,
     Workload,
 )
-from wirespeed.plan.errors import Fault, FileFaults, PlanError
+from wirespeed.plan.errors import FileFaults
 from wirespeed.plan.nova.image_settings import merge_image_settings
 from wirespeed.plan.workload.rules import broken_rules, finish
 
@@ -81,20 +83,15 @@ def parse_workload(text: str, source: str) -> Workload:
 
     source: name of the file in errors.
     """
-    try:
-        raw = load_toml(text)
-    except ValueError as error:
-        raise PlanError(f"{source}: not TOML: {error}", _HELP) from error
+    table: dict[str, Any] = {}
+    kind = TomlKind(_validated, _HELP, lambda detail: _fault(detail, table))
     faults: list[Fault] = []
-    table = _plural_tables(raw, faults)
+    table |= _plural_tables(kind.tables(text, source), faults)
     for vnf in _tables(table.get("vnfs")):
         faults += merge_image_settings(vnf, f"vnf[{vnf.get('name', '?')}]")
-    try:
-        # Strict as JSON: lists become tuples and texts enums, but "4" and true are not numbers.
-        read = _File.model_validate_json(json.dumps(table, default=str))
-    except ValidationError as error:
-        faults += [_fault(detail, table) for detail in error.errors(include_url=False)]
-        raise FileFaults(source, faults, _HELP) from None
+    read = kind.read(table, faults)
+    if read is None:
+        raise FileFaults(source, faults, _HELP)
     workload = Workload(**{name: getattr(read, name) for name in _File.model_fields})
     faults += broken_rules(workload)
     if faults:
@@ -102,16 +99,21 @@ def parse_workload(text: str, source: str) -> Workload:
     return finish(workload)
 
 
+def _validated(table: dict[str, Any]) -> _File:
+    """Validate strictly as JSON: lists become tuples and texts enums; "4" is no number."""
+    return _File.model_validate_json(json.dumps(table, default=str))
+
+
 def _plural_tables(raw: dict[str, Any], faults: list[Fault]) -> dict[str, Any]:
     """Return the file's tables under the Workload's names, with CPU sets and sizes as numbers."""
     table = {_TABLES.get(key, key): value for key, value in raw.items() if key not in _PLURALS}
     for key in _PLURALS & set(raw):
-        faults.append(Fault(key, "...", f"unknown key; write [[{_PLURALS_BACK[key]}]]"))
+        faults.append(Fault(key, ABSENT, f"unknown key; write [[{_PLURALS_BACK[key]}]]"))
     for vnf in _tables(table.get("vnfs")):
         where = f"vnf[{vnf.get('name', '?')}]"
         for singular, plural in _VNF_TABLES.items():
             if plural in vnf:
-                faults.append(Fault(f"{where}.{plural}", "...", f"write [[vnf.{singular}]]"))
+                faults.append(Fault(f"{where}.{plural}", ABSENT, f"write [[vnf.{singular}]]"))
             if singular in vnf:
                 vnf[plural] = vnf.pop(singular)
         _read_page_size(vnf, "page_size", where, faults)
@@ -144,8 +146,7 @@ def _read_containers(vnf: dict[str, Any], where: str, faults: list[Fault]) -> No
         return
     for total, part in (("vcpus", "cpus"), ("memory_mib", "memory_mib")):
         if total in vnf:
-            written = _show(vnf[total])
-            faults.append(Fault(f"{where}.{total}", written, "follows from the containers"))
+            faults.append(Fault(f"{where}.{total}", vnf[total], "follows from the containers"))
         sizes = [c[part] for c in containers if isinstance(c.get(part), int | float)]
         vnf[total] = max(1, math.ceil(sum(sizes)))
 
@@ -171,7 +172,7 @@ def _cpus(value: Any, key: str, faults: list[Fault]) -> Any:
     try:
         return parse_list(value)
     except ValueError as error:
-        faults.append(Fault(key, repr(value), str(error)))
+        faults.append(Fault(key, value, str(error)))
         return ()
 
 
@@ -187,21 +188,19 @@ def _page_kib(value: Any, key: str, faults: list[Fault]) -> int:
     found = re.fullmatch(r"([1-9]\d*)\s*([KMG])(i?B)?", value) if isinstance(value, str) else None
     if found:
         return int(found[1]) * {"K": 1, "M": 1024, "G": 1024 * 1024}[found[2]]
-    faults.append(Fault(key, repr(value), 'must be a size as "1GiB", "2MiB" or "4KiB"'))
+    faults.append(Fault(key, value, 'must be a size as "1GiB", "2MiB" or "4KiB"'))
     return 1048576
 
 
 def _fault(detail: ErrorDetails, table: dict[str, Any]) -> Fault:
-    key = _path(detail["loc"], table)
-    if detail["type"] in UNKNOWN:
-        return Fault(key, _show(detail["input"]), _unknown(str(detail["loc"][-1]), detail["loc"]))
+    """Return the error of a key in the file's spelling."""
+    loc, key = detail["loc"], _path(detail["loc"], table)
     if detail["type"] in NO_TABLE:
-        return Fault(key, _show(detail["input"]), "must be a table")
-    if detail["type"] in MISSING:
-        return Fault(key, "(absent)", "is required")
+        return Fault(key, detail["input"], "must be a table")
     if detail["type"] in _WRONG_LIST:
-        return Fault(key, _show(detail["input"]), _list_wanted(detail["loc"]))
-    return Fault(key, _show(detail["input"]), detail["msg"].replace("Input should", "must", 1))
+        return Fault(key, detail["input"], _list_wanted(loc))
+    unknown = _unknown(str(loc[-1]), loc) if detail["type"] in UNKNOWN else ""
+    return replace(fault_of(detail, unknown), key=key)
 
 
 def _list_wanted(loc: tuple[int | str, ...]) -> str:
@@ -249,8 +248,3 @@ def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
             kind = get_args(hint)[0] if get_args(hint) else hint
     back = _PLURALS_BACK if kind is _File else _VNF_SINGULARS if kind is Vnf else {}
     return [back.get(name, name) for name in get_type_hints(kind) if name != "model_config"]
-
-
-def _show(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -10,9 +10,9 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterator
 
+from wirespeed.model.input.fault import ABSENT, Fault
 from wirespeed.model.plan.policy import DataPlane, InterfaceKind, NicUse, VnfKind
 from wirespeed.model.plan.workload import PodContainer, Vnf, VnfPort, Workload
-from wirespeed.plan.errors import Fault
 from wirespeed.plan.kubelet.settings import CONFLICTS
 
 # Releases whose kubelet the prediction was compared with.
@@ -27,9 +27,7 @@ def broken_pod_rules(workload: Workload) -> Iterator[Fault]:
     """Yield every contradiction of pods and pools."""
     kinds = {vnf.kind for vnf in workload.vnfs}
     if len(kinds) > 1:
-        yield Fault(
-            "vnf.kind", '"vm" and "pod"', "a host runs one of them; write a workload for each"
-        )
+        yield Fault("vnf.kind", ["vm", "pod"], "a host runs one of them; write a workload for each")
     for vnf in workload.vnfs:
         where = f"vnf[{vnf.name}]"
         if vnf.kind is VnfKind.POD:
@@ -37,12 +35,12 @@ def broken_pod_rules(workload: Workload) -> Iterator[Fault]:
         else:
             for key, value in (("pool", vnf.pool), ("container", vnf.containers)):
                 if value:
-                    yield Fault(f"{where}.{key}", "...", 'goes with kind = "pod" only')
+                    yield Fault(f"{where}.{key}", ABSENT, 'goes with kind = "pod" only')
     if VnfKind.POD in kinds:
         for nic in workload.nics:
             if nic.use is NicUse.DPDK:
                 yield Fault(
-                    f"nic[{nic.network}].use", "'dpdk'",
+                    f"nic[{nic.network}].use", "dpdk",
                     'a Kubernetes node has no vSwitch of the plan; write use = "sriov"',
                 )  # fmt: skip
     yield from _pool_rules(workload, has_pods=VnfKind.POD in kinds)
@@ -58,22 +56,18 @@ def _pod_rules(vnf: Vnf, workload: Workload, where: str) -> Iterator[Fault]:
             else field.default
         )
         if getattr(vnf, field.name) != default:
-            yield Fault(f"{where}.{field.name}", "...", 'goes with kind = "vm" only')
+            yield Fault(f"{where}.{field.name}", ABSENT, 'goes with kind = "vm" only')
     pools = [pool.name for pool in workload.pools]
     if vnf.pool is not None and vnf.pool not in pools:
         listed = ", ".join(pools) or "none"
-        yield Fault(
-            f"{where}.pool", repr(vnf.pool), f"there is no such [[pool]]; there are: {listed}"
-        )
+        yield Fault(f"{where}.pool", vnf.pool, f"there is no such [[pool]]; there are: {listed}")
     if vnf.pool is None and len(pools) > 1:
-        yield Fault(f"{where}.pool", "(absent)", f"name one of the pools {', '.join(pools)}")
+        yield Fault(f"{where}.pool", ABSENT, f"name one of the pools {', '.join(pools)}")
     if not vnf.containers:
-        yield Fault(f"{where}.container", "(absent)", "a pod has at least one [[vnf.container]]")
+        yield Fault(f"{where}.container", ABSENT, "a pod has at least one [[vnf.container]]")
     for name, times in Counter(c.name for c in vnf.containers).items():
         if times > 1:
-            yield Fault(
-                f"{where}.container.name", repr(name), f"is used {times} times; must be unique"
-            )
+            yield Fault(f"{where}.container.name", name, f"is used {times} times; must be unique")
     for container in vnf.containers:
         yield from _container_rules(
             container, vnf, workload, f"{where}.container[{container.name}]"
@@ -88,32 +82,30 @@ def _container_rules(
     polls = vnf.data_plane is DataPlane.DPDK
     if polls and container.cpus != int(container.cpus):
         yield Fault(
-            f"{where}.cpus", str(container.cpus),
+            f"{where}.cpus", container.cpus,
             "a polling container needs whole CPUs: the kubelet gives exclusive CPUs to whole "
             'numbers only; write a whole number, or data_plane = "kernel"',
         )  # fmt: skip
     if round(container.cpus * 1000, 6) % 1:
-        yield Fault(f"{where}.cpus", str(container.cpus), "must be a multiple of 0.001")
+        yield Fault(f"{where}.cpus", container.cpus, "must be a multiple of 0.001")
     for key, limit, request in (
         ("cpus_limit", container.cpus_limit, container.cpus),
         ("memory_limit_mib", container.memory_limit_mib, container.memory_mib),
     ):
         if limit is not None and limit != request:
             yield Fault(
-                f"{where}.{key}", str(limit),
+                f"{where}.{key}", limit,
                 f"differs from the request of {request}: the pod is not Guaranteed and gets no "
                 "exclusive CPUs and no memory of one NUMA node; leave the limit out",
             )  # fmt: skip
     size = page_kib(container, workload.memory.page_size_kib)
     if container.huge_pages_mib * 1024 % size:
         yield Fault(
-            f"{where}.huge_pages_mib", str(container.huge_pages_mib),
+            f"{where}.huge_pages_mib", container.huge_pages_mib,
             f"must be a multiple of the page size, {size} KiB",
         )  # fmt: skip
     if container.page_size in ("small", "large", "any"):
-        yield Fault(
-            f"{where}.page_size", repr(container.page_size), 'must be a size as "1GiB" or "2MiB"'
-        )
+        yield Fault(f"{where}.page_size", container.page_size, 'must be a size as "1GiB" or "2MiB"')
 
 
 def page_kib(container: PodContainer, default_kib: int) -> int:
@@ -125,26 +117,26 @@ def page_kib(container: PodContainer, default_kib: int) -> int:
 def _port_rules(port: VnfPort, workload: Workload, where: str) -> Iterator[Fault]:
     if port.kind not in (InterfaceKind.AUTO, InterfaceKind.SRIOV):
         yield Fault(
-            f"{where}.kind", repr(str(port.kind)),
+            f"{where}.kind", port.kind,
             "no maintained program gives a pod such a port (the userspace CNI is unmaintained, "
             'sriov-network-device-plugin issue 400); write kind = "sriov"',
         )  # fmt: skip
     elif port.kind is InterfaceKind.AUTO and not any(
         nic.network == port.network and nic.use is NicUse.SRIOV for nic in workload.nics
     ):
-        yield Fault(f"{where}.network", repr(port.network), 'no [[nic]] of it has use = "sriov"')
+        yield Fault(f"{where}.network", port.network, 'no [[nic]] of it has use = "sriov"')
 
 
 def _pool_rules(workload: Workload, *, has_pods: bool) -> Iterator[Fault]:
     if workload.pools and not has_pods:
-        yield Fault("pool", "...", 'goes with vnf.kind = "pod" only')
+        yield Fault("pool", ABSENT, 'goes with vnf.kind = "pod" only')
     if has_pods and not workload.pools:
-        yield Fault("pool", "(absent)", "pods need a [[pool]] of nodes")
+        yield Fault("pool", ABSENT, "pods need a [[pool]] of nodes")
     for pool in workload.pools:
         where = f"pool[{pool.name}]"
         if pool.kubernetes not in KNOWN_RELEASES:
             yield Fault(
-                f"{where}.kubernetes", repr(pool.kubernetes),
+                f"{where}.kubernetes", pool.kubernetes,
                 "the options of its kubelet are not known; known are: "
                 f"{', '.join(KNOWN_RELEASES)}",
             )  # fmt: skip
@@ -152,6 +144,6 @@ def _pool_rules(workload: Workload, *, has_pods: bool) -> Iterator[Fault]:
         for one, other in CONFLICTS:
             if {one, other} <= options:
                 yield Fault(
-                    f"{where}.cpu_options", f"{one}, {other}",
+                    f"{where}.cpu_options", [one, other],
                     "the kubelet does not start with both; leave one out",
                 )  # fmt: skip

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from wirespeed.model.cpuset import format_list
+from wirespeed.model.input.fault import ABSENT, Fault
 from wirespeed.model.plan.policy import (
     CpuPolicy,
     EmulatorPolicy,
@@ -24,7 +25,6 @@ from wirespeed.model.plan.policy import (
 )
 from wirespeed.model.plan.workload import Vnf, VnfPort, Workload
 from wirespeed.model.units import mtu_for
-from wirespeed.plan.errors import Fault
 from wirespeed.plan.nova.image_properties import is_planned
 from wirespeed.plan.nova.release_rules import refused_by_nova
 from wirespeed.plan.workload.pod_rules import broken_pod_rules
@@ -96,9 +96,9 @@ def _names(workload: Workload) -> Iterator[Fault]:
     ):
         for name, times in Counter(names).items():
             if times > 1:
-                yield Fault(f"{kind}.name", repr(name), f"is used {times} times; must be unique")
+                yield Fault(f"{kind}.name", name, f"is used {times} times; must be unique")
     if not workload.vnfs:
-        yield Fault("vnf", "(absent)", "at least one [[vnf]] is required")
+        yield Fault("vnf", ABSENT, "at least one [[vnf]] is required")
 
 
 def _references(workload: Workload) -> Iterator[Fault]:
@@ -107,7 +107,7 @@ def _references(workload: Workload) -> Iterator[Fault]:
     for nic in workload.nics:
         yield from _known(f"nic[{nic.network}].network", nic.network, networks, "network")
         if not nic.ports:
-            yield Fault(f"nic[{nic.network}].ports", "[]", "must name a PCI address or interface")
+            yield Fault(f"nic[{nic.network}].ports", [], "must name a PCI address or interface")
     for chain in workload.chains:
         for member in chain.order:
             yield from _known(f"chain[{chain.name}].order", member, vnfs, "vnf")
@@ -132,30 +132,30 @@ def _known(key: str, name: str, names: Iterable[str], kind: str) -> Iterator[Fau
     names = list(names)
     if name not in names:
         listed = ", ".join(names) or "none"
-        yield Fault(key, repr(name), f"there is no such [[{kind}]]; there are: {listed}")
+        yield Fault(key, name, f"there is no such [[{kind}]]; there are: {listed}")
 
 
 def _cpu_rules(vnf: Vnf, where: str) -> Iterator[Fault]:
     pinned = vnf.cpu_policy in (CpuPolicy.DEDICATED, CpuPolicy.MIXED)
     if vnf.thread_policy and not pinned:
         yield Fault(
-            f"{where}.thread_policy", repr(str(vnf.thread_policy)),
+            f"{where}.thread_policy", vnf.thread_policy,
             'needs cpu_policy = "dedicated" or "mixed"; floating vCPUs have no threads',
         )  # fmt: skip
     if vnf.emulator_policy is EmulatorPolicy.ISOLATE and not pinned:
         yield Fault(
-            f"{where}.emulator_policy", "'isolate'", 'needs cpu_policy = "dedicated" or "mixed"'
+            f"{where}.emulator_policy", "isolate", 'needs cpu_policy = "dedicated" or "mixed"'
         )
     if vnf.cpu_policy is CpuPolicy.MIXED:
         inside = set(vnf.dedicated_cpus) < set(range(vnf.vcpus))
         if not vnf.dedicated_cpus or not inside:
             yield Fault(
-                f"{where}.dedicated_cpus", repr(format_list(vnf.dedicated_cpus)),
+                f"{where}.dedicated_cpus", format_list(vnf.dedicated_cpus),
                 f'cpu_policy = "mixed" pins some of the vCPUs 0-{vnf.vcpus - 1}, not none or all',
             )  # fmt: skip
     elif vnf.dedicated_cpus:
         yield Fault(
-            f"{where}.dedicated_cpus", repr(format_list(vnf.dedicated_cpus)),
+            f"{where}.dedicated_cpus", format_list(vnf.dedicated_cpus),
             'goes with cpu_policy = "mixed" only',
         )  # fmt: skip
 
@@ -163,29 +163,29 @@ def _cpu_rules(vnf: Vnf, where: str) -> Iterator[Fault]:
 def _numa_rules(vnf: Vnf, where: str) -> Iterator[Fault]:
     nodes = vnf.numa_nodes
     if bool(vnf.numa_cpus) != bool(vnf.numa_memory_mib):
-        yield Fault(f"{where}.numa_cpus", "...", "must come together with numa_memory_mib")
+        yield Fault(f"{where}.numa_cpus", ABSENT, "must come together with numa_memory_mib")
         return
     if not vnf.numa_cpus:
         for key, value in (("vcpus", vnf.vcpus), ("memory_mib", vnf.memory_mib)):
             if nodes and value % nodes:
                 yield Fault(
-                    f"{where}.{key}", str(value),
+                    f"{where}.{key}", value,
                     f"cannot be split evenly over numa_nodes = {nodes}; say numa_cpus and "
                     "numa_memory_mib",
                 )  # fmt: skip
         return
     for key, size in (("numa_cpus", vnf.numa_cpus), ("numa_memory_mib", vnf.numa_memory_mib)):
         if len(size) != (nodes or len(vnf.numa_cpus)):
-            yield Fault(f"{where}.{key}", f"{len(size)} entries", "must have one for each node")
+            yield Fault(f"{where}.{key}", size, "must have one for each node")
     listed = sorted(cpu for cpus in vnf.numa_cpus for cpu in cpus)
     if listed != list(range(vnf.vcpus)):
         yield Fault(
-            f"{where}.numa_cpus", repr(format_list(listed)),
+            f"{where}.numa_cpus", format_list(listed),
             f"must name each of the vCPUs 0-{vnf.vcpus - 1} once",
         )  # fmt: skip
     if sum(vnf.numa_memory_mib) != vnf.memory_mib:
         yield Fault(
-            f"{where}.numa_memory_mib", str(sum(vnf.numa_memory_mib)),
+            f"{where}.numa_memory_mib", sum(vnf.numa_memory_mib),
             f"must add up to memory_mib = {vnf.memory_mib}",
         )  # fmt: skip
 
@@ -194,7 +194,7 @@ def _port_rules(port: VnfPort, vnf: Vnf, workload: Workload, where: str) -> Iter
     uses = {nic.use for nic in workload.nics if nic.network == port.network}
     if port.kind.takes_vf and NicUse.SRIOV not in uses:
         yield Fault(
-            f"{where}.kind", repr(str(port.kind)),
+            f"{where}.kind", port.kind,
             f'no [[nic]] of network {port.network!r} has use = "sriov"',
         )  # fmt: skip
     if (
@@ -203,27 +203,27 @@ def _port_rules(port: VnfPort, vnf: Vnf, workload: Workload, where: str) -> Iter
         and port.pattern is Pattern.NORTH_SOUTH
     ):
         yield Fault(
-            f"{where}.kind", "'vhost'", f'no [[nic]] of network {port.network!r} has use = "dpdk"'
+            f"{where}.kind", "vhost", f'no [[nic]] of network {port.network!r} has use = "dpdk"'
         )
     chain = next((c for c in workload.chains if c.name == port.chain), None)
     if port.pattern is Pattern.EAST_WEST and port.chain is None:
-        yield Fault(f"{where}.chain", "(absent)", "an east-west port must name its [[chain]]")
+        yield Fault(f"{where}.chain", ABSENT, "an east-west port must name its [[chain]]")
     elif port.chain is not None and chain is None:
         names = [c.name for c in workload.chains]
         yield from _known(f"{where}.chain", port.chain, names, "chain")
     elif chain and port.pattern is not Pattern.EAST_WEST:
-        yield Fault(f"{where}.chain", repr(port.chain), 'goes with pattern = "east-west" only')
+        yield Fault(f"{where}.chain", port.chain, 'goes with pattern = "east-west" only')
     elif chain and vnf.name not in chain.order:
-        yield Fault(f"{where}.chain", repr(port.chain), f"its order does not contain {vnf.name!r}")
+        yield Fault(f"{where}.chain", port.chain, f"its order does not contain {vnf.name!r}")
     if port.queues and port.queues > vnf.vcpus:
         yield Fault(
-            f"{where}.queues", str(port.queues), f"a guest has one queue for each of its "
+            f"{where}.queues", port.queues, f"a guest has one queue for each of its "
             f"{vnf.vcpus} vCPUs at most",
         )  # fmt: skip
     network = next((n for n in workload.networks if n.name == port.network), None)
     if network and mtu_for(port.frame_bytes) > network.mtu:
         yield Fault(
-            f"{where}.frame_bytes", str(port.frame_bytes),
+            f"{where}.frame_bytes", port.frame_bytes,
             f"needs MTU {mtu_for(port.frame_bytes)}; network {network.name!r} has {network.mtu}",
         )  # fmt: skip
 
@@ -232,28 +232,28 @@ def _network_rules(workload: Workload) -> Iterator[Fault]:
     for network in workload.networks:
         where = f"network[{network.name}]"
         if network.type is NetworkType.VLAN and network.segment is None:
-            yield Fault(f"{where}.segment", "(absent)", 'type = "vlan" needs the VLAN id')
+            yield Fault(f"{where}.segment", ABSENT, 'type = "vlan" needs the VLAN id')
         if network.type is NetworkType.FLAT and network.segment is not None:
-            yield Fault(f"{where}.segment", str(network.segment), 'goes with type = "vlan" only')
+            yield Fault(f"{where}.segment", network.segment, 'goes with type = "vlan" only')
         others = [n for n in workload.networks if n.physical_network == network.physical_network]
         same = [n for n in others if (n.type, n.segment) == (network.type, network.segment)]
         if len(same) > 1 and same[0] is network:
             names = ", ".join(n.name for n in same)
             yield Fault(
-                f"{where}.physical_network", repr(network.physical_network),
+                f"{where}.physical_network", network.physical_network,
                 f"networks {names} use the same segment of it",
             )  # fmt: skip
     named: dict[tuple[str, str], str] = {}
     for nic in workload.nics:
         if nic.vfs is not None and nic.use is NicUse.DPDK:
-            yield Fault(f"nic[{nic.network}].vfs", str(nic.vfs), 'goes with use = "sriov" only')
+            yield Fault(f"nic[{nic.network}].vfs", nic.vfs, 'goes with use = "sriov" only')
         if nic.bond is not None and nic.use is NicUse.SRIOV:
-            yield Fault(f"nic[{nic.network}].bond", repr(nic.bond), 'goes with use = "dpdk" only')
+            yield Fault(f"nic[{nic.network}].bond", nic.bond, 'goes with use = "dpdk" only')
         for host in nic.hosts:
             for port in nic.ports:
                 other = named.setdefault((host, port), nic.network)
                 if other != nic.network:
-                    yield Fault(f"nic[{nic.network}].ports", repr(port), f"also carries {other!r}")
+                    yield Fault(f"nic[{nic.network}].ports", port, f"also carries {other!r}")
 
 
 def _group_rules(workload: Workload) -> Iterator[Fault]:
@@ -265,7 +265,7 @@ def _group_rules(workload: Workload) -> Iterator[Fault]:
             both = set(one.members) & set(other.members)
             if len(both) > 1 or any(counts.get(name, 0) > 1 for name in both):
                 yield Fault(
-                    f"group[{one.name}].members", ", ".join(sorted(both)),
+                    f"group[{one.name}].members", sorted(both),
                     f"are also members of the anti-affinity group {other.name!r}",
                 )  # fmt: skip
 
@@ -273,4 +273,4 @@ def _group_rules(workload: Workload) -> Iterator[Fault]:
 def _kernel_rules(workload: Workload) -> Iterator[Fault]:
     for word in workload.kernel.extra:
         if word.partition("=")[0] in _DERIVED_CPU_SETS:
-            yield Fault("kernel.extra", repr(word), "contradicts the plan, which derives it")
+            yield Fault("kernel.extra", word, "contradicts the plan, which derives it")
