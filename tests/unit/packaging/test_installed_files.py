@@ -71,6 +71,7 @@ def test_manual_pages_format_without_a_warning(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text, encoding="utf-8")
         said = subprocess.run(
             ["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", str(tmp_path / name)],
-            check=True, capture_output=True, text=True, env={"LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin"},
+            check=True, capture_output=True, text=True,
+            env={"LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin"},
         )  # fmt: skip
         assert said.stderr == "", name

@@ -35,7 +35,7 @@ GOOD = workload_text("s1-bng-pods")
         (
             'name = "nfv"',
             'name = "nfv"\nkubernetes = "1.99"',
-            "pool[nfv].kubernetes = '1.99': the options of its kubelet are not known",
+            'pool[nfv].kubernetes = "1.99": the options of its kubelet are not known',
         ),
         (
             'name = "nfv"',
