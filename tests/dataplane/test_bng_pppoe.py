@@ -114,7 +114,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("cause", BAD)
-def test_what_is_wrong_is_dropped_under_its_cause(tmp_path: Path, cause: str) -> None:
+def test_pppoe_malformed_frame_is_counted_under_its_cause(tmp_path: Path, cause: str) -> None:
     frames = [f for bad in BAD[cause] for f in (GOOD, bad)] + [GOOD]
     left = gateway(tmp_path, cpe=frames)
     assert left.up[cause] == left.up["discard"] == len(BAD[cause])

@@ -94,7 +94,7 @@ def test_downstream_frames_that_arrive_are_in_their_sessions(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("side", ["up", "down"])
-def test_what_nothing_translates_arrives_as_it_was_sent(tmp_path: Path, side: str) -> None:
+def test_pppoe_traffic_without_gateway_is_received_unchanged(tmp_path: Path, side: str) -> None:
     path = tables(tmp_path, pppoe=True)
     ini = "[ring.in]\nsize = 1024\n" + gen(side, path, 300, PPPOE)
     with running(ini + sink(side, path, f"gateway = no\n{PPPOE}", "ring:in")) as wsdp:

@@ -55,7 +55,7 @@ def test_longer_frames_cost_more(tmp_path: Path) -> None:
     assert (len(left), task["green"], task["yellow"], task["red"]) == (2, 1, 1, 1)
 
 
-def test_what_belongs_to_nobody_is_dropped(tmp_path: Path) -> None:
+def test_qos_frame_without_known_user_is_dropped(tmp_path: Path) -> None:
     frames = [qinq(inner(), SVID, CVID + 1), tunnel(inner()), b"\0" * 18, FRAME]
     left, task = one_task(tmp_path, with_tables(tmp_path, TWO_RATES), frames)
     assert left == [FRAME]

@@ -29,7 +29,7 @@ def test_exceptions_pass_unchanged_and_count_by_cause(
     assert (task["discard"], task["over_rate"]) == (0, 0)
 
 
-def test_what_is_no_exception_is_dropped(tmp_path: Path) -> None:
+def test_slow_path_malformed_or_foreign_frame_is_dropped(tmp_path: Path) -> None:
     bad = [qinq(inner(), SVID, CVID)[:30], tunnel(inner(), upstream=True), b"\0" * 20]
     left, task = one_task(tmp_path, KEYS, [*bad, SLOW_UP["fragment"][0]])
     assert left == SLOW_UP["fragment"][:1]

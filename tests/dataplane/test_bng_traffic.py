@@ -144,7 +144,7 @@ def test_all_that_a_gateway_forwards_is_right(tmp_path: Path, side: str, frame: 
 
 
 @pytest.mark.parametrize("side", ["up", "down"])
-def test_what_nothing_translates_arrives_as_it_was_sent(tmp_path: Path, side: str) -> None:
+def test_traffic_without_gateway_is_received_unchanged(tmp_path: Path, side: str) -> None:
     path = tables(tmp_path)
     ini = "[ring.in]\nsize = 1024\n" + gen(side, path, 300)
     with running(ini + sink(side, path, "gateway = no\n", "ring:in")) as wsdp:
@@ -237,7 +237,7 @@ def test_a_stamp_that_contradicts_the_headers_is_corrupt(tmp_path: Path) -> None
     assert (seen["wrong_packet"], seen["corrupt"], seen["received"]) == (1, 1, 0)
 
 
-def test_what_is_no_traffic_of_ours_is_foreign(tmp_path: Path) -> None:
+def test_sink_frame_of_other_traffic_is_counted_as_foreign(tmp_path: Path) -> None:
     right = first_of_user_0(tmp_path, "down", 64)
     others = [
         bytes(Ether() / ARP()) + bytes(18),

@@ -196,7 +196,7 @@ def test_a_paused_poller_sleeps_and_still_moves_frames(flooded: Running) -> None
 
 
 @pytest.mark.skipif(os.cpu_count() == 1, reason="needs two CPUs")
-def test_what_two_cpus_share(flooded: Running) -> None:
+def test_placement_of_two_cpus_gives_latency_and_slowdown(flooded: Running) -> None:
     found = flooded.control.ask("placement", "0,1")
     # No cache line crosses a server in less than a nanosecond or more than a few hundred.
     assert 1 <= found["core_to_core_ns"] < 100_000

@@ -112,7 +112,7 @@ def test_af_packet_on_veth(veth: tuple[str, str]) -> None:
 
 
 @pytest.mark.root
-def test_what_the_kernel_drops_before_af_packet_is_counted(veth: tuple[str, str]) -> None:
+def test_af_packet_drops_of_the_kernel_are_counted(veth: tuple[str, str]) -> None:
     """Nobody empties a ring of 64 frames for a while."""
     device = f"net_af_packet0,iface={veth[0]},blocksz=4096,framesz=2048,framecnt=64"
     ini = (

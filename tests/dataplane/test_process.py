@@ -98,7 +98,7 @@ def test_lines_that_are_no_ini_are_named(tmp_path: Path) -> None:
     ],
     ids=["device", "pci", "queues", "mtu", "memory", "lcore", "main"],
 )
-def test_what_dpdk_refuses_is_named(tmp_path: Path, ini: str, message: str) -> None:
+def test_check_device_that_dpdk_refuses_is_named(tmp_path: Path, ini: str, message: str) -> None:
     done = check(eal_section() + ini, tmp_path)
     assert done.returncode == 1
     assert message in done.stderr

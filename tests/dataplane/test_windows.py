@@ -125,7 +125,7 @@ def test_a_loss_is_in_its_windows(wire: Running) -> None:
     )
 
 
-def test_what_was_not_sent_is_in_its_windows(wire: Running) -> None:
+def test_windows_overloaded_generator_hold_its_unsent_frames(wire: Running) -> None:
     """The load is more than any generator can make, and there is no time to catch up."""
     start(wire, duration_ns=20_000_000, catchup_ns=0, rate_fps=10**9)
     trial = finish(wire)

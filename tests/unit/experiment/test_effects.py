@@ -27,7 +27,7 @@ def test_one_repeat_has_no_interval_and_no_verdict() -> None:
     assert (found.low, found.high, found.verdict) == (None, None, Verdict.UNSURE)
 
 
-def test_what_was_not_measured_has_no_effect() -> None:
+def test_step_and_contrast_unmeasured_cell_give_none() -> None:
     assert step({BASE: [1.0]}, BASE, A, blocks=False) is None
     assert contrast({BASE: [1.0], A: []}, A, blocks=False) is None
     assert contrast({BASE: [1.0]}, A, blocks=False) is None

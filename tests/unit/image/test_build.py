@@ -47,7 +47,7 @@ def fails(programs: Path, said: str) -> None:
         ("killed", "mmdebstrap failed: it ended with 25"),
     ],
 )
-def test_what_mmdebstrap_stumbles_over_is_told(
+def test_build_failing_mmdebstrap_names_the_cause(
     programs: Path, tmp_path: Path, said: str, told: str
 ) -> None:
     fails(programs, said)

@@ -77,7 +77,7 @@ def test_a_build_that_ends_early_leaves_no_image_and_no_files(
     assert {path.suffix for path in cache.folder.iterdir()} == {".log", ".lock"}
 
 
-def test_what_a_killed_build_left_is_removed_by_the_next(
+def test_cache_leftovers_of_a_killed_build_are_removed_by_the_next(
     cache: ImageCache, builds: list[str]
 ) -> None:
     left = cache.folder / f"guest-{RECIPE.digest}.partial"

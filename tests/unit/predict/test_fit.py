@@ -58,7 +58,7 @@ def test_intervals_grow_with_the_noise() -> None:
         assert 0 < narrow < wide
 
 
-def test_what_one_size_cannot_tell_apart_is_said() -> None:
+def test_fit_of_one_size_reports_inseparable_parameters() -> None:
     chains = [
         o for o in made(0.002)
         if o.case.attachment is Attachment.VHOST and o.case.frame_bytes == 64

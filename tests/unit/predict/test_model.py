@@ -98,7 +98,7 @@ def test_more_pmds_help_where_the_pmds_are_the_limit() -> None:
     assert 0.9 < best.gain <= 1
 
 
-def test_what_the_parameters_do_not_know_is_refused() -> None:
+def test_predict_missing_parameter_is_rejected() -> None:
     with pytest.raises(BadInput, match=": no port_ns"):
         predict([Case(Attachment.NONE, functions=0)], S2)
     nothing = Parameters("nothing", {}, 0.1, "", 0)

@@ -76,7 +76,7 @@ def test_links_of_virtual_ports_bound_the_rate(link_bps: float, bound: bool) -> 
         ({"sut": Sut(vswitch=Vswitch(ovs=Ovs(bridges=2)))}, "sut.vswitch.ovs"),
     ],
 )
-def test_what_the_model_does_not_know_is_refused(tables: dict[str, object], said: str) -> None:
+def test_case_outside_the_model_is_rejected(tables: dict[str, object], said: str) -> None:
     with pytest.raises(BadInput) as error:
         case(**tables)
     assert said in error.value.what

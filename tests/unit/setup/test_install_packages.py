@@ -56,9 +56,7 @@ def test_nothing_is_done_where_all_is_there(programs: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.root
-def test_what_is_too_old_comes_from_backports_and_nothing_else(
-    programs: Path, tmp_path: Path
-) -> None:
+def test_install_old_package_alone_comes_from_backports(programs: Path, tmp_path: Path) -> None:
     told = installed(programs, tmp_path, "old>=1:10\nmissing\nnew>=1:10\n")
     source = next(line for line in told if line.startswith("deb "))
     suite = source.split()[3]

@@ -78,7 +78,7 @@ u_str ESTAB 0      0      * 26528 * 27671  users:(("ovs-vswitchd",pid=5,fd=30))
 """
 
 
-def test_who_is_connected_to_a_socket() -> None:
+def test_peer_of_socket_is_the_connected_program() -> None:
     assert peer_of(SOCKETS, VHOST.socket) == "ovs-vswitchd"
     assert peer_of(SOCKETS, "/var/lib/vhost_sockets/vhu2") == ""
     assert peer_of(SOCKETS.replace("* 26528 * 27671", "* 26529 * 27672"), VHOST.socket) == ""
