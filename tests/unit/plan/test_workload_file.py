@@ -215,7 +215,7 @@ def test_s1s_image_properties() -> None:
         ("", "hw_cpu_polcy = 'shared'", "no such property; did you mean 'hw_cpu_policy'?"),
         ("", "hw_numa_cpus = '0-1'", "no such property"),
         ("", "hw_mem_page_size = 'large'", 'Nova needs page_size = "large" or "any"'),
-        ("numa_nodes = 1", "hw_numa_nodes = 1", "Nova forbids it beside numa_nodes"),
+        ("numa_nodes = 1", "hw_numa_nodes = 1", "Nova forbids it together with numa_nodes"),
         (
             'cpu_policy = "dedicated"\nthread_policy = "isolate"',
             "hw_cpu_thread_policy = 'require'",
