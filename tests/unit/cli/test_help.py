@@ -51,6 +51,6 @@ def test_image_list_without_images_prints_an_empty_list() -> None:
 
 
 @pytest.mark.usefixtures("nothing_there")
-def test_lab_status_of_no_lab_prints_that_it_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lab_status_of_no_lab_prints_that_it_is_down() -> None:
     done = CliRunner().invoke(lab.app, ["status", "--json"])
     assert (done.exit_code, json.loads(done.output)) == (0, {"up": False, "nodes": []})
