@@ -198,8 +198,8 @@ def test_the_balance_of_queues_is_told_by_what_each_got(run: RunRecord) -> None:
 @pytest.mark.parametrize(
     ("shared", "says"),
     [
-        (("vnf0",), "vnf0 takes turns with the generator; its time"),
-        (("vnf0", "vnf1"), "vnf0, vnf1 take turns with the generator; their time"),
+        (("vnf0",), "vnf0 takes turns with the generator, so its time"),
+        (("vnf0", "vnf1"), "vnf0, vnf1 take turns with the generator, so their time"),
     ],
 )
 def test_functions_beside_the_generator_are_told_in_good_grammar(

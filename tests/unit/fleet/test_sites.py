@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, text
+from typer.testing import CliRunner
 
 from tests.support.postgres import Cluster, cluster
 from tests.unit.report.test_html import chromium
+from wirespeed.cli.verbs import fleet
 from wirespeed.model.errors import BadInput
 from wirespeed.report.page.sites_page import page_name, site_page
 from wirespeed.store.sites import forget_results, read_sites
@@ -77,6 +79,16 @@ def test_old_results_are_deleted_and_no_others(url: str) -> None:
     assert forget_results(url, 15) == {"berlin": 0, 'paris "2"': 5}
     assert forget_results(url, 15) == {"berlin": 0, 'paris "2"': 0}
     assert [site.tests for site in read_sites(url, 30)] == [10, 15]
+
+
+def test_sites_json_has_each_site(url: str) -> None:
+    command = ["sites", "--database", url, "--days", "30", "--json"]
+    done = CliRunner().invoke(fleet.app, command)
+    assert done.exit_code == 0, done.output
+    berlin, paris = json.loads(done.output)
+    assert (berlin["site"], berlin["tests"], berlin["ended_early"]) == ("berlin", 10, 1)
+    assert berlin["limits"] == {"client_cpu": 10, "path": 10}
+    assert paris["site"] == 'paris "2"'
 
 
 def test_a_page_of_each_site(url: str, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from wirespeed.model.cpus import placement_words
-from wirespeed.report.charts.shapes import Chart, Curve, LineStyle, Range
+from wirespeed.report.charts.shapes import Categories, Chart, Curve, LineStyle, Range
 from wirespeed.report.compare.tuned import TunedReport, signed
 
 # More labels of measurements would overlap on the axis.
@@ -27,7 +27,7 @@ def main_effects_chart(found: TunedReport) -> Chart:
     )  # fmt: skip
     return Chart(
         "main-effects", "Effect of each factor's other level", "", f"times the {found.goal}",
-        tuple(row.name for row in rows),
+        Categories(tuple(row.name for row in rows)),
         (*dots, Curve("no effect", LineStyle.REFERENCE, 0, none, ("",) * len(none))), ranges=bars,
     )  # fmt: skip
 
@@ -50,5 +50,5 @@ def trace_chart(found: TunedReport) -> Chart:
     step = max(1, -(-count // _LABELS))
     labels = tuple(str(at + 1) if at % step == 0 else "" for at in range(count))
     unit = "Mpps" if found.unit == "frames/s" else f"10^6 {found.unit}"
-    return Chart("trace", "Measurements by CPU placement", "measurement", unit, labels,
-                 tuple(curves))  # fmt: skip
+    return Chart("trace", "Measurements by CPU placement", "measurement", unit,
+                 Categories(labels), tuple(curves))  # fmt: skip
