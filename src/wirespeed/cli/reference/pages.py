@@ -7,6 +7,7 @@ from wirespeed.cli.reference.audit_rules import audit_rules_page
 from wirespeed.cli.reference.commands import cli_page
 from wirespeed.cli.reference.faults_page import faults_page
 from wirespeed.cli.reference.kpi_page import kpi_page
+from wirespeed.cli.reference.reasons_page import reasons_page
 from wirespeed.cli.reference.result import result_page
 from wirespeed.cli.reference.sriov_page import sriov_page
 from wirespeed.cli.reference.study_file import study_page
@@ -19,6 +20,7 @@ def pages() -> dict[str, str]:
         "cli.md": cli_page(),
         "faults.md": faults_page(),
         "kpi.md": kpi_page(),
+        "reasons.md": reasons_page(),
         "result.md": result_page(),
         "study-file.md": study_page(),
         "../explanation/why-sriov-does-not-scale.md": sriov_page(),

@@ -9,6 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+# Slowness of a contention sample above which the core was shared, relative to the fastest tenth of
+# the session; on a shared core it is 1.3 and more.
+SLOW: Final = 1.10
 
 
 class DisturbanceKind(StrEnum):
