@@ -93,8 +93,8 @@ class HostThreads:
         """All frames are handled."""
         self._then = _busy(self._parts)
 
-    def interrupted(self, duration_s: float) -> tuple[Disturbance, ...]:
-        """CPUs whose time does not count, since interrupts took too much of it."""
+    def disturbances(self, duration_s: float) -> tuple[Disturbance, ...]:
+        """Return what disturbed its CPUs during the whole trial, e.g. interrupts."""
         roles = {self._after.threads[p.tid].cpu: p.role for p in self.pollers
                  if p.tid in self._after.threads}  # fmt: skip
         return interrupts.disturbances(self.interrupts, roles, round(duration_s * 1e9))

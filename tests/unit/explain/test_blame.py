@@ -12,6 +12,7 @@ import pytest
 
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
+from wirespeed.explain.seen import seen
 from wirespeed.model.result.evidence import Disturbance, DisturbanceKind, Evidence, Source
 from wirespeed.model.result.explanation import Explanation
 from wirespeed.model.result.hop_counts import Counted, Drop, DropCause, HopEvents, QueueShare
@@ -215,3 +216,18 @@ def test_open_vswitch_may_tell_of_deleted_flows_in_another_trial() -> None:
     trials = (Trial(told, Stage.WARM_UP, quiet=False), Trial(seen, Stage.CONSTANT, quiet=False))
     search = SearchResult("fixed", False, trials, constant=Bound(FPS, FPS, 0.0))
     assert explain(Measured(SUT, search))[0].limit == "flows_deleted"
+
+
+def test_seen_sums_events_of_a_kind_and_the_drops_of_the_trials_that_had_any() -> None:
+    late = Disturbance(1, 0, MS, DisturbanceKind.LATE, Source.SCHEDULE, "sut", 3)
+    disturbed = observed(TO_VNF, unsent=7, evidence=Evidence((late, late)))
+    trials = (
+        Trial(disturbed, Stage.CONSTANT, quiet=False),
+        Trial(observed(AT_ENTRANCE), Stage.CONSTANT, quiet=True),
+    )
+    found = seen(SearchResult("fixed", False, trials, constant=Bound(FPS, FPS, 0.0)))
+    [(kind, of_kind)] = found.disturbed.items()
+    assert kind is DisturbanceKind.LATE
+    assert of_kind.events == {1: 6}
+    assert of_kind.drops == {TO_VNF.cause: TO_VNF.frames}
+    assert of_kind.unsent == 7

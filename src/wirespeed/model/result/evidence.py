@@ -61,6 +61,8 @@ class Disturbance:
     source: Source
     role: str
     """Either "generator" (generates or analyses) or "sut" (forwards)."""
+    count: int = 1
+    """Number of events in it, for a source that counts them without their moments."""
 
 
 @dataclass(frozen=True, slots=True)

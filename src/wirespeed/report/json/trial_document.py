@@ -105,15 +105,16 @@ def _evidence(trial: Trial) -> dict[str, Any]:
 
 def _by_kind(disturbances: Iterable[Disturbance]) -> list[dict[str, Any]]:
     """Return number and length of noise events by role, CPU, kind and source."""
-    groups: dict[tuple[str, int, str, str], list[int]] = {}
+    groups: dict[tuple[str, int, str, str], list[Disturbance]] = {}
     for d in disturbances:
-        groups.setdefault((d.role, d.cpu, str(d.kind), str(d.source)), []).append(d.length_ns)
+        groups.setdefault((d.role, d.cpu, str(d.kind), str(d.source)), []).append(d)
     return [
         {
             "role": role, "cpu": cpu, "kind": kind, "source": source,
-            "count": len(lengths), "total_ns": sum(lengths), "longest_ns": max(lengths),
+            "count": sum(d.count for d in same), "total_ns": sum(d.length_ns for d in same),
+            "longest_ns": max(d.length_ns for d in same),
         }
-        for (role, cpu, kind, source), lengths in groups.items()
+        for (role, cpu, kind, source), same in groups.items()
     ]  # fmt: skip
 
 
