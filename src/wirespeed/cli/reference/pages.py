@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+
 from wirespeed.cli.reference.audit_rules import audit_rules_page
 from wirespeed.cli.reference.commands import cli_page
 from wirespeed.cli.reference.faults_page import faults_page
@@ -11,6 +13,7 @@ from wirespeed.cli.reference.reasons_page import reasons_page
 from wirespeed.cli.reference.result import result_page
 from wirespeed.cli.reference.sriov_page import sriov_page
 from wirespeed.cli.reference.study_file import study_page
+from wirespeed.report.json.schema import result_schema
 
 
 def pages() -> dict[str, str]:
@@ -23,5 +26,6 @@ def pages() -> dict[str, str]:
         "reasons.md": reasons_page(),
         "result.md": result_page(),
         "study-file.md": study_page(),
+        "../../schemas/result.schema.json": json.dumps(result_schema(), indent=2) + "\n",
         "../explanation/why-sriov-does-not-scale.md": sriov_page(),
     }
