@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from wirespeed.explain.blame_change import changes
+from wirespeed.explain.blame_heat import heat
 from wirespeed.explain.blame_host import generator, host
 from wirespeed.explain.blame_switch import links, nodes, queues, rings, upcalls
 from wirespeed.explain.blame_time import interrupts, moved, threads
@@ -30,8 +31,8 @@ from wirespeed.model.words import share
 
 # Suspects with specific evidence come before those found by elimination.
 _SUSPICIONS: tuple[Callable[[Seen], Iterable[Suspect]], ...] = (
-    changes, threads, moved, interrupts, vnfs, upcalls, links, queues, nodes, rings, generator,
-    host,
+    changes, threads, moved, interrupts, heat, vnfs, upcalls, links, queues, nodes, rings,
+    generator, host,
 )  # fmt: skip
 
 

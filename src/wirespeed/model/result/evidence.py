@@ -27,6 +27,9 @@ class DisturbanceKind(StrEnum):
     INTERRUPTED = "interrupted"
     """Interrupts were too frequent on the CPU for its time to count. Covers the whole trial."""
 
+    THROTTLED = "throttled"
+    """Heat lowered the CPU's clock. Covers the whole trial."""
+
 
 class Source(StrEnum):
     """Source of evidence for a disturbance."""
@@ -47,6 +50,8 @@ class Source(StrEnum):
     """The CPU placement differed before and after the trial."""
     INTERRUPTS = "interrupt counts"
     """The kernel's interrupt counts before and after the trial; the moments are not known."""
+    THROTTLE_COUNTS = "thermal throttle counts"
+    """The kernel's counts of thermal throttling before and after the trial; likewise."""
 
 
 @dataclass(frozen=True, slots=True)

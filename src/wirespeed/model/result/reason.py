@@ -25,6 +25,7 @@ class Reason(StrEnum):
     GENERATOR_LATE = "generator late"
     CPUS_MOVED = "CPUs moved"
     INTERRUPTED = "interrupts"
+    THERMAL_THROTTLING = "thermal throttling"
     NOT_DRAINED = "not yet drained"
 
     @property
@@ -105,6 +106,13 @@ _ABOUT: Final[Mapping[Reason, About]] = {
         "interrupts of one source took much of a polling CPU's time during the trial",
         "the kernel's interrupt counts, before and after",
         Shown(DisturbanceKind.INTERRUPTED), "s6", Blame("interrupts", "interrupts"),
+    ),
+    Reason.THERMAL_THROTTLING: About(
+        "the processor was too hot and lowered the clock of a polling CPU during the trial",
+        "the kernel's counts of throttling (core_throttle_count, package_throttle_count), before "
+        "and after; virtual machines have none",
+        Shown(DisturbanceKind.THROTTLED), "s7",
+        Blame("thermal_throttling", "CPU too hot", Resource.SCHEDULING),
     ),
     Reason.NOT_DRAINED: About(
         "the queues still hold frames from a disturbance",
