@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from wirespeed.model.result.observation import PollingThread
 from wirespeed.report.page.html import html_report
 from wirespeed.report.text.columns import COLUMNS, PAGE, TERMINAL, Column
 from wirespeed.report.text.csv_table import csv_text
@@ -50,3 +51,29 @@ def test_column_added_to_the_three_orders_is_in_terminal_page_and_csv(
     page = html_report(run)
     assert ">Letters</th>" in page
     assert f"{len(point.label)} letters</td>" in page
+
+
+@pytest.mark.parametrize(
+    ("roles", "share"),
+    [
+        ((("generator", 0), ("sut", 1)), 1),
+        ((("sut", 1), ("sut", 2), ("sut", 2), ("generator", 0)), 2),
+        ((("generator", 0),), None),
+    ],
+)
+def test_per_core_rate_counts_each_cpu_of_the_sut_once(
+    run: RunRecord, roles: tuple[tuple[str, int], ...], share: int | None
+) -> None:
+    point, *_ = run.points
+    threads = tuple(PollingThread(role, role, cpu, 0, 0) for role, cpu in roles)
+    last = point.trials[-1]
+    observation = replace(last.trial.observation, threads=threads)
+    last = replace(last, trial=replace(last.trial, observation=observation))
+    point = replace(point, trials=(*point.trials[:-1], last))
+    [row] = csv.DictReader(io.StringIO(csv_text(replace(run, points=(point,)))))
+    found = row["best_fps_per_polling_core"]
+    if share is None:
+        assert not found
+    else:
+        assert float(found) == pytest.approx(float(row["ndr_fps"]) / share)
+    assert "Mpps per<br>polling core</th>" in html_report(run)

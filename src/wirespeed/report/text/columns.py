@@ -99,6 +99,13 @@ def _lossless(figures: PointFigures) -> str | None:
     return mpps(found.lossless_fps) + length
 
 
+def _per_core_fps(figures: PointFigures) -> float | None:
+    """Return the best rate for each CPU on which threads of the SUT polled; None without any."""
+    threads = figures.point.trials[-1].trial.observation.threads if figures.point.trials else ()
+    cores = {(thread.host, thread.cpu) for thread in threads if thread.role == "sut"}
+    return figures.best.fps / len(cores) if figures.best is not None and cores else None
+
+
 def _loss(figures: PointFigures) -> str | None:
     found = figures.as_is
     return None if found is None or found.loss_high is None else loss_range(found)
@@ -139,6 +146,12 @@ L1 = Column("best_l1_bps", _of("best", "l1_bps"), _text("best", "l1_bps", gbps),
 LINE_SHARE = Column("best_line_share", _of("best", "line_share"),
                     _text("best", "line_share", percent), "",
                     "% of\nline rate")  # fmt: skip
+PER_CORE = Column(
+    "best_fps_per_polling_core", _per_core_fps,
+    lambda f: None if (fps := _per_core_fps(f)) is None else mpps(fps), "",
+    "Mpps per\npolling core",
+    about="The first rate given, for each CPU on which threads of the SUT polled",
+)  # fmt: skip
 MAXIMUM = Column("theoretical_max_fps", lambda f: f.maximum_fps if f.point.tcp is None else None,
                  lambda f: mpps(f.maximum_fps), "", "Theoretical\nmax Mpps",
                  rated=False)  # fmt: skip
@@ -156,7 +169,7 @@ COLUMNS: Final[tuple[Column, ...]] = (
     NDR, PDR, MRR, CONSTANT,
     Column("ndr_upper_fps", _of_result(lambda r: r.ndr and r.ndr.upper and r.ndr.upper.load_fps)),
     Column("pdr_upper_fps", _of_result(lambda r: r.pdr and r.pdr.upper and r.pdr.upper.load_fps)),
-    MAXIMUM, L1, Column("best_l2_bps", _of("best", "l2_bps")), LINE_SHARE,
+    MAXIMUM, L1, Column("best_l2_bps", _of("best", "l2_bps")), LINE_SHARE, PER_CORE,
     Column("latency_pdr50_p50_us", _latency_us("p50_ns")),
     Column("latency_pdr50_p99_us", _latency_us("p99_ns")),
     Column("trials", lambda f: len(f.point.trials)),
@@ -176,4 +189,4 @@ COLUMNS: Final[tuple[Column, ...]] = (
 )  # fmt: skip
 TERMINAL: Final = (NDR, PDR, MRR, LOAD, CONSTANT, LOST, BURST, LATENCY, CPUS, GRADE, LIMIT)
 PAGE: Final = (NDR, PDR, RECEIVED, GRADE, CLEAN_SHARE, LOSS_HIGH, LOSSLESS, ALL_TIME_MRR, L1,
-               LINE_SHARE, MAXIMUM, SEARCH)  # fmt: skip
+               LINE_SHARE, PER_CORE, MAXIMUM, SEARCH)  # fmt: skip
