@@ -17,6 +17,7 @@ from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
 from wirespeed.model.host.finding import AuditReport, Finding, Severity, Status
 from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.result.reason import Reason
 from wirespeed.model.result.result import (
     AsIs,
     Bound,
@@ -165,7 +166,7 @@ def rests_on(trials: Sequence[Trial], load_fps: float) -> Undisturbed:
     runs = [run for one in gated for run in one.runs]
     windows, offered = sum(run.windows for run in runs), sum(run.offered for run in runs)
     total_s = sum(trial.duration_s for trial in trials)
-    left_out: dict[str, float] = {}
+    left_out: dict[Reason, float] = {}
     for one in gated:
         for out in one.left_out:
             left_out[out.why] = left_out.get(out.why, 0.0) + out.share / len(gated)

@@ -15,6 +15,7 @@ from wirespeed.bench.noise import cgroups, interrupts
 from wirespeed.bench.noise.cgroups import Cgroups
 from wirespeed.bench.noise.competing import Usage, booted_at, by_cpu, look, look_at_tasks
 from wirespeed.bench.noise.settings import watched
+from wirespeed.bench.noise.throttling import throttle_counts, throttled
 from wirespeed.model.result.evidence import Disturbance
 from wirespeed.model.result.observation import Competitor, PollingThread
 from wirespeed.model.result.thread_time import CpuInterrupts, ThreadTime
@@ -47,6 +48,7 @@ class HostThreads:
         """Of the threads and programs, as the traffic ended."""
         self._interrupts = read_interrupts(runner, cpus)
         self.interrupts: tuple[CpuInterrupts, ...] = ()
+        self._throttled_before = self._throttled = throttle_counts(runner, cpus)
 
     def before_traffic(self) -> None:
         """Read the first snapshot. Raises BenchError if a thread has ended."""
@@ -63,6 +65,7 @@ class HostThreads:
             if self._kernel_carries
             else interrupts.with_softirq_time(seen, self._before, self._after)
         )
+        self._throttled = throttle_counts(self._runner, self._cpus)
         self.groups = cgroups.read(self._runner, watched(self._parts))
         now, elapsed_s = look(self._runner), time.monotonic() - at_s
         beside = {process.cpu for process in now.values()} - self._cpus
@@ -93,11 +96,15 @@ class HostThreads:
         """All frames are handled."""
         self._then = _busy(self._parts)
 
-    def interrupted(self, duration_s: float) -> tuple[Disturbance, ...]:
-        """CPUs whose time does not count, since interrupts took too much of it."""
+    def disturbances(self, duration_s: float) -> tuple[Disturbance, ...]:
+        """Return what disturbed its CPUs during the whole trial, e.g. interrupts."""
         roles = {self._after.threads[p.tid].cpu: p.role for p in self.pollers
                  if p.tid in self._after.threads}  # fmt: skip
-        return interrupts.disturbances(self.interrupts, roles, round(duration_s * 1e9))
+        duration_ns = round(duration_s * 1e9)
+        return (
+            *interrupts.disturbances(self.interrupts, roles, duration_ns),
+            *throttled(self._throttled_before, self._throttled, roles, duration_ns),
+        )
 
     def competitors(self) -> tuple[Competitor, ...]:
         """Who else used the CPUs that poll, and then others, while frames were offered."""

@@ -155,7 +155,7 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
     directions = figures.directions()
     offered_s = figures.elapsed_ns() / 1e9
     offered = sum(d.offered for d in directions)
-    evidence += Evidence(tuple(d for seen in threads for d in seen.interrupted(duration_s)))
+    evidence += Evidence(tuple(d for seen in threads for d in seen.disturbances(duration_s)))
     looks = [h.settings.look(s.groups) for h, s in zip(setup.hosts, threads, strict=True)]
     evidence += Evidence(unseen=tuple(what for look in looks for what in look.unknown))
     return Observation(

@@ -13,25 +13,26 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from wirespeed.explain.blame_change import changes
+from wirespeed.explain.blame_heat import heat
 from wirespeed.explain.blame_host import generator, host
 from wirespeed.explain.blame_switch import links, nodes, queues, rings, upcalls
 from wirespeed.explain.blame_time import interrupts, moved, threads
 from wirespeed.explain.blame_vnf import vnfs
-from wirespeed.explain.causes import CAUSES
+from wirespeed.explain.causes import meaning_of
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.loss import BY_SETTINGS
 from wirespeed.explain.seen import Seen, seen
 from wirespeed.explain.stages import time_left
 from wirespeed.explain.suspect import STRAY, Suspect, figure
 from wirespeed.model.result.explanation import Explanation, Proposal
-from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.result.hop_counts import Drop, DropCause
 from wirespeed.model.words import frames as frames_of
 from wirespeed.model.words import share
 
 # Suspects with specific evidence come before those found by elimination.
 _SUSPICIONS: tuple[Callable[[Seen], Iterable[Suspect]], ...] = (
-    changes, threads, moved, interrupts, vnfs, upcalls, links, queues, nodes, rings, generator,
-    host,
+    changes, threads, moved, interrupts, heat, vnfs, upcalls, links, queues, nodes, rings,
+    generator, host,
 )  # fmt: skip
 
 
@@ -90,7 +91,8 @@ class Blame:
             if not s.harmless
         ]
         checked = ", ".join((*weaker, *_checked(found)))
-        where = f"{hop} ({CAUSES[cause].meaning.split(':')[0]})"
+        meaning = meaning_of(Drop(hop, cause, frames), self.point.sut)
+        where = f"{hop} ({meaning.split(':')[0]})"
         yield Explanation(
             "unaccounted" if cause is DropCause.UNKNOWN else "cause_not_found",
             f"Cause not found: {frames_of(found.lost)} of {frames_of(found.intended)} were lost "

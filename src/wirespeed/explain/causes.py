@@ -9,7 +9,7 @@ from wirespeed.explain.interface import Measured
 from wirespeed.model.result.explanation import Proposal
 from wirespeed.model.result.hop_counts import INGRESS, Drop, DropCause
 from wirespeed.model.study.spec import MAX_DESCRIPTORS
-from wirespeed.model.study.sut import SutDescription
+from wirespeed.model.study.sut import SutCause, SutDescription
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +27,23 @@ def proposal_for(drop: Drop, sut: SutDescription) -> Proposal | None:
         return None
     if drop.cause is DropCause.VNF_TX_RING_FULL and sut.more_cpus is None:
         return None  # A NIC's switch needs no CPUs.
+    if (own := _own(drop, sut)) is not None:
+        return Proposal(own.change, own.setting) if own.change else None
     if drop.cause is DropCause.RX_RING_FULL and drop.hop == INGRESS:
-        return Proposal(ADD_PMD if _polls_queues(sut) else MORE_CPUS, sut.more_cpus)
+        return Proposal(MORE_CPUS, sut.more_cpus)
     return CAUSES[drop.cause].proposal
 
 
-def _polls_queues(sut: SutDescription) -> bool:
-    """Return whether PMD cores poll the first ring, each its own receive queues."""
-    return sut.more_cpus is not None and {"pmd_cpus", "rx_queues"} <= {
-        key.rpartition(".")[2] for key in sut.more_cpus.split(", ")
-    }
+def meaning_of(drop: Drop, sut: SutDescription) -> str:
+    """Return the clause that follows the place of a drop."""
+    own = _own(drop, sut)
+    return (own.meaning if own is not None else "") or CAUSES[drop.cause].meaning
+
+
+def _own(drop: Drop, sut: SutDescription) -> SutCause | None:
+    """Return what the cause means at this type of SUT; None where it means what it does at any."""
+    found = (each for each in sut.causes if each.cause == drop.cause)
+    return next((each for each in found if each.hop in ("", drop.hop)), None)
 
 
 def longer_rings(point: Measured) -> Proposal:
@@ -57,7 +64,6 @@ def longer_rings(point: Measured) -> Proposal:
     )
 
 
-ADD_PMD = "Add a PMD core and an Rx queue."
 MORE_CPUS = "Add a CPU to the stage that polls the first ring."
 CAUSES = {
     DropCause.RX_RING_FULL: Cause(

@@ -16,6 +16,7 @@ from wirespeed.model.result.explanation import (
     GainKind,
     Proposal,
 )
+from wirespeed.model.result.reason import Reason
 from wirespeed.model.result.result import Grade
 from wirespeed.model.words import mpps, percent, share
 
@@ -85,7 +86,8 @@ def contention(point: Measured) -> Iterator[Explanation]:
     """Report cores that other programs used, by the time excluded for that."""
     result = point.result
     basis = result.undisturbed
-    shared = sum(out.share for out in basis.left_out if "shared" in out.why) if basis else 0.0
+    left_out = basis.left_out if basis else ()
+    shared = sum(out.share for out in left_out if out.why is Reason.CORE_SHARED)
     if shared < MUCH_SHARED:
         return
     evidence = [EvidenceFigure("time shared", shared, "ratio", "SMT contention probe")]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from wirespeed.explain.causes import CAUSES, longer_rings, proposal_for
+from wirespeed.explain.causes import longer_rings, meaning_of, proposal_for
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.stages import time_left
 from wirespeed.explain.trial import STEADY_GROWTH, counted_time, growth_ratio
@@ -170,7 +170,7 @@ def _because(point: Measured, trial: Trial, drop: Drop) -> str:
             f"{place}. That ring was full, though {thread.name} had frames to handle for only "
             f"{busy} of the time{_paused(trial, thread)}."
         )
-    return f"{place}: {CAUSES[drop.cause].meaning}."
+    return f"{place}: {meaning_of(drop, point.sut)}."
 
 
 def _paused(trial: Trial, thread: PollingThread) -> str:

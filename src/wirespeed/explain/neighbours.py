@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from wirespeed.model.host.neighbours import Neighbours
-from wirespeed.model.result.trial import CORE_SHARED, GENERATOR_STOPPED, SUT_STOPPED, Trial
+from wirespeed.model.result.reason import NEIGHBOURS
+from wirespeed.model.result.trial import Trial
 from wirespeed.model.words import percent
 
-_TAKEN: Final = frozenset({CORE_SHARED, GENERATOR_STOPPED, SUT_STOPPED})
 _NAMED: Final = 3
 """Largest number of programs to name."""
 
@@ -25,7 +25,7 @@ def neighbours(run: str, trials: Sequence[Trial]) -> Neighbours | None:
     takers: defaultdict[str, float] = defaultdict(float)
     for trial in trials:
         seen, left_out = trial.observation, trial.gated.left_out if trial.gated else ()
-        taken_s += sum(part.share for part in left_out if part.why in _TAKEN) * trial.duration_s
+        taken_s += sum(part.share for part in left_out if part.why in NEIGHBOURS) * trial.duration_s
         polling = {(thread.host, thread.cpu) for thread in seen.threads if thread.cpu >= 0}
         stolen_s += seen.steal_ns / 1e9 / max(1, len(polling))
         for other in seen.competitors:

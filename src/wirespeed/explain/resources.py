@@ -14,6 +14,7 @@ from wirespeed.explain.uses.path import balance, copies, link, queues
 from wirespeed.explain.uses.polling import function, generator, switch
 from wirespeed.model.result.explanation import Explanation, Resource, ResourceState, ResourceUse
 from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.result.reason import BLAMES
 from wirespeed.model.result.trial import Trial
 
 _USES: tuple[Callable[[Measured, int, Trial], ResourceUse], ...] = (
@@ -22,19 +23,16 @@ _USES: tuple[Callable[[Measured, int, Trial], ResourceUse], ...] = (
 
 # Limiting resource of the explanations that are not causes of drops.
 LIMITS = {
+    **{blame.limit: blame.resource for blame in BLAMES},
     "shared_lcore": Resource.GENERATOR,
     "shared_partner": Resource.GENERATOR,
     "generator": Resource.GENERATOR,
     "link": Resource.LINK,
     "pauses": Resource.QUEUES,
-    "core_contention": Resource.SCHEDULING,
     "smt_siblings": Resource.SCHEDULING,
     "pmd_core_shared": Resource.SCHEDULING,
-    "sut_interrupted": Resource.SCHEDULING,
     "steal": Resource.STEAL,
     "generator_core_shared": Resource.GENERATOR,
-    "generator_interrupted": Resource.GENERATOR,
-    "generator_slow": Resource.GENERATOR,
     "upcalls": Resource.SWITCH,
     "flows_deleted": Resource.SWITCH,
     "pmd_off_node": Resource.SWITCH,

@@ -53,6 +53,16 @@ class Spent:
         return self.waiting_ns + self.asleep_ns + self.stopped_ns
 
 
+@dataclass(slots=True)
+class Disturbed:
+    """Events of one kind of disturbance, and the frames of the trials that had any."""
+
+    events: Counter[int] = field(default_factory=Counter)
+    """Number of events, by CPU."""
+    drops: Counter[DropCause] = field(default_factory=Counter)
+    unsent: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Fate:
     """Frames to send, with the lost share and the unsent share."""
@@ -112,6 +122,7 @@ class Seen:
     """Stopped time after a ring had filled, by role."""
     longest: dict[tuple[str, Source], int] = field(default_factory=dict)
     """Longest stop, by role and source."""
+    disturbed: dict[DisturbanceKind, Disturbed] = field(default_factory=dict)
     waits: Counter[str] = field(default_factory=Counter)
     """Time that a thread waited for its CPU, by thread name."""
     shares: Counter[tuple[str, int]] = field(default_factory=Counter)
@@ -267,6 +278,7 @@ def _add(found: Seen, trial: Trial) -> None:
         found.events[event.hop, event.what] += event.count
     for queue in observation.queues:
         found.queues[queue.port, queue.queue] += queue.frames
+    _add_disturbed(found, trial)
     for each in observation.evidence.disturbances:
         if each.kind is DisturbanceKind.STOPPED:
             key = (each.role, each.source)
@@ -287,6 +299,18 @@ def _add(found: Seen, trial: Trial) -> None:
         key_of = source.cpu, source.source
         found.interrupts[key_of] += round(source.per_s * trial.duration_s)
         found.softirq_ns[key_of] += round(source.time_share * length_ns)
+
+
+def _add_disturbed(found: Seen, trial: Trial) -> None:
+    """Add the events of each kind of disturbance, and once the frames of the trial."""
+    disturbances = trial.observation.evidence.disturbances
+    for kind in {each.kind for each in disturbances}:
+        of_kind = found.disturbed.setdefault(kind, Disturbed())
+        of_kind.unsent += trial.observation.total("unsent")
+        for drop in total_drops(trial):
+            of_kind.drops[drop.cause] += abs(drop.frames)
+    for each in disturbances:
+        found.disturbed[each.kind].events[each.cpu] += each.count
 
 
 def taken(observation: Observation, other: Competitor) -> float:

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from wirespeed.model.result.reason import Reason
 from wirespeed.model.result.result import SearchResult
-from wirespeed.model.result.trial import NOT_DRAINED, Stage, Trial
+from wirespeed.model.result.trial import Stage, Trial
 
 COUNTED: Final = "counted"
 AROUND: Final = "between trials: setting up, draining, reading counters"
@@ -71,7 +72,7 @@ def _gated(result: SearchResult, trial: Trial) -> Iterator[tuple[str, float]]:
     assert trial.gated is not None
     left = trial.duration_s
     for part in trial.gated.left_out:
-        if trial.stage is Stage.MRR and part.why == NOT_DRAINED:
+        if trial.stage is Stage.MRR and part.why is Reason.NOT_DRAINED:
             continue  # Queues never drain in an overload, so that time counts.
         left -= part.share * trial.duration_s
         yield part.why, part.share * trial.duration_s

@@ -21,21 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wirespeed.model.result.evidence import (
+    SLOW,
     ContentionSamples,
     Disturbance,
     DisturbanceKind,
     Evidence,
 )
-from wirespeed.model.result.trial import (
-    CORE_SHARED,
-    CPUS_MOVED,
-    GENERATOR_LATE,
-    GENERATOR_STOPPED,
-    INTERRUPTED,
-    NOT_DRAINED,
-    SUT_STOPPED,
-    LeftOut,
-)
+from wirespeed.model.result.reason import Reason, Shown
+from wirespeed.model.result.trial import LeftOut
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -46,8 +39,6 @@ STOP_FLOOR_NS: Final = 100_000.0
 RING_SHARE: Final = 0.25
 # Frames that are in the SUT's queues when a stop begins were sent before it.
 GUARD_FLOOR_NS: Final = 1_000_000.0
-# Relative to the fastest tenth of the session; on a shared core it is 1.3 and more.
-SLOW: Final = 1.10
 # The contention probe samples every 2 ms. After three periods without a sample, speed is unknown.
 SAMPLE_REACH_NS: Final = 6_000_000
 # For an external SUT with unknown ring depth. 1,024 descriptors, a usual depth, hold 64 B frames
@@ -116,20 +107,13 @@ def gate(evidence: Evidence, geometry: Geometry, drained: Sequence[bool]) -> Mas
             f"a trial of {geometry.count} windows came with {len(drained)} drained flags: "
             "there must be one for each window"
         )
-    reasons = {
-        CORE_SHARED: _slow(evidence.contention, geometry),
-        GENERATOR_STOPPED: _stopped(evidence.disturbances, "generator", geometry),
-        SUT_STOPPED: _stopped(evidence.disturbances, "sut", geometry),
-        GENERATOR_LATE: _of_kind(evidence.disturbances, DisturbanceKind.LATE, geometry),
-        CPUS_MOVED: np.full(
-            geometry.count,
-            any(d.kind is DisturbanceKind.MOVED for d in evidence.disturbances),
-        ),
-        INTERRUPTED: _of_kind(evidence.disturbances, DisturbanceKind.INTERRUPTED, geometry),
-    }
+    reasons = {Reason.CORE_SHARED: _slow(evidence.contention, geometry)}
+    for reason in Reason:
+        if (shown := reason.about.shown) is not None:
+            reasons[reason] = _disturbed(evidence.disturbances, shown, geometry)
     steady = ~np.logical_or.reduce(list(reasons.values()))
     clean = _after_draining(steady, np.asarray(drained, dtype=np.bool_), geometry)
-    reasons[NOT_DRAINED] = ~clean
+    reasons[Reason.NOT_DRAINED] = ~clean
     return Mask(tuple(clean.tolist()), tuple(steady.tolist()), _left_out(reasons, geometry.count))
 
 
@@ -137,21 +121,17 @@ def _ns_of(frames: int, load_fps: float) -> float:
     return frames / load_fps * 1e9 if load_fps > 0 else math.inf
 
 
-def _stopped(disturbances: Sequence[Disturbance], role: str, geometry: Geometry) -> Bools:
-    """Return windows that overlap a stop longer than the limit, or lie shortly before it."""
+def _disturbed(disturbances: Sequence[Disturbance], shown: Shown, geometry: Geometry) -> Bools:
+    """Return windows that overlap such a disturbance.
+
+    A stop matters above the limit; windows shortly before it do not count either.
+    """
+    found = [d for d in disturbances if d.kind is shown.kind and shown.role in (None, d.role)]
+    if shown.kind is not DisturbanceKind.STOPPED:
+        return _touched(found, geometry, 0.0)
     limit_ns = stop_limit_ns(geometry)
-    stops = [
-        d
-        for d in disturbances
-        if d.kind is DisturbanceKind.STOPPED and d.role == role and d.length_ns > limit_ns
-    ]
+    stops = [d for d in found if d.length_ns > limit_ns]
     return _touched(stops, geometry, max(GUARD_FLOOR_NS, path_ns(geometry)))
-
-
-def _of_kind(
-    disturbances: Sequence[Disturbance], kind: DisturbanceKind, geometry: Geometry
-) -> Bools:
-    return _touched([d for d in disturbances if d.kind is kind], geometry, 0.0)
 
 
 def _touched(disturbances: Sequence[Disturbance], geometry: Geometry, before_ns: float) -> Bools:
@@ -219,7 +199,7 @@ def _after_draining(steady: Bools, drained: Bools, geometry: Geometry) -> Bools:
     return steady & ~_covered(starts.astype(np.float64), first.astype(np.float64), geometry.count)
 
 
-def _left_out(reasons: dict[str, Bools], count: int) -> tuple[LeftOut, ...]:
+def _left_out(reasons: dict[Reason, Bools], count: int) -> tuple[LeftOut, ...]:
     """Return the share of each reason; a window counts for the first that holds."""
     shares: list[LeftOut] = []
     counted = np.zeros(count, dtype=np.bool_)

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from statistics import median
 
-from wirespeed.measure.gate import SLOW
 from wirespeed.measure.windows import summed
-from wirespeed.model.result.evidence import DisturbanceKind
+from wirespeed.model.result.evidence import SLOW, DisturbanceKind
 from wirespeed.model.result.observation import Observation
 
 # Share of the trial's time, from the contention samples of the generator's cores.

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from wirespeed.measure.verdict import verdict
 from wirespeed.model.cpus import placement_words
+from wirespeed.model.result.reason import Reason
 from wirespeed.model.result.result import Grade, Undisturbed
-from wirespeed.model.result.trial import NOT_DRAINED, LeftOut, Trial
+from wirespeed.model.result.trial import LeftOut, Trial
 from wirespeed.model.words import counted
 
 MOST = 0.5
@@ -50,12 +51,12 @@ def _without_drained(trials: Sequence[Trial], windows: int) -> tuple[LeftOut, ..
     """
     clean = sum(trial.gated.clean_windows for trial in trials if trial.gated is not None)
     parts = left_out(trials)
-    return parts if windows <= clean else tuple(p for p in parts if p.why != NOT_DRAINED)
+    return parts if windows <= clean else tuple(p for p in parts if p.why is not Reason.NOT_DRAINED)
 
 
 def left_out(trials: Sequence[Trial]) -> tuple[LeftOut, ...]:
     """Return shares of all the trials' time, the largest first."""
-    seconds: defaultdict[str, float] = defaultdict(float)
+    seconds: defaultdict[Reason, float] = defaultdict(float)
     for trial in trials:
         for part in trial.gated.left_out if trial.gated is not None else ():
             seconds[part.why] += part.share * trial.duration_s
@@ -108,7 +109,7 @@ def received(mrr_fps: float, trials: Sequence[Trial], width: float) -> Undisturb
         growth=0.0,
         growth_error=0.0,
         width=width,
-        left_out=tuple(part for part in left_out(trials) if part.why != NOT_DRAINED),
+        left_out=tuple(part for part in left_out(trials) if part.why is not Reason.NOT_DRAINED),
         steady_s=_steady_s(trials),
     )
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from wirespeed.measure.tcp_gate import UNWATCHED, reasons
 from wirespeed.model.result.quantile import two_sided
-from wirespeed.model.result.tcp import TcpRun
-from wirespeed.model.result.trial import LeftOut
+from wirespeed.model.result.tcp import TcpLeftOut, TcpRun
 from wirespeed.model.study.tcp import Tcp, TcpDirection
 
 # Consecutive intervals that count as one piece in the error: neighbours are correlated.
@@ -37,7 +36,7 @@ class Pooled:
 
     intervals: tuple[TcpInterval, ...]
     watched_s: float
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[TcpLeftOut, ...]
     """Excluded shares of watched_s, the largest first."""
 
     @property
@@ -73,7 +72,7 @@ def pool(runs: Sequence[TcpRun], tcp: Tcp) -> Pooled:
                 pieces += position % _PIECE == 0
                 intervals.append(TcpInterval(number, pieces, interval.seconds, interval.octets))
     worst = sorted(why_s.items(), key=lambda pair: -pair[1])
-    left_out = tuple(LeftOut(why, seconds / watched_s) for why, seconds in worst)
+    left_out = tuple(TcpLeftOut(why, seconds / watched_s) for why, seconds in worst)
     return Pooled(tuple(intervals), watched_s, left_out)
 
 

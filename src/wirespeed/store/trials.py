@@ -56,14 +56,17 @@ def _without(seen: dict[str, Any]) -> dict[str, Any]:
 
 
 def _grouped(disturbances: tuple[Disturbance, ...]) -> list[dict[str, Any]]:
-    groups: dict[tuple[int, str, str, str], list[tuple[int, int]]] = {}
+    groups: dict[tuple[int, str, str, str, int], list[tuple[int, int]]] = {}
     for d in disturbances:
-        same = (d.cpu, d.role, str(d.kind), str(d.source))
+        same = (d.cpu, d.role, str(d.kind), str(d.source), d.count)
         groups.setdefault(same, []).append((d.begin_ns, d.length_ns))
     return [
-        {"cpu": cpu, "role": role, "kind": kind, "source": source, "begin_and_length_ns": pairs}
-        for (cpu, role, kind, source), pairs in groups.items()
-    ]
+        {
+            "cpu": cpu, "role": role, "kind": kind, "source": source, "count": count,
+            "begin_and_length_ns": pairs,
+        }
+        for (cpu, role, kind, source, count), pairs in groups.items()
+    ]  # fmt: skip
 
 
 def _listed(groups: list[dict[str, Any]]) -> tuple[Disturbance, ...]:
@@ -72,6 +75,7 @@ def _listed(groups: list[dict[str, Any]]) -> tuple[Disturbance, ...]:
         Disturbance(
             group["cpu"], begin_ns, length_ns,
             DisturbanceKind(group["kind"]), Source(group["source"]), group["role"],
+            group.get("count", 1),
         )
         for group in groups
         for begin_ns, length_ns in group["begin_and_length_ns"]

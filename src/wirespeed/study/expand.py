@@ -9,9 +9,10 @@ import json
 from copy import deepcopy
 from typing import Any
 
+from wirespeed.bench.switch import SWITCHES
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.input.fault import Fault
-from wirespeed.model.study.spec import TcpStreams, Workload
+from wirespeed.model.study.spec import NOT_WRITTEN, TcpStreams, Vswitch, Workload
 from wirespeed.model.study.study import Point, short_hash
 from wirespeed.study.keys import parameter_keys, unknown_key
 from wirespeed.study.tables import tables_of
@@ -76,13 +77,24 @@ def parameters(workload: Workload) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, FrameSizes):
         return value.written
+    if isinstance(value, Vswitch) and (factors := SWITCHES[value.kind].factors) is not None:
+        own = {} if factors.in_tree else {factors.table: dict(value.own)}
+        return _fields(value) | own
     if dataclasses.is_dataclass(value):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return _fields(value)
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     return value
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {
+        each.name: _plain(getattr(value, each.name))
+        for each in dataclasses.fields(value)
+        if each.metadata != NOT_WRITTEN
+    }
 
 
 def point_id(parameters: dict[str, Any]) -> str:

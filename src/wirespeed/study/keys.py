@@ -10,6 +10,8 @@ from functools import cache
 from typing import Any, get_args, get_type_hints
 
 from wirespeed.model.frame import FrameSizes
+from wirespeed.model.study.spec import NOT_WRITTEN
+from wirespeed.study.own_keys import own_keys
 from wirespeed.study.tables import Tables
 
 # Tables of the study itself, in addition to those of its points.
@@ -17,15 +19,24 @@ FORM_TABLES = ("design", "quick", "published")
 TOP_LEVEL = ("title", "description", "needs", "vary", "case", "factor", *FORM_TABLES)
 
 
-@cache
 def parameter_keys() -> tuple[str, ...]:
-    """Return every dotted key of a point, e.g. "sut.impair.rate_fps", in type order."""
+    """Return every dotted key of a point, e.g. "sut.impair.rate_fps", in type order.
+
+    Keys of switches from elsewhere are last.
+    """
+    return _table_keys() + own_keys()
+
+
+@cache
+def _table_keys() -> tuple[str, ...]:
     return tuple(_leaves(Tables, ""))
 
 
 def _leaves(kind: Any, prefix: str) -> Iterable[str]:
     hints = get_type_hints(kind)
     for field in dataclasses.fields(kind):
+        if field.metadata == NOT_WRITTEN:
+            continue
         inner = without_none(hints[field.name])
         if dataclasses.is_dataclass(inner) and inner is not FrameSizes:
             yield from _leaves(inner, f"{prefix}{field.name}.")

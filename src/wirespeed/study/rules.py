@@ -14,6 +14,8 @@ from wirespeed.bench.fault.inject import refusals
 from wirespeed.bench.function import FUNCTIONS
 from wirespeed.bench.function.bng.gateway import NAME as GATEWAY
 from wirespeed.bench.placement import PLACEMENTS
+from wirespeed.bench.switch import SWITCHES
+from wirespeed.bench.switch.interface import SwitchKind
 from wirespeed.bench.topology import TOPOLOGIES
 from wirespeed.measure.interface import BadSearch
 from wirespeed.measure.presets import resolve
@@ -123,8 +125,20 @@ def _vswitch(frames: Frames) -> Iterator[Fault]:
         yield Fault("sut.vswitch.pmd_cpus", cpus, "must name at least one CPU, and each once")
     if (kind := switch_of(frames)) is not None:
         yield from kind.faults(vswitch, frames)
+        yield from _keys_of_others(kind, vswitch)
     elif vswitch.driver is not Vswitch().driver:
         yield Fault("sut.vswitch.driver", str(vswitch.driver), "goes with a topology with a switch")
+
+
+def _keys_of_others(kind: SwitchKind, vswitch: Vswitch) -> Iterator[Fault]:
+    """Yield the tables of keys that another type of switch has."""
+    for other in SWITCHES:
+        factors = other.factors
+        if other is kind or factors is None or not factors.in_tree:
+            continue
+        if next(factors.changed(vswitch), None) is not None:
+            allowed = f'goes with sut.vswitch.kind = "{other.name}"'
+            yield Fault(f"sut.vswitch.{factors.table}", "(set)", allowed)
 
 
 def _search(frames: Frames) -> Iterator[Fault]:

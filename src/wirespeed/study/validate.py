@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, fields, replace
 from typing import Any, get_type_hints
 
 from pydantic import ConfigDict, create_model
@@ -23,6 +23,7 @@ from wirespeed.model.input.fault import Fault
 from wirespeed.model.kinds import Kinds
 from wirespeed.model.study.spec import Workload
 from wirespeed.study.keys import unknown_key
+from wirespeed.study.own_keys import take_own
 from wirespeed.study.rules import broken_rules
 from wirespeed.study.tables import Tables
 
@@ -49,10 +50,13 @@ def validate_point(raw: dict[str, Any]) -> tuple[Workload | None, list[Fault]]:
     """Return the point's workload, or all errors in its parameters."""
     raw = deepcopy(raw)
     faults = _parse_frame(raw) + _unknown_kinds(raw)
+    own, found = take_own(raw, unknown_key)
+    faults += found
     read = TomlKind[Any](_Sections.model_validate, fault=_fault).read(raw, faults)
     if read is None:
         return None, faults
     tables = Tables(**{each.name: getattr(read, each.name) for each in fields(Tables)})
+    tables = replace(tables, sut=replace(tables.sut, vswitch=replace(tables.sut.vswitch, own=own)))
     # A rule might be broken only by the default that replaces an unknown kind.
     faults = faults or broken_rules(tables)
     return (None if faults else tables.workload), faults

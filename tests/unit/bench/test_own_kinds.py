@@ -7,14 +7,18 @@ is run through them with real frames.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 import pytest
+from annotated_types import Ge, Le
 
 from tests.support.sample import Nobody
-from wirespeed.bench.assembly.kinds import topology_of
+from tests.unit.plan.test_bench import host
+from wirespeed.bench.assembly.kinds import needs_of, sut_of, topology_of
 from wirespeed.bench.function import FUNCTIONS
 from wirespeed.bench.function.counts import TaskCounts
 from wirespeed.bench.function.forwarder import counts_of_lanes, lanes, task_between
@@ -29,21 +33,28 @@ from wirespeed.bench.program.attachment import PortSettings, attach
 from wirespeed.bench.program.config import WsdpConfig, WsdpTask
 from wirespeed.bench.program.wsdp import Wsdp
 from wirespeed.bench.switch import SWITCHES
-from wirespeed.bench.switch.interface import KernelPorts, SwitchSetup
+from wirespeed.bench.switch.interface import Factors, KernelPorts, SwitchSetup
 from wirespeed.bench.topology import TOPOLOGIES
 from wirespeed.bench.topology.addresses import Header
 from wirespeed.bench.topology.interface import Rewriting, TopologyKind
 from wirespeed.bench.topology.plugs import Plug, VhostUser, VirtioUser
 from wirespeed.bench.topology.switched import function_names, through_switch
 from wirespeed.bench.topology.wiring import SWITCH, Forward, Wiring
+from wirespeed.explain.explain import explain
+from wirespeed.explain.interface import Measured
 from wirespeed.model.errors import BadInput
 from wirespeed.model.input.fault import Fault
 from wirespeed.model.plan.needs import PlacementNeeds, SwitchNeeds
 from wirespeed.model.plan.plan import ProcessMemory, VswitchPlan
-from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.result.hop_counts import Drop, DropCause
+from wirespeed.model.result.observation import DirectionCount, Observation
+from wirespeed.model.result.result import Bound, SearchResult
+from wirespeed.model.result.trial import Stage, Trial
 from wirespeed.model.study.spec import Frames, Vswitch, Workload
-from wirespeed.model.study.sut import SutDescription
+from wirespeed.model.study.sut import SutCause, SutDescription
+from wirespeed.plan.testbed.bench import plan_bench
 from wirespeed.session.rig import local_rig
+from wirespeed.store.codec import decode, encode
 from wirespeed.store.read import read_run
 from wirespeed.store.run_writer import Origin, RunWriter
 from wirespeed.store.store import Store
@@ -55,6 +66,8 @@ STUDY = """
 kind = "there-and-through"
 [sut.vswitch]
 kind = "patch-panel"
+[sut.vswitch.panel]
+burst = 16
 [sut.vnf]
 kind = "untouched"
 placement = "recorded"
@@ -67,12 +80,30 @@ time_limit_s = 3
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Keys that only the patch panel has: [sut.vswitch.panel]."""
+
+    burst: Annotated[int, Ge(1), Le(64)] = 32
+    labelled: bool = False
+
+
 class PatchPanel:
     """Forwards frames of one port to the port that its rule names: a wsdp of io tasks."""
 
     name = "patch-panel"
     summary = "a switch of this test's own"
-    description = SutDescription(name, "the patch panel", "its first ring")
+    description = SutDescription(
+        name, "the patch panel", "its first ring", more_cpus="sut.vswitch.pmd_cpus",
+        causes=(
+            SutCause("rx_ring_full", "a cord of the panel was too thin",
+                     "Take a thicker cord.", "sut.vswitch.panel.burst"),
+        ),
+    )  # fmt: skip
+    factors = Factors("panel", Panel)
+
+    def injected_faults(self, _vswitch: Vswitch) -> Collection[str]:
+        return ("small-ring",)
 
     def faults(self, _vswitch: Vswitch, _workload: Workload) -> Iterator[Fault]:
         return iter(())
@@ -92,6 +123,7 @@ class PatchPanel:
         return {port: VirtioUser(socket(dirs, port)) for port in wiring.ports_of(SWITCH)}
 
     def parts(self, setup: SwitchSetup) -> tuple[Part, ...]:
+        assert isinstance(self.factors.read(setup.wanted), Panel)
         settings = PortSettings(1, setup.plan.descriptors.value, setup.plan.mtu.value)
         ports = {
             port: attach(VhostUser(socket(setup.dirs, port)), port, number, "", settings)
@@ -217,6 +249,87 @@ def test_a_study_runs_through_kinds_of_this_file(tmp_path: Path) -> None:
         assert seen.total("received") > 0
         unknown = [drop for drop in seen.drops if drop.cause is DropCause.UNKNOWN]
         assert not unknown
+
+
+@pytest.fixture
+def study_file(tmp_path: Path) -> Iterator[Path]:
+    """Return the study, with all four kinds registered."""
+    file = tmp_path / "own.toml"
+    file.write_text(STUDY)
+    with (
+        SWITCHES.including(PatchPanel()),
+        FUNCTIONS.including(Untouched()),
+        PLACEMENTS.including(Recorded()),
+        TOPOLOGIES.including(THROUGH),
+    ):
+        yield file
+
+
+def frames_of(study_file: Path, *settings: str) -> Frames:
+    [point] = load_study(str(study_file), settings).points
+    assert isinstance(point.workload, Frames)
+    return point.workload
+
+
+def test_switch_from_elsewhere_with_own_keys_is_read_and_varied(study_file: Path) -> None:
+    study = load_study(str(study_file), ["vary.sut.vswitch.panel.burst=[8, 16]"])
+    tables = [point.parameters["sut"]["vswitch"]["panel"] for point in study.points]
+    assert tables == [{"burst": 8, "labelled": False}, {"burst": 16, "labelled": False}]
+    assert len({point.id for point in study.points}) == len(tables)
+    workload = study.points[0].workload
+    assert isinstance(workload, Frames)
+    assert PatchPanel.factors.read(workload.sut.vswitch) == Panel(burst=8)
+    assert decode(Frames, encode(workload)) == workload
+
+
+@pytest.mark.parametrize(
+    ("setting", "error"),
+    [
+        ("sut.vswitch.panel.burst=0", "must be greater than or equal to 1"),
+        (
+            "sut.vswitch.panel.bursts=8",
+            "Did you mean 'burst'? [sut.vswitch.panel] has: burst, labelled",
+        ),
+        ("sut.vswitch.kind=linux-bridge", 'goes with sut.vswitch.kind = "patch-panel"'),
+        ("sut.vswitch.ovs.emc=false", 'goes with sut.vswitch.kind = "ovs-dpdk"'),
+        ("sut.vswitch.own=[]", "unknown key"),
+    ],
+)
+def test_switch_from_elsewhere_with_wrong_keys_is_rejected(
+    study_file: Path, setting: str, error: str
+) -> None:
+    with pytest.raises(BadInput, match=re.escape(error)):
+        load_study(str(study_file), [setting])
+
+
+def test_switch_from_elsewhere_is_planned_by_its_needs(study_file: Path) -> None:
+    frames = frames_of(study_file, "sut.vswitch.pmd_cpus=[2]")
+    plan = plan_bench(host(cores=8), frames, needs_of(frames)).sut_host
+    assert plan.vswitch is not None
+    assert plan.vswitch.pmd_cpus.value == (2,)
+    assert plan.vswitch.pmd_cpus.because == "chosen in sut.vswitch.pmd_cpus"
+
+
+def test_switch_from_elsewhere_has_the_faults_that_it_names(study_file: Path) -> None:
+    small_ring = frames_of(study_file, "fault.kind=small-ring")
+    assert small_ring.fault is not None
+    with pytest.raises(BadInput, match=r'"patch-panel", sut\.vswitch\.panel\.burst = 16'):
+        load_study(str(study_file), ["fault.kind=upcall-storm"])
+
+
+def test_switch_from_elsewhere_explains_drops_in_its_own_words(study_file: Path) -> None:
+    frames = frames_of(study_file)
+    drop = Drop("sut-ingress", DropCause.RX_RING_FULL, 20_000)
+    count = DirectionCount("east-west", 50_000, 50_000, 50_000, 0, 30_000, 0, 0, 0)
+    seen = Observation(5e4, 1.0, (count,), (drop,), (), 0, 0.1, 1024, 4096)
+    trial = Trial(seen, Stage.CONSTANT, quiet=True)
+    result = SearchResult("fixed", False, (trial,), constant=Bound(5e4, 3e4, 0.4))
+    found = explain(Measured(sut_of(frames), result, workload=frames))
+    [told] = [each for each in found if each.limit == "rx_ring_full"]
+    assert "at its first ring: a cord of the panel was too thin." in told.sentence
+    assert told.proposal is not None
+    assert told.proposal.change == "Take a thicker cord."
+    assert told.proposal.setting == "sut.vswitch.panel.burst"
 
 
 def test_a_kind_that_nobody_registered_is_told_with_those_that_are() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
+from wirespeed.explain.seen import seen
 from wirespeed.model.result.evidence import Disturbance, DisturbanceKind, Evidence, Source
 from wirespeed.model.result.explanation import Explanation
 from wirespeed.model.result.hop_counts import Counted, Drop, DropCause, HopEvents, QueueShare
@@ -215,3 +216,43 @@ def test_open_vswitch_may_tell_of_deleted_flows_in_another_trial() -> None:
     trials = (Trial(told, Stage.WARM_UP, quiet=False), Trial(seen, Stage.CONSTANT, quiet=False))
     search = SearchResult("fixed", False, trials, constant=Bound(FPS, FPS, 0.0))
     assert explain(Measured(SUT, search))[0].limit == "flows_deleted"
+
+
+def test_seen_sums_events_of_a_kind_and_the_drops_of_the_trials_that_had_any() -> None:
+    late = Disturbance(1, 0, MS, DisturbanceKind.LATE, Source.SCHEDULE, "sut", 3)
+    disturbed = observed(TO_VNF, unsent=7, evidence=Evidence((late, late)))
+    trials = (
+        Trial(disturbed, Stage.CONSTANT, quiet=False),
+        Trial(observed(AT_ENTRANCE), Stage.CONSTANT, quiet=True),
+    )
+    found = seen(SearchResult("fixed", False, trials, constant=Bound(FPS, FPS, 0.0)))
+    [(kind, of_kind)] = found.disturbed.items()
+    assert kind is DisturbanceKind.LATE
+    assert of_kind.events == {1: 6}
+    assert of_kind.drops == {TO_VNF.cause: TO_VNF.frames}
+    assert of_kind.unsent == 7
+
+
+def hot(cpu: int, role: str, count: int = 3) -> Evidence:
+    kind, source = DisturbanceKind.THROTTLED, Source.THROTTLE_COUNTS
+    return Evidence((Disturbance(cpu, 0, 1000 * MS, kind, source, role, count),))
+
+
+def test_heat_explains_what_a_throttled_trial_lost() -> None:
+    found = explained(observed(AT_ENTRANCE, evidence=hot(1, "sut")))[0]
+    assert (found.limit, found.hop) == ("thermal_throttling", "switch")
+    assert "CPU 1 3 times" in found.sentence
+    assert {figure.name: figure.value for figure in found.evidence} == {
+        "throttled, CPU 1": 3, "lost at full rings in these trials": AT_ENTRANCE.frames,
+    }  # fmt: skip
+
+
+def test_heat_of_the_generator_explains_what_it_did_not_send() -> None:
+    found = explained(observed(unsent=9_000, evidence=hot(0, "generator")))
+    named = [each for each in found if each.limit == "thermal_throttling"]
+    assert [each.hop for each in named] == ["tg"]
+
+
+def test_heat_without_loss_is_harmless() -> None:
+    limits = [each.limit for each in explained(observed(evidence=hot(1, "sut")))]
+    assert "thermal_throttling_harmless" in limits

@@ -364,7 +364,9 @@ def test_a_full_first_ring_proposes_what_gives_that_sut_more_cpus(run: RunRecord
     found = explained(point)[0]
     assert found.proposal is not None
     assert found.proposal.setting == "sut.vswitch.pmd_cpus, sut.vswitch.rx_queues"
-    own = replace(point.sut, name="my own", entrance="its only port", more_cpus="sut.my.cpus")
+    own = replace(
+        point.sut, name="my own", entrance="its only port", more_cpus="sut.my.cpus", causes=()
+    )
     found = explained(replace(point, sut=own))[0]
     assert (
         "all were dropped at its only port: the core that polls this receive ring" in found.sentence

@@ -21,6 +21,7 @@ from wirespeed.model.result.evidence import (
     Evidence,
     Source,
 )
+from wirespeed.model.result.reason import Reason
 from wirespeed.model.result.trial import LeftOut
 
 MS = 1_000_000
@@ -91,16 +92,16 @@ def test_lateness_takes_the_windows_it_touches_alone() -> None:
 
 
 def test_moved_cpus_take_the_whole_trial() -> None:
-    mask = gate(Evidence((other(DisturbanceKind.MOVED),)), GEOMETRY, DRAINED)
+    mask = gate(Evidence((other(DisturbanceKind.MOVED, 0, COUNT * MS),)), GEOMETRY, DRAINED)
     assert not any(mask.clean)
     assert not any(mask.steady)
-    assert mask.left_out == (LeftOut("CPUs moved", 1.0),)
+    assert mask.left_out == (LeftOut(Reason.CPUS_MOVED, 1.0),)
 
 
 def test_a_slow_sample_takes_the_windows_on_both_sides() -> None:
     mask = gate(Evidence(contention=(probe(20),)), GEOMETRY, DRAINED)
     assert out(mask) == set(range(16, 24))
-    assert mask.left_out == (LeftOut("core shared", 8 / COUNT),)
+    assert mask.left_out == (LeftOut(Reason.CORE_SHARED, 8 / COUNT),)
 
 
 def test_samples_too_far_away_say_nothing_of_a_window() -> None:
@@ -170,7 +171,7 @@ def test_a_window_is_left_out_for_one_reason() -> None:
         (probe(20),),
     )
     mask = gate(evidence, GEOMETRY, DRAINED)
-    assert mask.left_out == (LeftOut("core shared", 8 / COUNT),)
+    assert mask.left_out == (LeftOut(Reason.CORE_SHARED, 8 / COUNT),)
 
 
 def test_each_window_needs_its_flag() -> None:

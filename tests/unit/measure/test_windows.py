@@ -23,6 +23,7 @@ from wirespeed.measure.windows import (
 from wirespeed.model.result.evidence import DirectionWindows, Evidence, Windows
 from wirespeed.model.result.hop_counts import Drop, DropCause
 from wirespeed.model.result.observation import Latency, LatencyRows, Observation, PollingThread
+from wirespeed.model.result.reason import Reason
 from wirespeed.model.result.series import SeriesKind
 from wirespeed.model.result.trial import LeftOut
 
@@ -244,7 +245,7 @@ def test_a_quiet_trial_leaves_out_up_to_one_percent_and_was_watched() -> None:
 
 
 def test_people_are_told_what_disturbed_a_trial() -> None:
-    shares = (LeftOut("generator stopped", 0.0312), LeftOut("core shared", 0.784))
+    shares = (LeftOut(Reason.GENERATOR_STOPPED, 0.0312), LeftOut(Reason.CORE_SHARED, 0.784))
     mask = Mask((), (), shares)
     assert why_disturbed(mask, Evidence()) == "core shared 78%, generator stopped 3.1% of the trial"
     blind = Evidence(unseen=("perf is forbidden",))

@@ -21,6 +21,7 @@ from wirespeed.model.result.evidence import (
 )
 from wirespeed.model.result.hop_counts import Drop, DropCause, PortCount
 from wirespeed.model.result.observation import DirectionCount, Latency, Observation, PollingThread
+from wirespeed.model.result.reason import Reason
 from wirespeed.model.result.series import (
     BACKLOG,
     COUNTED,
@@ -66,7 +67,7 @@ class _Window:
     unsent: int = 0
     lost: int = 0
     backlog: int = 0
-    why: str | None = None
+    why: Reason | None = None
 
 
 @dataclass(frozen=True)
@@ -198,13 +199,13 @@ def _gate(windows: Sequence[_Window]) -> None:
     draining = False
     for window in windows:
         if window.slow:
-            window.why = "core shared"
+            window.why = Reason.CORE_SHARED
         elif window.stopped_ns:
-            window.why = "SUT stopped"
+            window.why = Reason.SUT_STOPPED
         elif window.late_ns:
-            window.why = "generator stopped"
+            window.why = Reason.GENERATOR_STOPPED
         elif draining and window.backlog > RING / 4:
-            window.why = "not yet drained"
+            window.why = Reason.NOT_DRAINED
         draining = window.why is not None
 
 
@@ -217,7 +218,7 @@ def gated(windows: Sequence[_Window], latency: Latency | None) -> Gated:
             growth = float(run[-1].backlog - run[0].backlog)
             offered, lost = sum(w.offered for w in run), sum(w.lost for w in run)
             runs.append(CleanRun(len(run), offered, lost, growth))
-    steady = [w for w in windows if w.why in (None, "not yet drained")]
+    steady = [w for w in windows if w.why in (None, Reason.NOT_DRAINED)]
     whys = [w.why for w in windows if w.why is not None]
     left_out = [LeftOut(why, whys.count(why) / len(windows)) for why in dict.fromkeys(whys)]
     kept = [w.offered - w.lost for w in windows if w.why is None]

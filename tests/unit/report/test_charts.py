@@ -25,7 +25,7 @@ from wirespeed.report.charts.shapes import Categories, Chart, Curve, LineStyle
 from wirespeed.report.charts.svg import SMALL, line_svg, search_svg
 from wirespeed.report.charts.throughput import throughput_chart
 from wirespeed.report.page.html import html_report
-from wirespeed.report.views.table import csv_text
+from wirespeed.report.text.csv_table import csv_text
 from wirespeed.store.records import RunRecord
 
 SVG = "{http://www.w3.org/2000/svg}"

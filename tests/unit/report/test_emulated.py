@@ -14,11 +14,11 @@ from wirespeed.model.words import EMULATED
 from wirespeed.report.json.document import document
 from wirespeed.report.page.html import html_report
 from wirespeed.report.text.answer import answers_of
+from wirespeed.report.text.csv_table import csv_text
 from wirespeed.report.text.limits import measured
 from wirespeed.report.text.sentence import point_sentence, short_sentence
 from wirespeed.report.text.summary import summary_lines
 from wirespeed.report.text.tiles import tiles
-from wirespeed.report.views.table import csv_text
 from wirespeed.store.records import PointRecord, RunRecord
 
 WHY = "guests: this host has no /dev/kvm"

@@ -13,8 +13,9 @@ from wirespeed.model.result.result import BackToBack, Interval
 from wirespeed.model.study.spec import Frames, Sut, Topology, Traffic
 from wirespeed.model.words import frames, gbps, loss, microseconds, mpps, seconds, share, tiny
 from wirespeed.report.base.answers import answers
+from wirespeed.report.text.csv_table import csv_text
 from wirespeed.report.views.figures import line_rate_words, point_figures, rate
-from wirespeed.report.views.table import csv_text, without_figures
+from wirespeed.report.views.table import without_figures
 from wirespeed.store.records import PointState, RunRecord
 
 

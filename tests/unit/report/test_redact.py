@@ -11,9 +11,9 @@ import pytest
 from wirespeed.cli.show.show import write_svg
 from wirespeed.report.json.document import document
 from wirespeed.report.page.html import html_report
+from wirespeed.report.text.csv_table import csv_text
 from wirespeed.report.text.threshold_text import read_thresholds
 from wirespeed.report.views.redact import Redactor
-from wirespeed.report.views.table import csv_text
 from wirespeed.report.views.thresholds import judge
 from wirespeed.store.records import RunRecord
 

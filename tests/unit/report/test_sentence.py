@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from wirespeed.model.result.reason import Reason
 from wirespeed.model.result.result import (
     AsIs,
     BackToBack,
@@ -21,7 +22,8 @@ from wirespeed.store.records import PointState, RunRecord
 
 RESTS = Undisturbed(
     8e6, 24.0, 4.1, 412, 31, 3_100_000, 0, 1e-6, 0.0002, 0.002, 0.01,
-    (LeftOut("core shared", 0.78), LeftOut("generator stopped", 0.031), LeftOut("rare", 0.0001)),
+    (LeftOut(Reason.CORE_SHARED, 0.78), LeftOut(Reason.GENERATOR_STOPPED, 0.031),
+     LeftOut(Reason.GENERATOR_LATE, 0.0001)),
 )  # fmt: skip
 AS_IS = AsIs(6.2e6, 8e6, 0.09, 0.35, 4.9e6, 2.0)
 LOW, HIGH = Bound(8e6, 8e6, 0.0), Bound(8.25e6, 8e6, 0.01)

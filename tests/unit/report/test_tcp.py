@@ -20,8 +20,8 @@ from wirespeed.report.charts.shapes import LineStyle
 from wirespeed.report.charts.tcp import tcp_charts
 from wirespeed.report.json.document import document
 from wirespeed.report.page.html import html_report
+from wirespeed.report.text.csv_table import csv_text
 from wirespeed.report.text.limits import explanations, remarks
-from wirespeed.report.views.table import csv_text
 from wirespeed.report.views.tcp import offload_gains
 from wirespeed.store.records import PointState, RunRecord
 

@@ -10,7 +10,14 @@ from sqlalchemy import text
 from tests.support.fake_rig import FACTS, PLAN
 from tests.support.sample import AUDIT, MadeUp
 from wirespeed.model.errors import BadInput
-from wirespeed.model.result.evidence import DirectionWindows, Windows
+from wirespeed.model.result.evidence import (
+    DirectionWindows,
+    Disturbance,
+    DisturbanceKind,
+    Evidence,
+    Source,
+    Windows,
+)
 from wirespeed.model.result.explanation import EvidenceFigure, ExpectedGain, Explanation, Proposal
 from wirespeed.model.result.observation import LatencyRows
 from wirespeed.model.result.result import Grade, SearchResult
@@ -21,7 +28,7 @@ from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.records import PointState
 from wirespeed.store.run_writer import Origin, RunWriter
 from wirespeed.store.store import Store
-from wirespeed.store.trials import encode_trial
+from wirespeed.store.trials import decode_trial, encode_trial
 from wirespeed.store.url import store_url
 from wirespeed.study.load import load_study
 
@@ -85,6 +92,20 @@ def test_what_is_stored_is_read_back_equal(store_name: str) -> None:
     assert record.host == FACTS
     assert record.command == ("wirespeed", "run", "wire")
     assert record.complete
+
+
+def test_decode_trial_keeps_the_count_of_events_and_reads_records_without_one() -> None:
+    disturbance = Disturbance(1, 0, 9, DisturbanceKind.LATE, Source.SCHEDULE, "sut", 5)
+    (trial, *_) = searched()[1]
+    evidence = Evidence((disturbance,))
+    trial = dataclasses.replace(
+        trial, observation=dataclasses.replace(trial.observation, evidence=evidence)
+    )
+    record = encode_trial(trial)
+    assert decode_trial(record).observation.evidence.disturbances == (disturbance,)
+    del record["observation"]["evidence"]["disturbances"][0]["count"]
+    [read] = decode_trial(record).observation.evidence.disturbances
+    assert read == dataclasses.replace(disturbance, count=1)
 
 
 def test_series_are_read_only_where_they_are_asked_for(tmp_path: Path) -> None:

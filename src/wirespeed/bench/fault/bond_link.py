@@ -38,7 +38,7 @@ class BondLinkDown(Kind):
 
     def places(self, frames: Frames) -> tuple[str, ...]:
         """Return the bonds at which the generator's frames arrive."""
-        return tuple(port for port in ports_in(frames) if port in PORTS)
+        return tuple(port for port in ports_in(self.name, frames) if port in PORTS)
 
     def refused(self, frames: Frames) -> Iterator[Fault]:
         """Reject balance-slb: Open vSwitch then accepts frames on a link that it considers down."""

@@ -12,12 +12,13 @@ from wirespeed.bench.fault import FAULTS
 from wirespeed.bench.fault.interface import FaultKind, Scene
 from wirespeed.bench.host.host import Host
 from wirespeed.bench.interface import Injection, Part
+from wirespeed.bench.switch import SWITCHES
 from wirespeed.bench.topology.wiring import Wiring
 from wirespeed.model.host.facts import HostFacts
-from wirespeed.model.input.fault import Fault
+from wirespeed.model.input.fault import Fault, show
 from wirespeed.model.plan.plan import HostPlan, Plan
 from wirespeed.model.study.injected import InjectedFault
-from wirespeed.model.study.spec import Frames, Roles
+from wirespeed.model.study.spec import Frames, Roles, Vswitch
 
 
 def refusals(frames: Frames) -> Iterator[Fault]:
@@ -31,16 +32,19 @@ def refusals(frames: Frames) -> Iterator[Fault]:
     places = kind.places(frames)
     if not places:
         allowed = f'cannot be caused with topology.kind = "{frames.topology.kind}"'
-        vswitch = frames.sut.vswitch
-        switch = f' and sut.vswitch.kind = "{vswitch.kind}"'
-        if vswitch.ovs.ports.on_veth:
-            switch += f', sut.vswitch.ovs.ports = "{vswitch.ovs.ports}"'
-        yield Fault("fault.kind", kind.name, f"{allowed}{switch}")
+        yield Fault("fault.kind", kind.name, f"{allowed} and {_switch_words(frames.sut.vswitch)}")
         return
     if wanted.at is not None and wanted.at not in places:
         yield Fault("fault.at", wanted.at, f"must be one of {', '.join(places)}")
     yield from _strength_refusals(kind, wanted)
     yield from kind.refused(frames)
+
+
+def _switch_words(vswitch: Vswitch) -> str:
+    """Return the type of switch, and the keys of its own that are set, as in a study file."""
+    factors = SWITCHES[vswitch.kind].factors
+    own = [] if factors is None else [f"{k} = {show(v)}" for k, v in factors.changed(vswitch)]
+    return ", ".join([f'sut.vswitch.kind = "{vswitch.kind}"', *own])
 
 
 def _strength_refusals(kind: FaultKind, wanted: InjectedFault) -> Iterator[Fault]:

@@ -15,7 +15,7 @@ class MissingFlow(Kind):
     summary = "the switch has no rule for what comes in by one port"
 
     def places(self, frames: Frames) -> tuple[str, ...]:
-        return ports_in(frames)
+        return ports_in(self.name, frames)
 
     def injection(self, scene: Scene) -> Injection:
         return _Deleted(scene)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where in a point can faults be caused, and what of a point rules them out? Pure."""
+"""List the places of a point where faults can be injected, and what rules them out. Pure."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ from wirespeed.bench.topology.wiring import Flow
 from wirespeed.model.input.fault import Fault
 from wirespeed.model.study.spec import Frames
 
-_OVS, _FORWARDER, _PROCESS = "ovs-dpdk", "wsdp", "process"
+_FORWARDER, _PROCESS = "wsdp", "process"
 
 
-def ports_in(frames: Frames) -> tuple[str, ...]:
-    """Return the ports of Open vSwitch at which frames arrive, in path order."""
-    return tuple(dict.fromkeys(flow.in_port for flow in _flows(frames)))
+def ports_in(fault: str, frames: Frames) -> tuple[str, ...]:
+    """Return the switch's ports at which frames arrive; none where it cannot have the fault."""
+    return tuple(dict.fromkeys(flow.in_port for flow in _flows(fault, frames)))
 
 
-def ports_out(frames: Frames) -> tuple[str, ...]:
-    """Return the ports of Open vSwitch by which frames leave, in path order."""
-    return tuple(dict.fromkeys(flow.out_port for flow in _flows(frames)))
+def ports_out(fault: str, frames: Frames) -> tuple[str, ...]:
+    """Return the switch's ports by which frames leave; none where it cannot have the fault."""
+    return tuple(dict.fromkeys(flow.out_port for flow in _flows(fault, frames)))
 
 
-def _flows(frames: Frames) -> tuple[Flow, ...]:
-    """Return the flows of Open vSwitch's own ports; the kernel polices and drops on its own."""
-    switch, kernel = switch_of(frames), frames.sut.vswitch.ovs.ports.on_veth
-    found = switch is not None and switch.name == _OVS and not kernel
+def _flows(fault: str, frames: Frames) -> tuple[Flow, ...]:
+    switch = switch_of(frames)
+    found = switch is not None and fault in switch.injected_faults(frames.sut.vswitch)
     return wiring_of(frames).flows if found else ()
 
 

@@ -24,7 +24,7 @@ class IngressPolicer(Kind):
     strength = _STRENGTH
 
     def places(self, frames: Frames) -> tuple[str, ...]:
-        return ports_in(frames)
+        return ports_in(self.name, frames)
 
     def injection(self, scene: Scene) -> Injection:
         return _Ingress(scene)
@@ -36,7 +36,7 @@ class EgressPolicer(Kind):
     strength = _STRENGTH
 
     def places(self, frames: Frames) -> tuple[str, ...]:
-        return ports_out(frames)
+        return ports_out(self.name, frames)
 
     def injection(self, scene: Scene) -> Injection:
         return _Egress(scene)

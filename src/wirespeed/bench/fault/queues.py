@@ -19,7 +19,7 @@ class SmallRing(Kind):
     strength = Strength("how long each ring is, a power of two", "descriptors", 64, 64, 4096)
 
     def places(self, frames: Frames) -> tuple[str, ...]:
-        return ports_in(frames)[:1]
+        return ports_in(self.name, frames)[:1]
 
     def changed(self, frames: Frames, strength: float) -> Frames:
         ring = 1 << (round(strength).bit_length() - 1)
@@ -32,7 +32,7 @@ class OneQueue(Kind):
     summary = "flows differ in what RSS does not look at: one of several queues gets them all"
 
     def places(self, frames: Frames) -> tuple[str, ...]:
-        return ports_in(frames)[:1]
+        return ports_in(self.name, frames)[:1]
 
     def refused(self, frames: Frames) -> Iterator[Fault]:
         if frames.sut.vswitch.rx_queues < 2 or frames.traffic.flows < 2:

@@ -24,7 +24,7 @@ class SmallMtu(Kind):
     strength = Strength("how many octets the MTU lacks", "octets", 100, 16, 9000)
 
     def places(self, frames: Frames) -> tuple[str, ...]:
-        return ports_out(frames)
+        return ports_out(self.name, frames)
 
     def refused(self, frames: Frames) -> Iterator[Fault]:
         if mtu_for(max(frames.wire_bytes)) <= _LEAST_MTU:

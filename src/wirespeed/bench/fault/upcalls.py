@@ -23,7 +23,7 @@ class UpcallStorm(Kind):
     strength = Strength("what a trial brings anew", "flows", 100_000, 1_000, 1_000_000)
 
     def places(self, frames: Frames) -> tuple[str, ...]:
-        return ports_in(frames)[:1]
+        return ports_in(self.name, frames)[:1]
 
     def changed(self, frames: Frames, strength: float) -> Frames:
         many = replace(frames.traffic, flows=round(strength), flow_field=FlowField.SRC_MAC)
@@ -49,7 +49,7 @@ class RevalidatorChurn(Kind):
     strength = Strength("how often", "1/s", 20, 1, 100)
 
     def places(self, frames: Frames) -> tuple[str, ...]:
-        return ports_in(frames)[:1]
+        return ports_in(self.name, frames)[:1]
 
     def injection(self, scene: Scene) -> Injection:
         return _Purged(scene)

@@ -26,7 +26,7 @@ class WrongVlan(Kind):
 
     def places(self, frames: Frames) -> tuple[str, ...]:
         """Return the port whose frames cross to the other bridge first."""
-        return ports_in(frames)[:1]
+        return ports_in(self.name, frames)[:1]
 
     def refused(self, frames: Frames) -> Iterator[Fault]:
         if frames.sut.vswitch.ovs.vlan is VlanTranslation.NONE:

@@ -6,9 +6,11 @@ To add one: a file or folder here that makes a SwitchKind, and its name in SWITC
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Protocol
+
+from pydantic import TypeAdapter
 
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.host.host import Host
@@ -57,6 +59,34 @@ class KernelPorts:
     tso: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """Keys that one type of switch has and others do not."""
+
+    table: str
+    """Name of their table, sut.vswitch.TABLE."""
+    type: type[Any]
+    """Dataclass with a default for each key."""
+
+    def read(self, vswitch: Vswitch) -> Any:
+        """Return the keys of a point, as the dataclass."""
+        if self.in_tree:
+            return getattr(vswitch, self.table)
+        return TypeAdapter(self.type).validate_python(dict(vswitch.own))
+
+    @property
+    def in_tree(self) -> bool:
+        """The table is a field of Vswitch; else the point has its keys in Vswitch.own."""
+        return self.table in Vswitch.__dataclass_fields__
+
+    def changed(self, vswitch: Vswitch) -> Iterator[tuple[str, Any]]:
+        """Yield each key that differs from its default, with its value."""
+        read, usual = self.read(vswitch), self.type()
+        for each in fields(self.type):
+            if (value := getattr(read, each.name)) != getattr(usual, each.name):
+                yield f"sut.vswitch.{self.table}.{each.name}", value
+
+
 class SwitchKind(Protocol):
     """A type of switch. name: as written in sut.vswitch.kind."""
 
@@ -68,7 +98,16 @@ class SwitchKind(Protocol):
 
     @property
     def description(self) -> SutDescription:
-        """Describe the switch as the SUT."""
+        """Describe the switch as the SUT, with its own causes of drops."""
+        ...
+
+    @property
+    def factors(self) -> Factors | None:
+        """Keys of its own; None without any."""
+        ...
+
+    def injected_faults(self, vswitch: Vswitch) -> Collection[str]:
+        """Return the names of the faults that its ports can have injected (bench/fault)."""
         ...
 
     def faults(self, vswitch: Vswitch, workload: Workload) -> Iterator[Fault]:

@@ -3,27 +3,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from wirespeed.cli.reference.markdown import MADE, table
-from wirespeed.study.shipped import shipped_directory
+from wirespeed.report.json.schema import result_schema
+from wirespeed.report.text.limit_words import LIMIT_WORDS
 
 
 def result_page() -> str:
     """Return every object of the result document."""
-    path = shipped_directory().parent / "schemas" / "result.schema.json"
-    schema = json.loads(path.read_text(encoding="utf-8"))
+    schema = result_schema()
     lines = ["# Result\n", MADE, f"{schema['description']}\n"]
     lines += ["The JSON Schema is `schemas/result.schema.json`.\n"]
     lines += _object("The document", schema)
     for name, definition in schema["$defs"].items():
-        described = next(
-            (d for d in (definition, *definition.get("oneOf", ())) if "properties" in d), None
-        )
-        if described is not None:
-            lines += _object(name, {"description": definition.get("description", ""), **described})
+        lines += _object(name, definition)
+        if name == "explanation":
+            lines += _limits()
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -38,6 +35,14 @@ def _object(name: str, definition: dict[str, Any]) -> Iterator[str]:
     yield from table(("field", "type", "meaning"), rows)
 
 
+def _limits() -> Iterator[str]:
+    yield (
+        "Values of `limit`, and what tables call them. With `_harmless` at its end, it explains no "
+        "loss. Of TCP, it is the server's verdict. Further ones may be added.\n"
+    )
+    yield from table(("limit", "in tables"), [(f"`{k}`", v) for k, v in LIMIT_WORDS.items()])
+
+
 def _json_type(value: dict[str, Any]) -> str:
     """Return the type in a few words; references name their section."""
     if "$ref" in value:
@@ -46,8 +51,8 @@ def _json_type(value: dict[str, Any]) -> str:
         return ", ".join(f"`{item}`" for item in value["enum"])
     if "const" in value:
         return f"`{value['const']}`"
-    if "oneOf" in value:
-        return " or ".join(_json_type(option) for option in value["oneOf"])
+    if "anyOf" in value:
+        return " or ".join(_json_type(option) for option in value["anyOf"])
     if value.get("type") == "array":
         return f"list of {_json_type(value.get('items', {}))}"
     kind = value.get("type", "")

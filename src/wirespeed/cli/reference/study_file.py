@@ -24,6 +24,7 @@ from wirespeed.model.frame import FrameSizes
 from wirespeed.model.input.fault import show
 from wirespeed.model.kinds import Kinds
 from wirespeed.model.study.design import Design, Published, Quick
+from wirespeed.model.study.spec import NOT_WRITTEN
 from wirespeed.study.keys import without_none
 from wirespeed.study.needs import CONDITIONS
 from wirespeed.study.shipped import shipped_directory, shipped_names
@@ -76,6 +77,8 @@ def _section(path: str, kind: Any) -> Iterator[str]:
     yield f"{' '.join((kind.__doc__ or '').split())}\n"
     rows, inner = [], []
     for field in dataclasses.fields(kind):
+        if field.metadata == NOT_WRITTEN:
+            continue
         plain = hints[field.name]
         if dataclasses.is_dataclass(plain) and plain is not FrameSizes:
             inner.append((f"{path}.{field.name}", plain))

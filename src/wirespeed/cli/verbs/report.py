@@ -22,9 +22,9 @@ from wirespeed.cli.input.required import check_met
 from wirespeed.cli.show.show import Files, print_thresholds, results_console, write_svg
 from wirespeed.model.errors import BadInput
 from wirespeed.report.json.document import document
+from wirespeed.report.text.csv_table import csv_text
 from wirespeed.report.text.threshold_text import check_labels, read_thresholds
 from wirespeed.report.views.redact import Redactor
-from wirespeed.report.views.table import csv_text
 from wirespeed.report.views.thresholds import judge
 from wirespeed.store.read import read_run
 from wirespeed.store.store import open_to_read

@@ -9,6 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+# Slowness of a contention sample above which the core was shared, relative to the fastest tenth of
+# the session; on a shared core it is 1.3 and more.
+SLOW: Final = 1.10
 
 
 class DisturbanceKind(StrEnum):
@@ -21,6 +26,9 @@ class DisturbanceKind(StrEnum):
 
     INTERRUPTED = "interrupted"
     """Interrupts were too frequent on the CPU for its time to count. Covers the whole trial."""
+
+    THROTTLED = "throttled"
+    """Heat lowered the CPU's clock. Covers the whole trial."""
 
 
 class Source(StrEnum):
@@ -42,6 +50,8 @@ class Source(StrEnum):
     """The CPU placement differed before and after the trial."""
     INTERRUPTS = "interrupt counts"
     """The kernel's interrupt counts before and after the trial; the moments are not known."""
+    THROTTLE_COUNTS = "thermal throttle counts"
+    """The kernel's counts of thermal throttling before and after the trial; likewise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +66,8 @@ class Disturbance:
     source: Source
     role: str
     """Either "generator" (generates or analyses) or "sut" (forwards)."""
+    count: int = 1
+    """Number of events in it, for a source that counts them without their moments."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from wirespeed.model.result.series import Series
 from wirespeed.model.result.tcp_evidence import TcpEvidence
-from wirespeed.model.result.trial import LeftOut
 from wirespeed.model.study.tcp import TcpDirection
 
 
@@ -151,6 +150,15 @@ class TcpFigure:
 
 
 @dataclass(frozen=True, slots=True)
+class TcpLeftOut:
+    """A share of the observed time that does not count."""
+
+    why: str
+    """What took the time and from which program, e.g. "steal from server"."""
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
 class TcpResult:
     """Result of a point with TCP traffic."""
 
@@ -168,7 +176,7 @@ class TcpResult:
     """Clean time, in s."""
     pieces: int = 0
     """Number of pieces of at most 0.3 s that clean_s consists of."""
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[TcpLeftOut, ...] = ()
     """Excluded shares of the observed time."""
     beaten_share: float | None = None
     """Share of rotations of the clean intervals against the rates that the true ones are faster

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
 
 from wirespeed.model.cpus import Placed, PlacementKind, worst
 from wirespeed.model.result.observation import Latency, Observation
+from wirespeed.model.result.reason import Reason
 from wirespeed.model.result.series import Series
 
 
@@ -40,21 +40,11 @@ class CleanRun:
     is unknown."""
 
 
-CORE_SHARED: Final = "core shared"
-GENERATOR_STOPPED: Final = "generator stopped"
-SUT_STOPPED: Final = "SUT stopped"
-GENERATOR_LATE: Final = "generator late"
-CPUS_MOVED: Final = "CPUs moved"
-INTERRUPTED: Final = "interrupts"
-NOT_DRAINED: Final = "not yet drained"
-
-
 @dataclass(frozen=True, slots=True)
 class LeftOut:
     """A share of a trial's time that does not count, with its reason."""
 
-    why: str
-    """One of the reasons above."""
+    why: Reason
     share: float
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from annotated_types import Ge, Gt, Le, Lt
 
@@ -71,6 +71,11 @@ class Traffic:
     """Capture file to replay instead of generated frames."""
 
 
+OwnKey = tuple[str, bool | int | float | str]
+# Metadata of a field that is no key of a study file.
+NOT_WRITTEN: Final = {"written": False}
+
+
 class KernelDriver(StrEnum):
     """Socket type that wsdp uses on a kernel interface."""
 
@@ -99,6 +104,9 @@ class Vswitch:
     """DPDK driver that generator and functions use on kernel interfaces. It applies to linux-bridge
     and linux-router, and to ovs-dpdk if sut.vswitch.ovs.ports selects kernel interfaces."""
     ovs: Ovs = field(default_factory=Ovs)
+    own: tuple[OwnKey, ...] = field(default=(), metadata=NOT_WRITTEN)
+    """Keys of the table sut.vswitch.NAME that a type of switch from elsewhere has, by name, with
+    the defaults of those left out. A study writes that table."""
 
 
 class VnfMode(StrEnum):

@@ -7,6 +7,22 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
+class SutCause:
+    """Cause of drops in the words of one type of SUT, with its own change against it."""
+
+    cause: str
+    """Value of DropCause."""
+    meaning: str = ""
+    """Clause that follows the place; empty: as for any SUT."""
+    change: str = ""
+    """Proposed change; empty: none."""
+    setting: str | None = None
+    """Study keys, or the host's setting, that the change concerns."""
+    hop: str = ""
+    """Hop at which it is so; empty: at any."""
+
+
+@dataclass(frozen=True, slots=True)
 class SutDescription:
     """Description of the system under test."""
 
@@ -27,3 +43,5 @@ class SutDescription:
     """Ports that the frames of each stream pass, from generator to generator, e.g. "tg:east",
     "switch:east", "switch:west", "tg:west". Cables and hops join them in turn, a cable first. Empty
     if unknown, as with an external SUT."""
+    causes: tuple[SutCause, ...] = ()
+    """Causes of drops that mean something else here than at any SUT."""

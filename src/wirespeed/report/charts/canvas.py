@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
+from wirespeed.model.result.reason import Reason
 from wirespeed.report.base.theme import LIGHT, css_variables
 
 LEFT, RIGHT, TOP, BOTTOM = 56, 16, 34, 46
@@ -172,6 +173,11 @@ class Canvas:
         )
 
 
+def reason_class(reason: Reason) -> str:
+    """Return the CSS class of what is drawn in a reason's colour."""
+    return f"why-{reason.name.lower().replace('_', '-')}"
+
+
 def _css() -> str:
     rules = [
         "svg.chart{font:12px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}",
@@ -208,8 +214,8 @@ def _css() -> str:
         rules.append(f"svg.chart .ring.c{i}{{stroke:var(--s{i})}}")
         rules.append(f"svg.chart .error.c{i}{{stroke:var(--s{i})}}")
         rules.append(f"svg.chart .fall.c{i}{{fill:var(--s{i});stroke:var(--s{i})}}")
-    for number, colour in enumerate(("s1", "s4", "s3", "s5")):
-        rules.append(f"svg.chart path.why{number}{{fill:var(--{colour})}}")
+    for reason in Reason:
+        rules.append(f"svg.chart path.{reason_class(reason)}{{fill:var(--{reason.about.colour})}}")
     rules.append("svg.chart .fall.lost{fill:none;stroke-width:1.5;stroke-dasharray:3 2}")
     for outcome in ("pass", "goal", "fail", "invalid"):
         rules.append(f"svg.chart .bar.{outcome}{{stroke:var(--{outcome})}}")

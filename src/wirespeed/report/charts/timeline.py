@@ -11,15 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from wirespeed.model.result.evidence import Disturbance, DisturbanceKind
+from wirespeed.model.result.evidence import SLOW
+from wirespeed.model.result.reason import Reason, reason_of
 from wirespeed.model.result.result import SearchResult
 from wirespeed.model.result.series import BACKLOG, COUNTED, OFFERED, RECEIVED, Series, is_slowness
 from wirespeed.model.result.trial import Stage
 from wirespeed.store.records import PointRecord, StoredTrial
 
 COLUMNS = 320
-# As in measure/gate.py: a contention sample above it is slow.
-SLOW = 1.10
 # Loads with a smaller relative difference are one load.
 _SAME_LOAD = 1e-3
 
@@ -28,7 +27,7 @@ _SAME_LOAD = 1e-3
 class Strip:
     """One reason for excluding time."""
 
-    why: str
+    why: Reason
     share: float
     """Excluded share of the trial."""
     columns: tuple[float, ...]
@@ -171,12 +170,12 @@ def _strips(
     columns: _Columns, stored: StoredTrial, slow: Sequence[Series], counts: Sequence[float]
 ) -> tuple[Strip, ...]:
     """Return one strip for each reason, sorted by excluded time, longest first."""
-    spans: dict[str, list[tuple[int, int]]] = {}
+    spans: dict[Reason, list[tuple[int, int]]] = {}
     for disturbance in stored.trial.observation.evidence.disturbances:
         span = (disturbance.begin_ns, disturbance.length_ns)
-        spans.setdefault(_why(disturbance), []).append(span)
+        spans.setdefault(reason_of(disturbance), []).append(span)
     for series in slow:
-        spans.setdefault("core shared", []).extend(_slow_spans(series, columns))
+        spans.setdefault(Reason.CORE_SHARED, []).extend(_slow_spans(series, columns))
     strips = [_strip(why, columns.covered(found)) for why, found in spans.items() if found]
     strips.sort(key=lambda strip: -strip.share)
     disturbed = _touched(columns, [span for found in spans.values() for span in found])
@@ -185,22 +184,12 @@ def _strips(
         for counted, touched in zip(counts, disturbed, strict=True)
     ]
     if any(around):
-        strips.append(_strip("not yet drained", columns.each(around, _mean)))
+        strips.append(_strip(Reason.NOT_DRAINED, columns.each(around, _mean)))
     return tuple(strips)
 
 
-def _strip(why: str, columns: tuple[float, ...]) -> Strip:
+def _strip(why: Reason, columns: tuple[float, ...]) -> Strip:
     return Strip(why, _mean(columns), columns)
-
-
-def _why(disturbance: Disturbance) -> str:
-    who = "generator" if disturbance.role == "generator" else "SUT"
-    return {
-        DisturbanceKind.STOPPED: f"{who} stopped",
-        DisturbanceKind.LATE: "generator late",
-        DisturbanceKind.MOVED: "CPUs moved",
-        DisturbanceKind.INTERRUPTED: "interrupts",
-    }[disturbance.kind]
 
 
 def _slow_spans(series: Series, columns: _Columns) -> list[tuple[int, int]]:

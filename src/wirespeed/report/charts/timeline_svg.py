@@ -8,8 +8,15 @@ from html import escape
 from itertools import groupby
 
 from wirespeed.model.words import mpps, share
-from wirespeed.report.charts.canvas import BOTTOM, LEFT, Canvas, Scale, round_ticks
-from wirespeed.report.charts.timeline import Strip, Timeline
+from wirespeed.report.charts.canvas import (
+    BOTTOM,
+    LEFT,
+    Canvas,
+    Scale,
+    reason_class,
+    round_ticks,
+)
+from wirespeed.report.charts.timeline import Timeline
 
 WIDTH = 760
 _TOP, _STRIP, _GAP = 26, 17, 14
@@ -63,21 +70,21 @@ class _Drawing:
 
     def strips(self, y: float) -> float:
         """Draw one row for each reason, then the time that counts. Heights are shares of time."""
-        for number, strip in enumerate(self.timeline.strips):
-            self._strip(y, strip, f"why{number % 4}", strip.why)
+        for strip in self.timeline.strips:
+            self._strip(y, strip.why, strip.columns, reason_class(strip.why))
             y += _STRIP
-        mean = sum(self.timeline.counted) / len(self.timeline.counted)
-        self._strip(y, Strip("", mean, self.timeline.counted), "counts", "counts")
+        self._strip(y, "counts", self.timeline.counted, "counts")
         return y + _STRIP
 
-    def _strip(self, y: float, strip: Strip, kind: str, label: str) -> None:
+    def _strip(self, y: float, label: str, columns: Sequence[float], kind: str) -> None:
         room, bottom = _STRIP - 4, y + _STRIP - 2
         strong = "strong" if kind == "counts" else ""
+        part = share(sum(columns) / len(columns))
         self.canvas.text(self.left - 50, bottom - 3, label, "end", strong)
-        self.canvas.text(self.left - 8, bottom - 3, share(strip.share), "end", strong)
+        self.canvas.text(self.left - 8, bottom - 3, part, "end", strong)
         self.canvas.add(f'<path class="rule" d="M{self.left:.1f} {bottom}H{self.canvas.right}"/>')
-        bars = self._bars(strip.columns, bottom, room)
-        hover = escape(f"{label}: {share(strip.share)} of the time")
+        bars = self._bars(columns, bottom, room)
+        hover = escape(f"{label}: {part} of the time")
         self.canvas.add(f'<path class="{kind}" d="{bars or "M0 0"}"><title>{hover}</title></path>')
 
     def _bars(self, values: Sequence[float], bottom: float, unit: float) -> str:

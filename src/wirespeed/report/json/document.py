@@ -7,7 +7,7 @@ Names follow the test-case schema of FD.io CSIT where it has one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Final, Literal
 
 from wirespeed.model.result.result import (
     TCP,
@@ -21,7 +21,9 @@ from wirespeed.model.result.result import (
 )
 from wirespeed.model.result.tcp import TcpResult
 from wirespeed.model.study.spec import Frames, SearchKind, Workload
+from wirespeed.report.json import result_types as types
 from wirespeed.report.json.trial_document import latency_us, left_out, trial_document
+from wirespeed.report.json.types import Point, RunDocument, TheoreticalMax
 from wirespeed.report.text.limits import explanations
 from wirespeed.report.views.figures import rate
 from wirespeed.report.views.thresholds import Judged
@@ -32,7 +34,7 @@ from wirespeed.store.records import PointRecord, RunRecord
 SCHEMA_VERSION = "4.1"
 
 
-def document(run: RunRecord, judged: Sequence[Judged] = ()) -> dict[str, Any]:
+def document(run: RunRecord, judged: Sequence[Judged] = ()) -> RunDocument:
     """Return the whole run; every value is a JSON type. judged: its points by thresholds."""
     return {
         "schema_version": SCHEMA_VERSION,
@@ -55,7 +57,7 @@ def document(run: RunRecord, judged: Sequence[Judged] = ()) -> dict[str, Any]:
             {
                 "threshold": str(one.threshold),
                 "point": one.label,
-                "verdict": str(one.verdict),
+                "verdict": one.verdict,
                 "found": one.found,
             }
             for one in judged
@@ -63,13 +65,13 @@ def document(run: RunRecord, judged: Sequence[Judged] = ()) -> dict[str, Any]:
     }
 
 
-def _point(point: PointRecord, versions: dict[str, str]) -> dict[str, Any]:
+def _point(point: PointRecord, versions: dict[str, str]) -> Point:
     return {
         "id": point.id,
         "label": point.label,
         "factors": list(point.factors),
         "repeat": point.repeat,
-        "state": str(point.state),
+        "state": point.state,
         "error": point.error,
         "started_at": point.started_at,
         "finished_at": point.finished_at,
@@ -87,7 +89,7 @@ def _point(point: PointRecord, versions: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _theoretical_max(point: PointRecord) -> dict[str, Any] | None:
+def _theoretical_max(point: PointRecord) -> TheoreticalMax | None:
     """Return the theoretical maximum; None for TCP, as virtual cables have no speed."""
     if point.tcp is not None:
         return None
@@ -95,7 +97,7 @@ def _theoretical_max(point: PointRecord) -> dict[str, Any] | None:
 
 
 # Meaning of a search's rates, for programs that do not know its name.
-_TYPES = {
+_TYPES: Final[dict[SearchKind, Literal["ndrpdr", "mrr", "constant", "back_to_back"]]] = {
     SearchKind.RFC2544: "ndrpdr",
     SearchKind.TST009: "ndrpdr",
     SearchKind.MLR: "ndrpdr",
@@ -107,23 +109,31 @@ _TYPES = {
 }
 
 
-def _result(result: SearchResult, workload: Workload) -> dict[str, Any]:
+def _result(result: SearchResult, workload: Workload) -> types.Result | types.TcpResult:
     if result.search == TCP:
-        return {
-            "type": TCP,
-            "search": TCP,
-            "rfc2544_conformant": False,
-            "not_measurable": result.not_measurable,
-            "grade": result.grade,
-            "because": list(result.because),
-            "notes": list(result.notes),
-            "tcp": None if result.tcp is None else _tcp(result.tcp),
-        }
+        return _of_tcp(result)
     assert isinstance(workload, Frames)
-    spec = workload
+    return _of_frames(result, workload)
+
+
+def _of_tcp(result: SearchResult) -> types.TcpResult:
     return {
-        "type": _TYPES[SearchKind(result.search)],
-        "search": result.search,
+        "type": "tcp",
+        "search": "tcp",
+        "rfc2544_conformant": False,
+        "not_measurable": result.not_measurable,
+        "grade": result.grade,
+        "because": list(result.because),
+        "notes": list(result.notes),
+        "tcp": None if result.tcp is None else _tcp(result.tcp),
+    }
+
+
+def _of_frames(result: SearchResult, spec: Frames) -> types.Result:
+    search = SearchKind(result.search)
+    return {
+        "type": _TYPES[search],
+        "search": search,
         "rfc2544_conformant": result.conformant,
         "grade": result.grade,
         "because": list(result.because),
@@ -143,20 +153,22 @@ def _result(result: SearchResult, workload: Workload) -> dict[str, Any]:
         "back_to_back": None if result.back_to_back is None else encode(result.back_to_back),
         "latency_forward": {f"pdr_{at.share * 100:g}": _latency_at(at) for at in result.latency},
         "placement": result.placement,
-        "by_placement": [_result(other, workload) for other in result.by_placement],
+        "by_placement": [_of_frames(other, spec) for other in result.by_placement],
     }
 
 
-def _tcp(result: TcpResult) -> dict[str, Any]:
+def _tcp(result: TcpResult) -> types.Tcp:
     """Return the medians, then every run with TCP_INFO over time."""
-    encoded: dict[str, Any] = encode(result)
-    return {"total_bps": result.total_bps} | encoded
+    encoded: types.Tcp = encode(result)
+    return {**encoded, "total_bps": result.total_bps}
 
 
-def _rate(fps: float | None, spec: Frames) -> dict[str, Any] | None:
+def _rate(fps: float | None, spec: Frames) -> types.Rate | None:
+    return None if fps is None else _known_rate(fps, spec)
+
+
+def _known_rate(fps: float, spec: Frames) -> types.Rate:
     """Return CSIT's rate and bandwidth; its bandwidth is that of the wire (L1)."""
-    if fps is None:
-        return None
     converted = rate(fps, spec)
     return {
         "rate": {"value": fps, "unit": "fps"},
@@ -166,35 +178,37 @@ def _rate(fps: float | None, spec: Frames) -> dict[str, Any] | None:
     }
 
 
-def _interval(interval: Interval | None, spec: Frames) -> dict[str, Any] | None:
+def _interval(interval: Interval | None, spec: Frames) -> types.Interval | None:
     if interval is None:
         return None
     return {"lower": _bound(interval.lower, spec), "upper": _bound(interval.upper, spec)}
 
 
-def _bound(bound: Bound | None, spec: Frames) -> dict[str, Any] | None:
+def _bound(bound: Bound | None, spec: Frames) -> types.Bound | None:
     if bound is None:
         return None
-    rates = _rate(bound.load_fps, spec) or {}
-    forwarding = {"value": bound.forwarding_fps, "unit": "fps"}
-    return rates | {"forwarding_rate": forwarding, "loss_ratio": bound.loss_ratio}
+    forwarding: types.Fps = {"value": bound.forwarding_fps, "unit": "fps"}
+    rates = _known_rate(bound.load_fps, spec)
+    return {**rates, "forwarding_rate": forwarding, "loss_ratio": bound.loss_ratio}
 
 
-def _undisturbed(found: Undisturbed | None) -> dict[str, Any] | None:
+def _undisturbed(found: Undisturbed | None) -> types.Undisturbed | None:
     """Return the evidence behind the clean rates."""
     if found is None:
         return None
-    encoded: dict[str, Any] = encode(found)
+    encoded = encode(found)
+    del encoded["load_fps"]
+    own: types.Undisturbed = encoded
     return {
-        "load": {"value": encoded.pop("load_fps"), "unit": "fps"},
+        **own,
+        "load": {"value": found.load_fps, "unit": "fps"},
         "clean_share": found.share,
-        **encoded,
         "lossy_runs_bound": found.lossy_runs_bound,
         "left_out": left_out(found.left_out),
     }
 
 
-def _as_is(found: AsIs | None, spec: Frames) -> dict[str, Any] | None:
+def _as_is(found: AsIs | None, spec: Frames) -> types.AsIs | None:
     if found is None:
         return None
     return {
@@ -207,7 +221,7 @@ def _as_is(found: AsIs | None, spec: Frames) -> dict[str, Any] | None:
     }
 
 
-def _bracket(found: Bracket | None, spec: Frames) -> dict[str, Any] | None:
+def _bracket(found: Bracket | None, spec: Frames) -> types.Bracket | None:
     if found is None:
         return None
     return {
@@ -216,7 +230,9 @@ def _bracket(found: Bracket | None, spec: Frames) -> dict[str, Any] | None:
     }
 
 
-def _latency_at(at: LatencyAtLoad) -> dict[str, Any]:
-    undisturbed = None if at.undisturbed is None else latency_us(at.undisturbed)
-    load = {"load": {"value": at.load_fps, "unit": "fps"}}
-    return {**load, **latency_us(at.latency), "undisturbed": undisturbed}
+def _latency_at(at: LatencyAtLoad) -> types.LatencyAtLoad:
+    return {
+        **latency_us(at.latency),
+        "load": {"value": at.load_fps, "unit": "fps"},
+        "undisturbed": None if at.undisturbed is None else latency_us(at.undisturbed),
+    }

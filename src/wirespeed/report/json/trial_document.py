@@ -7,21 +7,21 @@ Frames: intended = offered + unsent; offered = accepted + refused by the SUT's f
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
-from wirespeed.model.result.evidence import Disturbance
+from wirespeed.model.result.evidence import Disturbance, DisturbanceKind, Source
 from wirespeed.model.result.observation import DirectionCount, Latency
 from wirespeed.model.result.trial import Gated, LeftOut, Trial
+from wirespeed.report.json import trial_types as types
 from wirespeed.store.codec import encode
 from wirespeed.store.records import StoredTrial
 
 
-def trial_document(stored: StoredTrial) -> dict[str, Any]:
+def trial_document(stored: StoredTrial) -> types.Trial:
     """Return its counts, its verdict, and its counts over clean time."""
     trial, observation = stored.trial, stored.trial.observation
     return {
         "ended_at": stored.ended_at,
-        "stage": str(trial.stage),
+        "stage": trial.stage,
         "intended_load_fps": trial.intended_load_fps,
         "offered_fps": trial.offered_fps,
         "forwarding_fps": trial.forwarding_fps,
@@ -51,7 +51,7 @@ def trial_document(stored: StoredTrial) -> dict[str, Any]:
     }
 
 
-def _gated(gated: Gated) -> dict[str, Any]:
+def _gated(gated: Gated) -> types.Gated:
     offered = sum(run.offered for run in gated.runs)
     lost = sum(run.lost for run in gated.runs)
     growth = sum(run.growth_frames for run in gated.runs)
@@ -74,11 +74,11 @@ def _gated(gated: Gated) -> dict[str, Any]:
     }
 
 
-def left_out(reasons: Iterable[LeftOut]) -> list[dict[str, Any]]:
+def left_out(reasons: Iterable[LeftOut]) -> list[types.LeftOut]:
     return [{"why": out.why, "share": out.share} for out in reasons]
 
 
-def _evidence(trial: Trial) -> dict[str, Any]:
+def _evidence(trial: Trial) -> types.TrialEvidence:
     """Return the evidence behind the verdict on the trial."""
     observation, placement = trial.observation, trial.observation.placement
     return {
@@ -103,26 +103,27 @@ def _evidence(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _by_kind(disturbances: Iterable[Disturbance]) -> list[dict[str, Any]]:
+def _by_kind(disturbances: Iterable[Disturbance]) -> list[types.Disturbances]:
     """Return number and length of noise events by role, CPU, kind and source."""
-    groups: dict[tuple[str, int, str, str], list[int]] = {}
+    groups: dict[tuple[str, int, DisturbanceKind, Source], list[Disturbance]] = {}
     for d in disturbances:
-        groups.setdefault((d.role, d.cpu, str(d.kind), str(d.source)), []).append(d.length_ns)
+        groups.setdefault((d.role, d.cpu, d.kind, d.source), []).append(d)
     return [
         {
             "role": role, "cpu": cpu, "kind": kind, "source": source,
-            "count": len(lengths), "total_ns": sum(lengths), "longest_ns": max(lengths),
+            "count": sum(d.count for d in same), "total_ns": sum(d.length_ns for d in same),
+            "longest_ns": max(d.length_ns for d in same),
         }
-        for (role, cpu, kind, source), lengths in groups.items()
+        for (role, cpu, kind, source), same in groups.items()
     ]  # fmt: skip
 
 
-def _direction(count: DirectionCount) -> dict[str, Any]:
-    encoded: dict[str, Any] = encode(count)
-    return encoded | {"refused": count.refused}
+def _direction(count: DirectionCount) -> types.Direction:
+    encoded: types.Direction = encode(count)
+    return {**encoded, "refused": count.refused}
 
 
-def latency_us(latency: Latency) -> dict[str, Any]:
+def latency_us(latency: Latency) -> types.Latency:
     """Return latency in µs, CSIT's names first."""
     return {
         "min": latency.min_ns / 1e3,

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -20,7 +22,6 @@ from wirespeed.model.cpus import placement_words
 from wirespeed.model.result.observation import Latency
 from wirespeed.model.result.result import LatencyAtLoad
 from wirespeed.model.study.form_words import design_words, quick_words
-from wirespeed.report.base.as_is import loss_range
 from wirespeed.report.base.theme import DARK, LIGHT, css_variables
 from wirespeed.report.charts.canvas import CHART_CSS
 from wirespeed.report.charts.effects import effect_drawings
@@ -35,6 +36,7 @@ from wirespeed.report.compare.predicted import beside_predictions
 from wirespeed.report.page.view import PointView, point_view
 from wirespeed.report.papers.beside import beside_published, panels
 from wirespeed.report.text.answer import answers_of
+from wirespeed.report.text.columns import PAGE
 from wirespeed.report.text.grades import BETTER_GRADE, MEANING, could_be_better
 from wirespeed.report.text.limits import figure_words, gain_words
 from wirespeed.report.text.path import queue_words
@@ -108,7 +110,6 @@ def html_report(run: RunRecord, judged: Sequence[Judged] = ()) -> str:
         placed=len({f.placement for point in points for f in point.by_placement}) > 1,
         placement_words=placement_words,
         dash=words.NONE,
-        loss_range=loss_range,
         latencies=list(_latencies(points)),
         percentile_names=[name for name, _ in PERCENTILES],
         groups=groups,
@@ -118,6 +119,7 @@ def html_report(run: RunRecord, judged: Sequence[Judged] = ()) -> str:
         panels=[] if paper is None else [(t, Markup(svg)) for _, t, svg in panels(paper)],  # noqa: S704
         about_study=[*design_words(run.form), *quick_words(run.form)],
         predictions=list(beside_predictions(frames)),
+        column_groups=[(group, list(of_it)) for group, of_it in groupby(PAGE, attrgetter("group"))],
         lost_in_what_counts=lost_in_what_counts,
         total_drops=total_drops,
         queue_words=queue_words,

@@ -5,27 +5,25 @@ from __future__ import annotations
 
 from wirespeed.explain.resources import limiting
 from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.result.reason import BLAMES
 from wirespeed.model.words import NONE
 from wirespeed.report.text.limits import explanations, measured
 from wirespeed.store.records import PointRecord
 
 # An overflowing ring is named by the resource behind it, e.g. "switch CPU".
 LIMIT_WORDS = {
+    **{blame.limit: blame.words for blame in BLAMES},
     "shared_lcore": "shared core",
     "shared_partner": "shared core",
     "generator": "generator",
     "link": "line rate",
     "max_load": "max. load asked",
     "pauses": "SUT pauses",
-    "core_contention": "SUT core shared",
     "core_to_core_latency": "across caches",
     "smt_siblings": "CPUs on one core",
     "pmd_core_shared": "SUT core shared",
-    "sut_interrupted": "SUT interrupted",
     "steal": "hypervisor steal",
     "generator_core_shared": "gen. core shared",
-    "generator_interrupted": "generator paused",
-    "generator_slow": "generator",
     "upcalls": "upcalls",
     "flows_deleted": "flows deleted",
     "pmd_off_node": "remote NUMA node",
@@ -45,7 +43,6 @@ LIMIT_WORDS = {
     "poller_stopped": "poller stopped",
     "poller_asleep": "poller asleep",
     "pollers_share_cpu": "CPU shared",
-    "interrupts": "interrupts",
     "poller_moved": "poller moved",
     "changed": "settings changed",
     DropCause.RX_RING_FULL: "receive ring",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.interface import Part
@@ -30,6 +30,11 @@ class LinuxBridgeKind:
         name, "the Linux bridge", "the transmit ring of the generator's interface",
         more_cpus="sut.vswitch.pmd_cpus",
     )  # fmt: skip
+
+    factors = None
+
+    def injected_faults(self, _vswitch: Vswitch) -> Collection[str]:
+        return ()
 
     def faults(self, vswitch: Vswitch, workload: Workload) -> Iterator[Fault]:
         if not isinstance(workload, Frames):

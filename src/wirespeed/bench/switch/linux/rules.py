@@ -9,14 +9,11 @@ from wirespeed.bench.switch.veth.rules import veth_faults
 from wirespeed.model.input.fault import Fault
 from wirespeed.model.plan.needs import Forwarding, SwitchNeeds
 from wirespeed.model.plan.policy import InterfaceKind
-from wirespeed.model.study.ovs import Ovs
 from wirespeed.model.study.spec import Frames, Vswitch
 
 
 def kernel_faults(name: str, vswitch: Vswitch, frames: Frames) -> Iterator[Fault]:
     yield from veth_faults("sut.vswitch.kind", name, vswitch, frames)
-    if vswitch.ovs != Ovs():
-        yield Fault("sut.vswitch.ovs", "(set)", 'goes with sut.vswitch.kind = "ovs-dpdk"')
     if vswitch.socket_memory_mib is not None:
         memory = vswitch.socket_memory_mib
         yield Fault("sut.vswitch.socket_memory_mib", memory, "the kernel needs no huge pages")

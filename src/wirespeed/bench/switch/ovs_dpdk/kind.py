@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.interface import Part
-from wirespeed.bench.switch.interface import KernelPorts, SwitchSetup
+from wirespeed.bench.switch.interface import Factors, KernelPorts, SwitchSetup
 from wirespeed.bench.switch.ovs_dpdk import factors, routes
 from wirespeed.bench.switch.ovs_dpdk.bonds import Bond
 from wirespeed.bench.switch.ovs_dpdk.bridges import bridges, rules
@@ -32,12 +32,13 @@ from wirespeed.model.input.fault import Fault
 from wirespeed.model.plan.needs import Forwarding, SwitchNeeds
 from wirespeed.model.plan.plan import VswitchPlan
 from wirespeed.model.plan.policy import InterfaceKind
-from wirespeed.model.study.ovs import BondMode, PortMemory
+from wirespeed.model.result.hop_counts import INGRESS, DropCause
+from wirespeed.model.study.ovs import BondMode, Ovs, PortMemory
 from wirespeed.model.study.spec import (
     Vswitch,
     Workload,
 )
-from wirespeed.model.study.sut import SutDescription
+from wirespeed.model.study.sut import SutCause, SutDescription
 from wirespeed.remote.interface import Runner
 
 # The partner shares a CPU with the SUT, so it sleeps when it has no frames. Two threads that both
@@ -46,13 +47,27 @@ from wirespeed.remote.interface import Runner
 _PARTNER_SLEEPS_US = 50
 
 
+_MORE_CPUS = "sut.vswitch.pmd_cpus, sut.vswitch.rx_queues"
+_FAULTS = (
+    "missing-flow", "bond-link-down", "small-mtu", "wrong-vlan", "ingress-policer",
+    "egress-policer", "small-ring", "one-queue", "upcall-storm", "revalidator-churn",
+)  # fmt: skip
+
+
 class OvsDpdkKind:
     name = "ovs-dpdk"
     summary = "Open vSwitch with DPDK"
     description = SutDescription(
         name, "Open vSwitch", "the SUT's first ring (Open vSwitch's PMD thread polls it)",
-        more_cpus="sut.vswitch.pmd_cpus, sut.vswitch.rx_queues",
+        more_cpus=_MORE_CPUS,
+        causes=(SutCause(DropCause.RX_RING_FULL, change="Add a PMD core and an Rx queue.",
+                         setting=_MORE_CPUS, hop=INGRESS),),
     )  # fmt: skip
+    factors = Factors("ovs", Ovs)
+
+    def injected_faults(self, vswitch: Vswitch) -> Collection[str]:
+        """Return no fault for kernel ports: there the kernel polices, counts and drops frames."""
+        return () if vswitch.ovs.ports.on_veth else _FAULTS
 
     def faults(self, vswitch: Vswitch, workload: Workload) -> Iterator[Fault]:
         yield from factors.faults(vswitch, workload)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Make the JSON Schema of the result document from its types."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pydantic import ConfigDict, create_model
+
+from wirespeed.report.json.document import SCHEMA_VERSION
+from wirespeed.report.json.types import RunDocument
+
+
+def result_schema() -> dict[str, Any]:
+    """Return schemas/result.schema.json."""
+    config = ConfigDict(
+        extra="forbid", use_attribute_docstrings=True,
+        json_schema_serialization_defaults_required=True,
+    )  # fmt: skip
+    root = create_model("_Root", __config__=config, body=(RunDocument, ...))
+    definitions = root.model_json_schema(mode="serialization")["$defs"]
+    enums = {name: each["enum"] for name, each in definitions.items() if "enum" in each}
+    names = [name for name in definitions if name not in enums and name != RunDocument.__name__]
+    major = SCHEMA_VERSION.partition(".")[0]
+    body = _plain(definitions[RunDocument.__name__], enums)
+    body["properties"]["schema_version"]["pattern"] = rf"^{major}\.[0-9]+$"
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:wirespeed:result:{major}",
+        "title": "wirespeed result",
+        **body,
+        "$defs": {_snake(name): _plain(definitions[name], enums) for name in names},
+    }
+
+
+def _plain(schema: Any, enums: dict[str, list[str]]) -> Any:
+    """Return the schema without titles and defaults, with enums in place and null as a type."""
+    if isinstance(schema, list):
+        return [_plain(each, enums) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if (name := schema.get("$ref", "").rpartition("/")[2]) in enums:
+        rest = {key: value for key, value in schema.items() if key == "description"}
+        return {**_folded(rest), "enum": enums[name]}
+    found: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key == "properties":
+            found[key] = {name: _plain(each, enums) for name, each in value.items()}
+        elif key == "$ref":
+            found[key] = f"#/$defs/{_snake(name)}"
+        elif key not in ("title", "default"):
+            found[key] = _plain(value, enums)
+    options = found.get("anyOf", [])
+    types = [option["type"] for option in options if set(option) == {"type"}]
+    if options and len(types) == len(options):
+        del found["anyOf"]
+        found["type"] = types
+    return _folded(found)
+
+
+def _folded(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema with its description on one line."""
+    if isinstance(schema.get("description"), str):
+        return {**schema, "description": " ".join(schema["description"].split())}
+    return schema
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
