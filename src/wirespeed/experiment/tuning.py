@@ -255,7 +255,7 @@ def _separated(
     """Return the strings of both fractions: those of the folded factor stand alone."""
     if fold is None:
         return groups
-    found = []
+    found: list[tuple[Combination, ...]] = []
     for group in groups:
         found += [(pair,) for pair in group if fold in pair]
         if rest := tuple(pair for pair in group if fold not in pair):
