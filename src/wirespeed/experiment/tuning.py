@@ -110,6 +110,8 @@ class Verdict(StrEnum):
     KEEP = "keep"
     HARMS = "harms"
     NO_EFFECT = "no effect shown"
+    ELSEWHERE = "gains only with other levels"
+    """Its gain over all combinations is proven, and with the chosen levels it brings nothing."""
     UNCONFIRMED = "not confirmed"
     """The screening proved an effect, and fresh measurements did not prove the gain."""
 
@@ -144,7 +146,9 @@ class Tuned:
         if factor in self.chosen:
             return Verdict.KEEP if factor in self.claimed else Verdict.UNCONFIRMED
         main = self.mains[factor]
-        return Verdict.HARMS if main.proven and main.log < 0 else Verdict.NO_EFFECT
+        if not main.proven:
+            return Verdict.NO_EFFECT
+        return Verdict.HARMS if main.log < 0 else Verdict.ELSEWHERE
 
     @property
     def possible(self) -> tuple[float, float]:

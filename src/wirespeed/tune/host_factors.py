@@ -68,11 +68,6 @@ def host_factors(
     return tried, excluded
 
 
-def host_names() -> tuple[str, ...]:
-    """Return the names of all factors of hosts."""
-    return (*(each.name for each in _CANDIDATES), "workqueue CPUs", "IRQ affinity")
-
-
 def _all(quiet_cpus: Sequence[int]) -> Iterator[_Candidate | NotTried]:
     yield from _CANDIDATES
     if not quiet_cpus:
