@@ -110,6 +110,8 @@ class Verdict(StrEnum):
     KEEP = "keep"
     HARMS = "harms"
     NO_EFFECT = "no effect shown"
+    ELSEWHERE = "gains only with other levels"
+    """Its gain over all combinations is proven, and with the chosen levels it brings nothing."""
     UNCONFIRMED = "not confirmed"
     """The screening proved an effect, and fresh measurements did not prove the gain."""
 
@@ -144,7 +146,9 @@ class Tuned:
         if factor in self.chosen:
             return Verdict.KEEP if factor in self.claimed else Verdict.UNCONFIRMED
         main = self.mains[factor]
-        return Verdict.HARMS if main.proven and main.log < 0 else Verdict.NO_EFFECT
+        if not main.proven:
+            return Verdict.NO_EFFECT
+        return Verdict.HARMS if main.log < 0 else Verdict.ELSEWHERE
 
     @property
     def possible(self) -> tuple[float, float]:
@@ -255,7 +259,7 @@ def _separated(
     """Return the strings of both fractions: those of the folded factor stand alone."""
     if fold is None:
         return groups
-    found = []
+    found: list[tuple[Combination, ...]] = []
     for group in groups:
         found += [(pair,) for pair in group if fold in pair]
         if rest := tuple(pair for pair in group if fold not in pair):

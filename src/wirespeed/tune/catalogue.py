@@ -120,8 +120,3 @@ def catalogue(frames: Frames, plan: Plan) -> tuple[Sequence[Factor], Sequence[No
         else:
             tried.append(Factor(each.name, {each.key: other}, each.needs))
     return tried, excluded
-
-
-def names() -> tuple[str, ...]:
-    """Return the names of all factors of the catalogue."""
-    return tuple(each.name for each in _CANDIDATES)

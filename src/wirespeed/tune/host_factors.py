@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from wirespeed.bench.host.changes import selected
 from wirespeed.bench.host.host import changing_host
+from wirespeed.bench.interface import BenchError
 from wirespeed.model.cpuset import format_list
 from wirespeed.model.errors import WirespeedError
 from wirespeed.remote.interface import Runner
@@ -67,11 +68,6 @@ def host_factors(
     return tried, excluded
 
 
-def host_names() -> tuple[str, ...]:
-    """Return the names of all factors of hosts."""
-    return (*(each.name for each in _CANDIDATES), "workqueue CPUs", "IRQ affinity")
-
-
 def _all(quiet_cpus: Sequence[int]) -> Iterator[_Candidate | NotTried]:
     yield from _CANDIDATES
     if not quiet_cpus:
@@ -91,11 +87,16 @@ def _read(runner: Runner, path: str) -> str | None:
 
 
 @contextmanager
-def host_set(runner: Runner, files: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
-    """Set the files for the body, then put them back; yield why some could not be set."""
+def host_set(runner: Runner, files: Mapping[str, str]) -> Iterator[None]:
+    """Set the files for the body, then put them back.
+
+    Some interrupts cannot be moved, so single files may refuse. Raises BenchError where all do.
+    """
     if not files:
-        yield ()
+        yield
         return
     with changing_host(runner, state_directory(os.environ)) as host:
         refused = [host.set_sysctl_file(path, value) for path, value in files.items()]
-        yield tuple(why for why in refused if why is not None)
+        if all(refused):
+            raise BenchError(str(refused[0]), "Exclude the factor with --never.")
+        yield

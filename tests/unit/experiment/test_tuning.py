@@ -71,6 +71,15 @@ def test_tune_suspected_interaction_folds_a_factor_of_its_string() -> None:
     assert found.interactions
 
 
+def test_tune_factor_that_helps_only_a_worse_level_is_not_changed() -> None:
+    """The cache that helps only without the other one: both on is as fast as the start."""
+    host = TunedHost((-0.25, 0.0), 4, together={frozenset({0, 1}): 0.15})
+    found = tuned(host)
+    assert found.verdict(0) is Verdict.HARMS
+    assert found.verdict(1) is Verdict.ELSEWHERE
+    assert found.claimed == frozenset()
+
+
 def test_tune_no_interaction_folds_nothing() -> None:
     assert tuned(TunedHost(MIS_SET, 1)).folded is None
 

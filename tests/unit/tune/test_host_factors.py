@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from wirespeed.bench.interface import BenchError
 from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.state import state_directory
 from wirespeed.tune.host_factors import host_factors, host_set
@@ -68,8 +69,7 @@ def test_host_set_error_in_the_body_puts_every_file_back(
     path = "/proc/sys/vm/stat_interval"
 
     def interrupted() -> None:
-        with host_set(runner, {path: "120"}) as refused:
-            assert refused == ()
+        with host_set(runner, {path: "120"}):
             assert runner.read(path) == "120"
             assert list((state_directory(os.environ) / "journal").iterdir())
             raise KeyboardInterrupt
@@ -78,3 +78,12 @@ def test_host_set_error_in_the_body_puts_every_file_back(
         interrupted()
     assert runner.read(path) == "1"
     assert not list((state_directory(os.environ) / "journal").iterdir())
+
+
+def test_host_set_all_files_refused_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    absent = {"/proc/sys/vm/absent": "1"}
+    with pytest.raises(BenchError, match=r"no vm\.absent"), host_set(Files(tmp_path), absent):
+        pytest.fail("the body ran")

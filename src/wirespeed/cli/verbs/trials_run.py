@@ -17,6 +17,7 @@ from wirespeed.model.errors import BadInput
 from wirespeed.model.study.study import Point, Study
 from wirespeed.remote.local import LocalRunner
 from wirespeed.session import rig as rigs
+from wirespeed.store.codec import encode
 from wirespeed.store.in_use import held
 from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.run_writer import Origin, RunWriter
@@ -37,7 +38,7 @@ class Request:
     point: Point
     goal: Goal
     asked: Mapping[str, Any]
-    """All that decides the measurements, as JSON; stored with the run."""
+    """All that decides the measurements; stored with the run."""
     most: int
     """Most measurements."""
     store: str | None
@@ -48,7 +49,7 @@ class Request:
     @property
     def study(self) -> Study:
         """Return the study under which the run is stored; it begins without points."""
-        resolved = {"title": self.title, **self.point.parameters, "asked": dict(self.asked)}
+        resolved = {"title": self.title, **self.point.parameters, "asked": encode(dict(self.asked))}
         return Study(self.name, self.title, "", (), resolved)
 
 

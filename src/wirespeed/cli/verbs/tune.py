@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import json as json_text
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -19,9 +17,7 @@ from wirespeed.cli.show.show import results_console
 from wirespeed.cli.show.tune_tables import print_tuned
 from wirespeed.cli.verbs.trials_run import Request, measured_point, trials_of
 from wirespeed.experiment.tuning import most_trials
-from wirespeed.model.errors import BadInput
-from wirespeed.model.study.spec import Frames
-from wirespeed.model.study.study import Point, Study
+from wirespeed.model.study.study import Study
 from wirespeed.model.words import counted, percent, seconds
 from wirespeed.remote.local import LocalRunner
 from wirespeed.report.compare.tuned import TunedReport
@@ -32,13 +28,10 @@ from wirespeed.session.rig import own_versions
 from wirespeed.store.read import read_run
 from wirespeed.store.store import Store
 from wirespeed.study.estimate import estimate_s
-from wirespeed.study.interface import Rig
-from wirespeed.tune.catalogue import catalogue
-from wirespeed.tune.choose import Wanted, chosen
-from wirespeed.tune.factor import Factor, NotTried
+from wirespeed.tune.choose import Wanted
 from wirespeed.tune.factor_file import read_factors
 from wirespeed.tune.goal import goal_named, search_for
-from wirespeed.tune.host_factors import host_factors
+from wirespeed.tune.offer import offered
 from wirespeed.tune.outcome import report_of, tuned_toml
 from wirespeed.tune.search import check_combinations, effort_within, search
 
@@ -123,19 +116,17 @@ def tune(
         Store(store, exists=resume) as opened,
         rig_for(Study(name, name, "", (base,), {}), None) as rig,
     ):
-        offer = _offered(base, rig, own, wanted)
+        offer = offered(base, rig, LocalRunner(), own, wanted)
         trial_s = estimate_s([base])
         effort = effort_within(len(offer.tried), minutes, trial_s)
         check_combinations(offer.tried, base.parameters, rig.plan)
         most = most_trials(len(offer.tried), effort)
         asked = {
-            "factors": [asdict(each) for each in offer.tried], "goal": str(aim), "worth": worth,
-            "effort": asdict(effort), "seed": seed,
+            "factors": offer.tried, "goal": aim, "worth": worth, "effort": effort, "seed": seed,
         }  # fmt: skip
         title = f"Which settings bring more {aim} at {plain.label}?"
         request = Request(
-            f"tune-{name}", title, base, aim, json_text.loads(json_text.dumps(asked)), most, store,
-            resume, json,
+            f"tune-{name}", title, base, aim, asked, most, store, resume, json
         )  # fmt: skip
         if not json:
             print_line(
@@ -157,36 +148,6 @@ def tune(
         print_tuned(report, results_console())
         if report.claimed:
             print_line(f"Settings: {output} (gains below {percent(worth / 100)} do not count)")
-
-
-@dataclass(frozen=True, slots=True)
-class _Offer:
-    tried: tuple[Factor, ...]
-    excluded: tuple[NotTried, ...]
-
-
-def _offered(base: Point, rig: Rig, own: Sequence[Factor] | None, wanted: Wanted) -> _Offer:
-    """Return the factors to try on this host. Raises BadInput where none is left."""
-    assert isinstance(base.workload, Frames)
-    plan = rig.plan(base.workload)
-    host = plan.sut_host
-    polling = set(host.vswitch.pmd_cpus.value) if host.vswitch is not None else set()
-    polling |= {cpu for guest in host.guests for cpu in guest.cpus.value}
-    if host.generator is not None:
-        polling |= set(host.generator.cpus.value)
-    quiet = [cpu.id for cpu in rig.facts.cpus if cpu.online and cpu.id not in polling]
-    if own is None:
-        offers = (catalogue(base.workload, plan), host_factors(LocalRunner(), quiet))
-    else:
-        offers = ((own, ()),)
-    offered = [factor for tried, _ in offers for factor in tried]
-    excluded = tuple(each for _, others in offers for each in others)
-    wanted.check([*(factor.name for factor in offered), *(each.name for each in excluded)])
-    tried, more = chosen(offered, base.parameters, wanted, rig.plan)
-    if not tried:
-        reasons = "\n".join(f"  {each.name}: {each.why}" for each in (*more, *excluded))
-        raise BadInput(f"{base.label}: there is no factor to try", f"Of each, why:\n{reasons}")
-    return _Offer(tried, (*more, *excluded))
 
 
 def _write(report: TunedReport, output: Path, html: Path | None) -> None:

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Offer the factors of a point and its host, and say why others are excluded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wirespeed.model.errors import BadInput
+from wirespeed.model.plan.plan import HostPlan
+from wirespeed.model.study.spec import Frames
+from wirespeed.model.study.study import Point
+from wirespeed.remote.interface import Runner
+from wirespeed.study.interface import Rig
+from wirespeed.tune.catalogue import catalogue
+from wirespeed.tune.choose import Wanted, chosen
+from wirespeed.tune.factor import Factor, NotTried
+from wirespeed.tune.host_factors import host_factors
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Factors to try, and the others."""
+
+    tried: tuple[Factor, ...]
+    excluded: tuple[NotTried, ...]
+
+
+def offered(
+    base: Point, rig: Rig, runner: Runner, own: Sequence[Factor] | None, wanted: Wanted
+) -> Offer:
+    """Return the factors to try at the point on this host.
+
+    own: factors of the user's file; None: wirespeed's own. Raises BadInput where none is left.
+    """
+    factors, excluded = list(own or ()), list[NotTried]()
+    if own is None:
+        assert isinstance(base.workload, Frames)
+        plan = rig.plan(base.workload)
+        polling = _polling(plan.sut_host)
+        quiet = [cpu.id for cpu in rig.facts.cpus if cpu.online and cpu.id not in polling]
+        for tried, others in (catalogue(base.workload, plan), host_factors(runner, quiet)):
+            factors += tried
+            excluded += others
+    wanted.check([*(factor.name for factor in factors), *(each.name for each in excluded)])
+    found, more = chosen(factors, base.parameters, wanted, rig.plan)
+    if not found:
+        reasons = "\n".join(f"  {each.name}: {each.why}" for each in (*more, *excluded))
+        raise BadInput(f"{base.label}: there is no factor to try", f"Of each, why:\n{reasons}")
+    return Offer(found, (*more, *excluded))
+
+
+def _polling(plan: HostPlan) -> frozenset[int]:
+    """Return the CPUs on which a thread of the bench polls."""
+    found = list(plan.vswitch.pmd_cpus.value) if plan.vswitch is not None else []
+    found += [cpu for guest in plan.guests for cpu in guest.cpus.value]
+    found += plan.generator.cpus.value if plan.generator is not None else ()
+    return frozenset(found)
