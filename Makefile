@@ -11,6 +11,7 @@ DATAPLANE := build/dataplane
 GUEST_DATAPLANE := build/dataplane-guest
 SANITIZED := build/dataplane-asan
 KUBELET_ORACLE := build/kubelet-oracle
+KUBECTL_VALIDATE := build/kubectl-validate
 C_FILES = $(shell git ls-files 'dataplane/*.c' 'dataplane/*.h')
 # Run parts, some next to each other; a part that fails hides no other, and a table of all ends it.
 PARTS := $(PYTHON) setup/parts.py
@@ -35,7 +36,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: help setup setup-dev demo test test-all lint format bench papers explain-matrix docs clean \
 	packages packages-dev packages-guests tools cargo dataplane dataplane-asan speedtest speedtest-debug \
 	speedtest-tests npm-client built lint-python lint-files lint-speedtest test-dataplane \
-	test-dataplane-native test-unit test-alone test-nova test-kubelet record-kubelet test-speedtest test-speedtest-released \
+	test-dataplane-native test-unit test-alone test-nova test-kubelet test-kubernetes record-kubelet test-speedtest test-speedtest-released \
 	test-speedtest-fuzz dataplane-guest guest-image host-image lab lab-down test-lab test-lab-short \
 	test-kpi test-fleet fleet-bundle packages-openstack test-openstack test-openstack-short \
 	test-openstack-compute test-openstack-full compute-image packages-debian13 test-debian13 \
@@ -228,6 +229,15 @@ test-kubelet: MACHINES ?= 10000
 test-kubelet: $(KUBELET_ORACLE) $(VENV)/.dev ## Our prediction of the kubelet beside the kubelet's own code, 10,000 machines
 	WIRESPEED_KUBELET_ORACLE=$(abspath $(KUBELET_ORACLE)) WIRESPEED_KUBELET_MACHINES=$(MACHINES) \
 		$(BIN)/pytest -q -n 2 tests/unit/plan/kubelet/test_oracle.py
+
+$(KUBECTL_VALIDATE):
+	@command -v go >/dev/null || setup/install-packages.sh setup/packages-go.txt
+	GOBIN=$(abspath $(@D)) go install sigs.k8s.io/kubectl-validate@v0.0.4
+
+test-kubernetes: $(KUBELET_ORACLE) $(KUBECTL_VALIDATE) $(VENV)/.dev ## Rendered files by the API server's and the kubelet's validation
+	WIRESPEED_KUBELET_ORACLE=$(abspath $(KUBELET_ORACLE)) \
+		WIRESPEED_KUBECTL_VALIDATE=$(abspath $(KUBECTL_VALIDATE)) \
+		$(BIN)/pytest -q tests/plan/kubernetes/test_validation.py
 
 record-kubelet: $(KUBELET_ORACLE) $(VENV)/.dev ## Record the kubelet's answers that make test replays
 	$(BIN)/python -m tests.unit.plan.kubelet.record $(abspath $(KUBELET_ORACLE))

@@ -5,6 +5,8 @@
 // It reads cases as lines of JSON from standard input and prints one answer a line. A case whose
 // code uses more than -hang seconds of CPU time is answered with {"hung":true}; the program then
 // ends with status 3, as Go cannot stop the loop. The caller starts it again for the rest.
+//
+// With file names it validates these files instead, as this release's kubelet and types do.
 package main
 
 import (
@@ -29,7 +31,11 @@ func main() {
 	hang := flag.Duration("hang", 5*time.Second, "CPU time after which a case counts as hung")
 	flag.Parse()
 	klog.SetLogger(logr.Discard())
-	if err := run(os.Stdin, os.Stdout, *hang); err != nil {
+	work := func() error { return run(os.Stdin, os.Stdout, *hang) }
+	if flag.NArg() > 0 {
+		work = func() error { return validate(flag.Args()) }
+	}
+	if err := work(); err != nil {
 		fmt.Fprintln(os.Stderr, "oracle:", err)
 		os.Exit(1)
 	}

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.plan.kubelet import (
+    ContainerRequest,
     KubeletSettings,
     PodRequest,
     TopologyPolicy,
@@ -94,16 +95,23 @@ def pod_host(
 
 def place(hosts: Sequence[PodHost], pods: Sequence[PodRequest]) -> list[Unplaced]:
     """Admit each pod on the emptiest host that takes it; return those that no host takes."""
-    lost = []
+    lost: list[Unplaced] = []
+    # A refusal changes nothing, so the next equal pod is refused alike.
+    refused: dict[tuple[ContainerRequest, ...], Unplaced] = {}
     for pod in pods:
+        if pod.containers in refused:
+            lost.append(replace(refused[pod.containers], guest=pod.name))
+            continue
         refusals: dict[tuple[str, str], list[str]] = {}
         for host in sorted(hosts, key=lambda host: host.used_m / max(1, host.allocatable_m)):
             answer = host.admit(pod)
             if answer.is_admitted:
+                refused.clear()
                 break
             refusals.setdefault((answer.reason, answer.message), []).append(host.facts.host)
         else:
-            lost.append(_unplaced(pod, refusals, hosts))
+            refused[pod.containers] = _unplaced(pod, refusals, hosts)
+            lost.append(refused[pod.containers])
     return lost
 
 
