@@ -211,8 +211,8 @@ def _pools(old: Plan, new: Plan) -> Iterator[Difference]:
             yield from changed(where, what, was, now, effort, because=because)
     for name, pod, later in _pairs({p.name: p for p in old.pods}, {p.name: p for p in new.pods}):
         where = f"pod {name}"
-        replicas = [p.replicas if p else None for p in (pod, later)]
-        yield from changed(where, "replicas", *replicas, Effort.LIVE)
+        was, now = (each.replicas if each else None for each in (pod, later))
+        yield from changed(where, "replicas", was, now, Effort.LIVE)
         if pod and later and replace(pod, replicas=0) != replace(later, replicas=0):
             yield Difference(where, "containers and ports", "old", "new", Effort.REBUILD)
 
