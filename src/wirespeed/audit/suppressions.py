@@ -122,12 +122,11 @@ def _note(entry: Suppression, used: bool, today: date) -> str | None:
 
 def _fault(detail: ErrorDetails) -> Fault:
     """Return the error of a key; entries count from 1."""
-    fault = fault_of(detail)
     match detail["loc"]:
         case (_, int(number), _, *_):
             inner = fault_of(detail, outer=2)
             return replace(inner, key=f"entry {number + 1}: {inner.key}")
-    return fault
+    return fault_of(detail)
 
 
 _KIND = TomlKind(_File.model_validate, _NEXT, _fault)
