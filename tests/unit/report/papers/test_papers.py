@@ -202,7 +202,7 @@ def test_s4_in_its_own_tables(s4_run: RunRecord) -> None:
         "58.9%", "17,536,013", "29,761,905", "11,784", "58.921%",
     )  # fmt: skip
     assert told(found, "2.1, share")[0] is Agreement.AGREES
-    assert told(found, "Open vSwitch beside host")[0] is Agreement.AGREES
+    assert told(found, "Open vSwitch next to host")[0] is Agreement.AGREES
     assert told(found, "Open vSwitch with DPDK next to plain Linux")[0] is Agreement.AGREES
     assert {row[0] for row in found.tables[0].rows} == {
         "1.1", "1.2", "2.1", "2.2", "Linux L2", "Linux L3", "3.1", "3.2", "4.1", "4.2", "4.3",
