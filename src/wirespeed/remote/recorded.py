@@ -88,6 +88,10 @@ class RecordedRunner:
         for pattern in patterns:
             if pattern not in self._recording.globs:
                 raise NotRecorded(f"{pattern} is not in the recording of {self.name}")
+        return self.known(patterns)
+
+    def known(self, patterns: Sequence[str]) -> tuple[str, ...]:
+        """Return the recorded paths that match one of the patterns, sorted."""
         wanted = re.compile("|".join(map(_as_regex, patterns)))
         return tuple(sorted(path for path in self._paths if wanted.fullmatch(path)))
 

@@ -19,6 +19,7 @@ from wirespeed.host.collect import collect
 from wirespeed.host.file import HOST_FILE
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.host.facts import HostFacts, Missing
+from wirespeed.remote.archive import open_archive
 from wirespeed.remote.interface import LOCALHOST, HostUnreachable, Runner
 from wirespeed.remote.reach import reach
 from wirespeed.remote.recorded import RecordedRunner
@@ -41,6 +42,21 @@ RecordedOption = Annotated[
         "--recorded", metavar="DIR", help="A host recorded with `wirespeed inspect --record DIR`."
     ),
 ]
+ArchiveOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--from",
+        metavar="FILE",
+        help="A host by its sosreport (tar, gzip, xz or bzip2). Links in it are not followed.",
+    ),
+]
+
+
+def read_archived(archive: Path, host: str | None, recorded: str | None) -> HostFacts:
+    """Return the facts of the host whose files an archive has. Raises BadInput."""
+    if host is not None or recorded is not None:
+        raise BadInput("--from names a host, as --host and --recorded do", "Give one of them.")
+    return collect(open_archive(archive))
 
 
 def read_facts(host: str | None, recorded: str | None, record: Path | None = None) -> HostFacts:

@@ -11,7 +11,13 @@ import typer
 
 from wirespeed.cli.console import plain_console, print_json
 from wirespeed.cli.input.cloud_source import CloudOption, read_cloud
-from wirespeed.cli.input.host_source import HostOption, RecordedOption, read_facts
+from wirespeed.cli.input.host_source import (
+    ArchiveOption,
+    HostOption,
+    RecordedOption,
+    read_archived,
+    read_facts,
+)
 from wirespeed.cli.input.options import JsonOption
 from wirespeed.cli.show.cloud_picture import print_cloud
 from wirespeed.cli.show.host_picture import print_host
@@ -26,6 +32,7 @@ def inspect(
     *,
     host: HostOption = None,
     recorded: RecordedOption = None,
+    archive: ArchiveOption = None,
     openstack: CloudOption = None,
     compute_host: Annotated[
         str | None,
@@ -51,7 +58,11 @@ def inspect(
     Changes nothing and needs no root. With --openstack and --host: that host, with what its cloud
     knows of it.
     """
-    if openstack is None:
+    if archive is not None:
+        if record is not None or openstack is not None:
+            raise BadInput("--from takes neither --record nor --openstack", "Leave them out.")
+        _show(read_archived(archive, host, recorded), json)
+    elif openstack is None:
         if compute_host is not None:
             raise BadInput("--compute-host needs a cloud", "Give --openstack CLOUD as well.")
         _show(read_facts(host, recorded, record), json)
