@@ -16,7 +16,7 @@ import tarfile
 import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
-from typing import IO, cast
+from typing import IO, Self, cast
 
 from wirespeed.model.errors import BadInput
 from wirespeed.remote.interface import NotRecorded
@@ -26,8 +26,10 @@ from wirespeed.remote.recording import Recording
 # In octets: one file that is kept, all that are kept, and what the archive unpacks to.
 _FILE, _KEPT, _WHOLE = 1 << 20, 64 << 20, 4 << 30
 _MEMBERS = 500_000
-# More is asked for at once only to skip a file, or for a header that no real archive has.
-_REQUEST = 64 << 20
+# Headers that tarfile reads whole into memory, and how large one may be, in octets.
+_EXTENDED = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE,
+             tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)  # fmt: skip
+_HEADER = 1 << 20
 _READ_BELOW = ("/proc/", "/sys/", "/etc/hostname")
 _NEXT = "Ask for the archive again, as `sos report` wrote it."
 _UNPACK: Mapping[bytes, Callable[[IO[bytes]], IO[bytes]]] = {
@@ -48,6 +50,17 @@ class ArchivedRunner(RecordedRunner):
         return found
 
 
+class _Header(tarfile.TarInfo):
+    """A header that tarfile does not read when it is too large."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes, encoding: str, errors: str) -> Self:
+        found = super().frombuf(buf, encoding, errors)
+        if found.type in _EXTENDED and found.size > _HEADER:
+            raise tarfile.ReadError(f"a header of {found.size} octets")
+        return found
+
+
 class _Bounded(io.RawIOBase):
     """The unpacked archive, which ends with BadInput at a limit."""
 
@@ -58,8 +71,6 @@ class _Bounded(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        if not 0 <= size <= _REQUEST:
-            raise BadInput(f"{self._name}: a header of {size} octets", _NEXT)
         self._read += size
         if self._read > _WHOLE:
             raise BadInput(f"{self._name}: unpacks to more than {_WHOLE >> 30} GiB", _NEXT)
@@ -77,7 +88,8 @@ def open_archive(path: Path) -> ArchivedRunner:
             file.seek(0)
             kinds = [unpack for magic, unpack in _UNPACK.items() if start.startswith(magic)]
             unpacked = kinds[0](file) if kinds else file
-            with tarfile.open(fileobj=_Bounded(unpacked, str(path)), mode="r|") as archive:
+            bounded = _Bounded(unpacked, str(path))
+            with tarfile.open(fileobj=bounded, mode="r|", tarinfo=_Header) as archive:
                 return ArchivedRunner(_recording(archive, path))
     except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError) as fault:
         raise BadInput(f"{path}: not a whole archive: {fault}", _NEXT) from fault

@@ -87,6 +87,16 @@ def test_archive_that_unpacks_to_too_much_is_rejected(
         open_archive(path)
 
 
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_archive_large_header_is_rejected_unread(tmp_path: Path, kind: bytes) -> None:
+    header = tarfile.TarInfo("sos/proc/cmdline")
+    header.type, header.size = kind, 4 << 30
+    path = tmp_path / "a.tar"
+    path.write_bytes(header.tobuf(tarfile.USTAR_FORMAT) + bytes(4096))
+    with pytest.raises(BadInput, match="a header of 4294967296 octets"):
+        open_archive(path)
+
+
 def test_archive_large_file_is_unreadable_and_the_rest_is_kept(tmp_path: Path) -> None:
     files = {"/proc/kcore": "0" * (2 << 20), "/proc/cmdline": "quiet\n"}
     host = open_archive(_archive(tmp_path / "a.tar.gz", files))
