@@ -38,7 +38,7 @@ export PYTHONDONTWRITEBYTECODE :=
 	speedtest-tests npm-client built lint-python lint-files lint-speedtest test-dataplane \
 	test-dataplane-native test-unit test-alone test-nova test-kubelet test-kubernetes record-kubelet test-speedtest test-speedtest-released \
 	test-speedtest-fuzz dataplane-guest guest-image host-image lab lab-down test-lab test-lab-short \
-	test-kpi test-fleet fleet-bundle packages-openstack test-openstack test-openstack-short \
+	test-kpi test-fleet fleet-bundle bill-of-materials packages-openstack test-openstack test-openstack-short \
 	test-openstack-compute test-openstack-full compute-image packages-debian13 test-debian13 \
 	test-debian13-short test-versions test-documents lock audit-locks
 
@@ -291,6 +291,10 @@ test-kpi: tools $(VENV)/.dev dataplane ## Recordings and Prometheus: collectors,
 
 test-fleet: $(VENV)/.dev ## Fleet tests that take minutes: 20 pair tests with kills, ansible-test sanity, install
 	$(BIN)/pytest --durations=0 -m fleet
+
+bill-of-materials: ## Write build/wirespeed.cdx.json: what the wheels and the speed test contain (CycloneDX)
+	@mkdir -p build
+	$(PYTHON) setup/bill_of_materials.py . >build/wirespeed.cdx.json
 
 fleet-bundle: $(VENV)/.run ## Write build/wirespeed-bundle.tar.gz, which the role wirespeed.nfv.install installs
 	setup/fleet-bundle.sh $(BIN)/python build/wirespeed-bundle.tar.gz
