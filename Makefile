@@ -237,7 +237,7 @@ $(KUBECTL_VALIDATE):
 test-kubernetes: $(KUBELET_ORACLE) $(KUBECTL_VALIDATE) $(VENV)/.dev ## Rendered files by the API server's and the kubelet's validation
 	WIRESPEED_KUBELET_ORACLE=$(abspath $(KUBELET_ORACLE)) \
 		WIRESPEED_KUBECTL_VALIDATE=$(abspath $(KUBECTL_VALIDATE)) \
-		$(BIN)/pytest -q tests/plan/kubernetes/test_validation.py
+		$(BIN)/pytest -q tests/unit/plan/kubernetes/test_validation.py
 
 record-kubelet: $(KUBELET_ORACLE) $(VENV)/.dev ## Record the kubelet's answers that make test replays
 	$(BIN)/python -m tests.unit.plan.kubelet.record $(abspath $(KUBELET_ORACLE))

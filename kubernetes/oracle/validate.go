@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/client-go/kubernetes/scheme"
 	kubeletconfig "k8s.io/kubernetes/pkg/kubelet/apis/config"
@@ -39,7 +40,7 @@ func validateOne(text []byte) error {
 		_, _, err := reader.Decode(text, nil, nil)
 		return err
 	}
-	_, codecs, err := kubeletscheme.NewSchemeAndCodecs()
+	_, codecs, err := kubeletscheme.NewSchemeAndCodecs(serializer.EnableStrict)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.plan.kubernetes.pod_examples import POD_EXAMPLES, shipped
+from tests.unit.plan.kubernetes.pod_examples import POD_EXAMPLES, shipped
 from wirespeed.plan.render.targets import render
 
 ORACLE = os.environ.get("WIRESPEED_KUBELET_ORACLE", "")
