@@ -22,6 +22,8 @@ from wirespeed.model.result.quantile import student, two_sided
 Floats = npt.NDArray[np.float64]
 # Chance that any effect of a family is called proven where none exists.
 ERROR = 0.05
+START: Combination = frozenset()
+"""Combination with every factor at its present level."""
 # No rate is known better than this: the logarithms' standard deviation is at least so large.
 _FINEST = 1e-4
 
@@ -126,17 +128,27 @@ def holm(terms: Sequence[Term], error: float = ERROR) -> frozenset[Combination]:
 
 
 def best_combination(factors: int, terms: Sequence[Term]) -> Combination:
-    """Return the combination that the proven effects make fastest; of equals the smallest."""
+    """Return the combination that the proven effects make fastest; of equals the smallest.
+
+    A factor that brings less than its error there, on top of the others, is left as it is.
+    """
     proven = [term for term in terms if term.proven]
-    named = sorted(frozenset().union(*(term.of for term in proven)))
-    best, most = frozenset[int](), 0.0
-    for cell in _subsets(named):
-        gain = sum(
-            term.log / 2 * (_sign(term.of, cell) - _sign(term.of, frozenset())) for term in proven
-        )
-        if gain > most + 1e-12:
-            best, most = cell, gain
-    return best & frozenset(range(factors))
+    named = sorted(frozenset().union(*(term.of for term in proven)) & frozenset(range(factors)))
+    best = max(_subsets(named), key=lambda cell: _log_gain(proven, cell))
+    while unsure := [factor for factor in sorted(best) if not _pays(proven, best, factor)]:
+        best -= {unsure[0]}
+    return best
+
+
+def _log_gain(terms: Sequence[Term], cell: Combination) -> float:
+    return sum(term.log / 2 * (_sign(term.of, cell) - _sign(term.of, START)) for term in terms)
+
+
+def _pays(terms: Sequence[Term], cell: Combination, factor: int) -> bool:
+    """Return whether a factor of the combination gains more than two standard errors in it."""
+    gain = _log_gain(terms, cell) - _log_gain(terms, cell - {factor})
+    error = math.sqrt(sum(term.error**2 for term in terms if factor in term.of))
+    return gain > 2 * error
 
 
 def _subsets(named: Sequence[int]) -> Iterator[Combination]:

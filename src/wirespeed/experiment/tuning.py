@@ -22,6 +22,7 @@ from wirespeed.experiment.combinations import Combination
 from wirespeed.experiment.fractions import basic_factors, folded, screening_fraction, strings
 from wirespeed.experiment.screening import (
     ERROR,
+    START,
     Fit,
     NotSeparable,
     Screened,
@@ -41,7 +42,6 @@ from wirespeed.experiment.turns import (
 )
 from wirespeed.model.result.quantile import student
 
-START: Combination = frozenset()
 # Fewest and usual number of blocks, by the number of basic factors of the fraction.
 _BLOCKS = {1: (4, 6), 2: (3, 5), 3: (2, 4), 4: (2, 3), 5: (2, 3)}
 # Most pairs of the confirmation, where time allows.

@@ -71,7 +71,7 @@ def test_compare_bad_options_are_one_error(
 DIFFERENT = (
     "--set-b", "sut.vswitch.ovs.emc=false", "--set-b", "sut.vswitch.rx_queues=2",
     "--set-b", "sut.vswitch.descriptors=1024", "--set-b", "sut.vswitch.ovs.smc=true",
-    "--set-b", "traffic.flows=100", "--set-b", "sut.vswitch.ovs.memory=per-port",
+    "--set-b", "traffic.flows=100", "--set-b", "sut.vswitch.ovs.memory=per-port", "--pairs", "3",
 )  # fmt: skip
 
 
