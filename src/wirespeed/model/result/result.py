@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from wirespeed.model.cpus import Placed, PlacementKind, worst
 from wirespeed.model.result.observation import Latency
+from wirespeed.model.result.outcome import Outcome
 from wirespeed.model.result.tcp import TcpResult
 from wirespeed.model.result.trial import LeftOut, Trial
 
 # SearchResult.search of a point with TCP traffic.
 TCP = "tcp"
+# Kinds of workload without a search; SearchResult.search and its field have this name.
+OUTCOMES: Mapping[str, type[TcpResult]] = {TCP: TcpResult}
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +221,16 @@ class SearchResult:
     by_placement: tuple[SearchResult, ...] = ()
     """Results in other placements. They have no trials, and no as_is, which covers all placements.
     """
+
+    @property
+    def searched(self) -> bool:
+        """Whether a search chose the loads; otherwise `outcome` has the rates."""
+        return self.search not in OUTCOMES
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """Result of a workload without a search; None where no run counts."""
+        return self.tcp
 
     @property
     def placed(self) -> Placed | None:
