@@ -40,10 +40,10 @@ SWITCHED = ("p2p", "pvp", "chain", "parallel")
 
 def plan_of(workload: Workload) -> Plan:
     """Return a plan, with a vSwitch where the point has one."""
-    if isinstance(workload, TcpStreams):
-        switched = workload.tcp.path != "veth"
+    if (frames := workload.frames) is not None:
+        switched = frames.topology.kind in SWITCHED
     else:
-        switched = workload.topology.kind in SWITCHED
+        switched = isinstance(workload, TcpStreams) and workload.tcp.path != "veth"
     return Plan((replace(PLAN.hosts[0], vswitch=VSWITCH if switched else None),))
 
 
