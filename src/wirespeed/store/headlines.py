@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import JSON, ColumnElement, Row, select
+from sqlalchemy import ColumnElement, Row, select
 
 from wirespeed.model.result.outcome import Quantity
 from wirespeed.model.result.result import OUTCOMES, Interval, SearchResult, lower_fps
@@ -148,5 +148,5 @@ _COLUMNS = (
     _number("mrr_fps").label("mrr"),
     _number("constant", "forwarding_fps").label("forwarded"),
     _number("as_is", "mrr_fps").label("all_time"),
-    *(POINTS.c.result[(name, "figures")].cast(JSON).label(name) for name in OUTCOMES),
+    *(POINTS.c.result[(name, "figures")].as_json().label(name) for name in OUTCOMES),
 )
