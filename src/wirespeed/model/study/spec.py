@@ -22,6 +22,7 @@ from wirespeed.model.input.text import Device, FilePath, HostName, Word
 from wirespeed.model.study.gateway import Bng, GatewayDirection
 from wirespeed.model.study.injected import InjectedFault
 from wirespeed.model.study.ovs import Ovs
+from wirespeed.model.study.sessions import Sessions
 from wirespeed.model.study.tcp import Tcp
 from wirespeed.model.units import line_rate_fps
 
@@ -424,8 +425,22 @@ class TcpStreams(AnyWorkload):
     """Settings of these virtual functions."""
 
 
+@dataclass(frozen=True, slots=True)
+class TcpSessions(AnyWorkload):
+    """A workload of TCP connections between hosts that are counted."""
+
+    subject: ClassVar[str] = "TCP sessions"
+
+    sessions: Sessions
+    network: TcpStreams
+    """Hosts and what joins them. Its settings of streams are defaults without effect."""
+
+
 # All that one point of a study depends on. Its id is the hash of the canonical form.
-Workload = Frames | TcpStreams
+Workload = Frames | TcpStreams | TcpSessions
 
 # Workloads other than frames, by the table of a study file, and field of a record, that has them.
-BY_TABLE: Mapping[str, type[TcpStreams]] = {"tcp": TcpStreams}
+BY_TABLE: Mapping[str, type[TcpStreams] | type[TcpSessions]] = {
+    "sessions": TcpSessions,
+    "tcp": TcpStreams,
+}
