@@ -42,8 +42,8 @@ from wirespeed.model.result.result import SearchResult
 from wirespeed.session.rig import local_rig
 from wirespeed.store.codec import decode, encode
 from wirespeed.study.interface import Rig
+from wirespeed.study.kinds.frames import max_load_fps
 from wirespeed.study.needs import lacking
-from wirespeed.study.run import max_load_fps
 
 STATE = Path("build/fault-matrix.jsonl")
 HEALTHY_REPEATS = 5

@@ -45,7 +45,7 @@ from wirespeed.model.study.spec import Frames
 from wirespeed.session.rig import local_rig
 from wirespeed.store.codec import decode, encode
 from wirespeed.study.interface import Rig
-from wirespeed.study.run import max_load_fps
+from wirespeed.study.kinds.frames import max_load_fps
 
 # Of a CPU: a cell says nothing where a program that is neither the bench's nor a kind's used more.
 VOID = 0.1

@@ -14,8 +14,8 @@ from wirespeed.model.result.result import SearchResult
 from wirespeed.model.result.trial import Stage, Trial
 from wirespeed.model.study.spec import Frames
 from wirespeed.session.rig import local_rig
+from wirespeed.study.kinds.frames import max_load_fps
 from wirespeed.study.load import load_study
-from wirespeed.study.run import max_load_fps
 
 
 @dataclass(frozen=True, slots=True)

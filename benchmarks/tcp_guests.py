@@ -35,6 +35,7 @@ from wirespeed.model.study.tcp import Tcp, TcpDirection, TcpGuests, TcpPinning
 from wirespeed.model.words import EMULATED
 from wirespeed.session.rig import local_rig
 from wirespeed.study.interface import Rig
+from wirespeed.study.kinds.tcp import RepeatedTcp
 
 ROUNDS, RUNS = 2, 3
 WANTED_GAIN = 2.0
@@ -71,11 +72,12 @@ class Rates:
     def measure(self, comparison: str, name: str) -> None:
         """Open the point and run it. A run that fails is reported and has no rate."""
         spec, rates = COMPARISONS[comparison][name], self._found.setdefault((comparison, name), [])
-        with self._rig.open_tcp(spec, self._rig.plan(spec), f"benchmark-{comparison}") as bench:
+        with self._rig.open_own(spec, self._rig.plan(spec), f"benchmark-{comparison}") as bench:
+            assert isinstance(bench, RepeatedTcp)
             self.emulated = bench.emulated
             for _ in range(RUNS):
                 try:
-                    rates.append(bench.run().rate_bps(TcpDirection.DOWN))
+                    rates.append(bench.bench.run().rate_bps(TcpDirection.DOWN))
                 except BenchError as failed:
                     print(f"# {comparison}, {name}: {failed.what}", flush=True)
         figures = ", ".join(f"{rate / 1e6:.0f}" for rate in rates)

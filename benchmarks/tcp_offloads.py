@@ -18,12 +18,12 @@ from statistics import median
 from benchmarks.figures import show
 
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.result.tcp import TcpResult, TcpRun
+from wirespeed.model.result.tcp import TcpResult
 from wirespeed.model.study.spec import TcpStreams
 from wirespeed.model.study.tcp import Tcp, TcpDirection
 from wirespeed.session.rig import local_rig
 from wirespeed.study.interface import Rig
-from wirespeed.study.tcp import measure_tcp
+from wirespeed.study.kinds.tcp import RepeatedTcp
 
 ROUNDS = 3
 SECONDS = 2
@@ -37,10 +37,10 @@ class Counting:
     def __init__(self) -> None:
         self.discarded = 0
 
-    def tcp_discarded(self, why: str) -> None:  # noqa: ARG002
+    def run_failed(self, why: str) -> None:  # noqa: ARG002
         self.discarded += 1
 
-    def tcp_run(self, run: TcpRun, number: int) -> None: ...
+    def run_ended(self, rates: str, number: int) -> None: ...
 
 
 def points() -> Iterator[tuple[str, int]]:
@@ -54,8 +54,9 @@ def measured(rig: Rig, watcher: Counting, path: str, streams: int, offloads: boo
     tcp = Tcp(path=path, streams=streams, offloads=offloads, direction=TcpDirection.DOWN,
               seconds=SECONDS, omit_s=0, congestion=CONGESTION, repeats=1)  # fmt: skip
     spec = TcpStreams(tcp)
-    with rig.open_tcp(spec, rig.plan(spec), f"benchmark-{offloads}") as bench:
-        found = measure_tcp(bench, tcp, watcher)
+    with rig.open_own(spec, rig.plan(spec), f"benchmark-{offloads}") as bench:
+        assert isinstance(bench, RepeatedTcp)
+        found = bench.measure(watcher)
     if found.tcp is None:
         raise WirespeedError(f"over {path}, streams {streams}: {found.not_measurable}")
     return found.tcp

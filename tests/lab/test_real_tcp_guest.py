@@ -15,9 +15,10 @@ import pytest
 from tests.real.alone.test_real_tcp import namespaces
 from tests.support.real_bench import GUESTS, leftovers, meanwhile, planned
 from wirespeed.bench.interface import BenchError
+from wirespeed.bench.site import Site
 from wirespeed.bench.switch.ovs_dpdk.counters import parse_ports
 from wirespeed.bench.switch.ovs_dpdk.part import OvsDpdk
-from wirespeed.bench.tcp_session import RealTcpBench, open_tcp_bench
+from wirespeed.bench.tcp_session.streams import RealTcpBench, open_tcp_bench
 from wirespeed.bench.traffic.tcp.ends.guest import GuestEnd
 from wirespeed.model.result.tcp import TcpRun
 from wirespeed.model.study.spec import Guest, TcpStreams
@@ -43,20 +44,20 @@ def _nothing_is_left(needs_root: None) -> Iterator[None]:  # noqa: ARG001
 def opened(tcp: Tcp, logs: Path, guest: Guest | None = None) -> Iterator[RealTcpBench]:
     spec = TcpStreams(tcp, guest=guest or Guest(vcpus=1))
     plan = planned(spec)
-    with open_tcp_bench(spec, plan, LocalRunner(), logs, GUESTS.guests_of(plan)) as bench:
+    with open_tcp_bench(spec, plan, Site(LocalRunner(), logs, GUESTS.guests_of(plan))) as bench:
         assert isinstance(bench, RealTcpBench)
         yield bench
 
 
 def server_of(bench: RealTcpBench) -> GuestEnd:
-    end = bench.ends["server"]
+    end = bench.hosts.ends["server"]
     assert isinstance(end, GuestEnd)
     return end
 
 
 def vswitch_of(bench: RealTcpBench) -> OvsDpdk:
-    assert isinstance(bench.vswitch, OvsDpdk)
-    return bench.vswitch
+    assert isinstance(bench.hosts.vswitch, OvsDpdk)
+    return bench.hosts.vswitch
 
 
 def in_guest(bench: RealTcpBench, *words: str) -> str:
@@ -96,7 +97,9 @@ def test_to_a_client_outside_with_tso_and_the_guests_end_ends_the_run(tmp_path: 
             assert isinstance(told, dict)
             assert (bench.emulated is None) == (told["accelerator"] == "kvm")
             qemu = server_of(bench).part.pid
-            bench_of_a_minute = replace(bench, tcp=replace(bench.tcp, seconds=60))
+            bench_of_a_minute = replace(
+                bench, hosts=replace(bench.hosts, tcp=replace(bench.hosts.tcp, seconds=60))
+            )
             with meanwhile((1.0, lambda: os.kill(qemu, signal.SIGKILL))):
                 bench_of_a_minute.run()
 
@@ -145,7 +148,9 @@ def test_two_queues_are_the_guests_and_the_pmd_threads(tmp_path: Path) -> None:
 def test_between_guests_and_on_the_pmd_threads_cpu(tmp_path: Path) -> None:
     tcp = replace(SHORT, guests=TcpGuests.ALL, pinning=TcpPinning.ON_PMD, seconds=5)
     with opened(tcp, tmp_path) as bench:
-        [polling] = {program.cpus for program in bench.programs if program.name == "Open vSwitch"}
-        assert {end.watched_cpus for end in bench.ends.values()} == {polling}
+        [polling] = {
+            program.cpus for program in bench.hosts.programs if program.name == "Open vSwitch"
+        }
+        assert {end.watched_cpus for end in bench.hosts.ends.values()} == {polling}
         run = bench.run()
     assert run.directions[0].bytes > 0

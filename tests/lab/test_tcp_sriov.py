@@ -20,7 +20,8 @@ import pytest
 from tests.lab.nic import EAST, interface, management, nic, set_vf
 from tests.support.lab_node import LabNode
 from wirespeed.bench.host.leftovers import hosts_left
-from wirespeed.bench.tcp_session import RealTcpBench, open_tcp_bench
+from wirespeed.bench.site import Site
+from wirespeed.bench.tcp_session.streams import RealTcpBench, open_tcp_bench
 from wirespeed.host.collect import collect
 from wirespeed.model.errors import WirespeedError
 from wirespeed.model.study.spec import TcpStreams
@@ -65,20 +66,29 @@ def at_both_ends(bench: RealTcpBench) -> list[dict[str, int]]:
 
 def counters(bench: RealTcpBench, host: str) -> dict[str, dict[str, int]]:
     """Return what the VF of this host has received and sent."""
-    words = [*bench.ends[host].place.words, "ip", "-json", "-s", "link", "show", "dev", "eth0"]
-    [seen] = json.loads(bench.host.runner.run(words).stdout)
+    words = [
+        *bench.hosts.ends[host].place.words,
+        "ip",
+        "-json",
+        "-s",
+        "link",
+        "show",
+        "dev",
+        "eth0",
+    ]
+    [seen] = json.loads(bench.hosts.host.runner.run(words).stdout)
     return seen["stats64"]  # type: ignore[no-any-return]
 
 
 def reaches(bench: RealTcpBench) -> bool:
     """Return whether the client's packets reach the server."""
-    words = [*bench.ends["client0"].place.words, "timeout", "3", "bash", "-c",
+    words = [*bench.hosts.ends["client0"].place.words, "timeout", "3", "bash", "-c",
              "exec 3<>/dev/tcp/198.18.0.1/5201"]  # fmt: skip
-    return bench.host.runner.run(words, check=False).exit_code == 0
+    return bench.hosts.host.runner.run(words, check=False).exit_code == 0
 
 
 def test_octets_are_conserved_and_vlans_kept_apart(unused: Runner, tmp_path: Path) -> None:
-    with open_tcp_bench(POINT, plan_of(collect(unused), POINT), unused, tmp_path) as bench:
+    with open_tcp_bench(POINT, plan_of(collect(unused), POINT), Site(unused, tmp_path)) as bench:
         assert isinstance(bench, RealTcpBench)
         assert bench.emulated is not None
         told = bench.describe()["NIC"]
@@ -112,7 +122,7 @@ from tests.lab.test_tcp_sriov import POINT, collect, open_tcp_bench, plan_of
 from wirespeed.remote.reach import reach
 with reach(sys.argv[1]) as runner:
     plan = plan_of(collect(runner), POINT)
-    with open_tcp_bench(POINT, plan, runner, Path(sys.argv[2])):
+    with open_tcp_bench(POINT, plan, Site(runner, Path(sys.argv[2]))):
         print("open", flush=True)
         sys.stdin.read()
 """
@@ -144,7 +154,7 @@ def test_a_port_that_cannot_be_had_is_one_clear_error(
     said = "which carries" if port == "management" else "there is no PCI device"
     with (
         pytest.raises(WirespeedError, match=said),
-        open_tcp_bench(point, plan_of(collect(unused), point), unused, tmp_path),
+        open_tcp_bench(point, plan_of(collect(unused), point), Site(unused, tmp_path)),
     ):
         pytest.fail("the bench opened")
 
@@ -155,7 +165,7 @@ def test_virtual_functions_that_are_there_are_left_alone(unused: Runner, tmp_pat
     try:
         with (
             pytest.raises(WirespeedError, match="1 virtual functions already"),
-            open_tcp_bench(POINT, plan_of(collect(unused), POINT), unused, tmp_path),
+            open_tcp_bench(POINT, plan_of(collect(unused), POINT), Site(unused, tmp_path)),
         ):
             pytest.fail("the bench opened")
         assert unused.read(count) == "1\n"

@@ -23,6 +23,7 @@ from wirespeed.model.result.tcp_evidence import ProgramIntervals, TcpEvidence
 from wirespeed.model.study.spec import Frames, TcpStreams, Workload
 from wirespeed.model.study.tcp import Tcp, TcpDirection
 from wirespeed.study.interface import Rig
+from wirespeed.study.kinds.tcp import RepeatedTcp
 
 FACTS = HostFacts(
     host="testhost",
@@ -39,10 +40,10 @@ SWITCHED = ("p2p", "pvp", "chain", "parallel")
 
 def plan_of(workload: Workload) -> Plan:
     """Return a plan, with a vSwitch where the point has one."""
-    if isinstance(workload, TcpStreams):
-        switched = workload.tcp.path != "veth"
+    if (frames := workload.frames) is not None:
+        switched = frames.topology.kind in SWITCHED
     else:
-        switched = workload.topology.kind in SWITCHED
+        switched = isinstance(workload, TcpStreams) and workload.tcp.path != "veth"
     return Plan((replace(PLAN.hosts[0], vswitch=VSWITCH if switched else None),))
 
 
@@ -184,7 +185,7 @@ class FakeHost:
 
     @property
     def rig(self) -> Rig:
-        return Rig(FACTS, plan_of, self._open, self.open_tcp)
+        return Rig(FACTS, plan_of, self._open, self.open_own)
 
     @contextmanager
     def _open(self, spec: Frames, _plan: Plan, _name: str) -> Iterator[FakeBench]:
@@ -200,6 +201,12 @@ class FakeHost:
             )  # fmt: skip
         finally:
             self.closed += 1
+
+    @contextmanager
+    def open_own(self, spec: Workload, plan: Plan, name: str) -> Iterator[RepeatedTcp]:
+        assert isinstance(spec, TcpStreams)
+        with self.open_tcp(spec, plan, name) as bench:
+            yield RepeatedTcp(spec.tcp, bench)
 
     @contextmanager
     def open_tcp(self, spec: TcpStreams, _plan: Plan, _name: str) -> Iterator[FakeTcpBench]:

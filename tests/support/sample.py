@@ -28,7 +28,6 @@ from wirespeed.model.result.result import (
     SearchResult,
     Undisturbed,
 )
-from wirespeed.model.result.tcp import TcpRun
 from wirespeed.model.result.trial import LeftOut, Stage, Trial
 from wirespeed.model.study.spec import Frames, TcpStreams
 from wirespeed.model.study.study import Point
@@ -36,6 +35,7 @@ from wirespeed.store.read import read_run
 from wirespeed.store.records import RunRecord
 from wirespeed.store.run_writer import Origin, RunWriter
 from wirespeed.store.store import Store
+from wirespeed.study.kinds.registry import kind_of
 from wirespeed.study.load import load_study
 from wirespeed.study.run import run_study
 
@@ -187,8 +187,8 @@ class Nobody:
     def point_complete(self, point: Point, result: SearchResult) -> None: ...
     def progress(self, progress: object) -> None: ...
     def trial(self, trial: Trial) -> None: ...
-    def tcp_run(self, run: TcpRun, number: int) -> None: ...
-    def tcp_discarded(self, why: str) -> None: ...
+    def run_ended(self, rates: str, number: int) -> None: ...
+    def run_failed(self, why: str) -> None: ...
 
 
 BENCH = {
@@ -220,7 +220,7 @@ def _record(writer: RunWriter, point: Point, grade: Grade, number: int) -> None:
     made = MadeUp(point.workload, grade, 100 * number)
     result = made.search()
     plan = plan_of(point.workload)
-    sut = sut_of(point.workload)
+    sut = kind_of(point.workload).sut
     writer.begin_point(point.id, plan, sut)
     writer.add_bench(point.id, BENCH)
     for trial in made.trials:

@@ -3,6 +3,7 @@
 
 mod client;
 mod serve;
+mod sessions;
 
 use std::process::ExitCode;
 
@@ -21,12 +22,15 @@ enum Command {
     Serve(Box<serve::Args>),
     /// Test against a server of the iperf3 protocol, ndt7, LibreSpeed or responsiveness
     Client(Box<client::Args>),
+    /// Count TCP connections that a server of HTTP takes: each second, or open at once
+    Sessions(sessions::Args),
 }
 
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Serve(args) => serve::run(*args),
         Command::Client(args) => client::run(&args),
+        Command::Sessions(args) => sessions::run(&args),
     }
 }
 

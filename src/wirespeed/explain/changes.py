@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from wirespeed.explain.interface import Measured
+from wirespeed.explain.next_value import UNKNOWN, Next, Refusal
+from wirespeed.explain.tcp_changes import TCP_NEXT
 from wirespeed.model.host.facts import Cpu, HostFacts
 from wirespeed.model.plan.plan import HostPlan
-from wirespeed.model.result.explanation import Explanation, KeyChange, KeyValue
-from wirespeed.model.study.spec import MAX_DESCRIPTORS, Frames, TcpStreams, Vswitch
+from wirespeed.model.result.explanation import Explanation, KeyChange
+from wirespeed.model.study.spec import MAX_DESCRIPTORS, Frames, Vswitch
 from wirespeed.model.units import mtu_for
 
 _MAX_QUEUES = _MAX_WORKERS = 16
-_JUMBO_MTU = 9000
 _LINK_SPEEDS_BPS = (10e9, 25e9, 40e9, 100e9, 400e9)
-_FEWER_FLOWS, _LARGER_WINDOW = 10, 4
+_FEWER_FLOWS = 10
 
 BY_HAND = (
     "no key of a study does it: do it by hand, run the study again and say "
@@ -52,17 +53,6 @@ WHY_NOT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """No further value of a key."""
-
-    why: str
-    """Reason, as a clause."""
-
-
-Next = KeyValue | Refusal
-
-
 def with_values(point: Measured, found: Explanation) -> Explanation:
     """Return the explanation with the values that a study can try, and why it cannot try others."""
     proposal = found.proposal
@@ -84,18 +74,7 @@ _KEY = re.compile(r"[a-z]+(?:\.[a-z_]+)+")
 def _of_frames(next_value: Callable[[Measured, Frames], Next]) -> Callable[[Measured], Next]:
     def checked(point: Measured) -> Next:
         frames = point.frames
-        return Refusal("not known what was measured") if frames is None else (
-            next_value(point, frames)
-        )  # fmt: skip
-
-    return checked
-
-
-def _of_tcp(next_value: Callable[[TcpStreams], Next]) -> Callable[[Measured], Next]:
-    def checked(point: Measured) -> Next:
-        if not isinstance(point.workload, TcpStreams):
-            return Refusal("not known what was measured")
-        return next_value(point.workload)
+        return UNKNOWN if frames is None else next_value(point, frames)
 
     return checked
 
@@ -161,25 +140,6 @@ def _spoofchk(frames: Frames) -> Next:
     return False if on else Refusal("it is off already")
 
 
-def _offloads(streams: TcpStreams) -> Next:
-    return True if not streams.tcp.offloads else Refusal("they are on already")
-
-
-def _tcp_mtu(streams: TcpStreams) -> Next:
-    mtu = streams.tcp.mtu
-    return _JUMBO_MTU if mtu < _JUMBO_MTU else Refusal(f"it is {mtu} already")
-
-
-def _clients(streams: TcpStreams) -> Next:
-    clients = streams.tcp.clients
-    return clients // 2 if clients > 1 else Refusal("one client is the least")
-
-
-def _window(streams: TcpStreams) -> Next:
-    size = streams.tcp.window_bytes
-    return _LARGER_WINDOW * size if size is not None else Refusal("the kernel tunes it")
-
-
 def _ports(frames: Frames) -> Next:
     vswitch, usual = frames.sut.vswitch, Vswitch()
     if not vswitch.ovs.ports.on_veth:
@@ -204,8 +164,5 @@ NEXT: dict[str, Callable[[Measured], Next]] = {
     "traffic.link_bps": _of_frames(lambda _, frames: _link_bps(frames)),
     "search.max_load_fps": _of_frames(lambda _, frames: _max_load_fps(frames)),
     "sriov.spoofchk": _of_frames(lambda _, frames: _spoofchk(frames)),
-    "tcp.offloads": _of_tcp(_offloads),
-    "tcp.mtu": _of_tcp(_tcp_mtu),
-    "tcp.clients": _of_tcp(_clients),
-    "tcp.window_bytes": _of_tcp(_window),
+    **TCP_NEXT,
 }

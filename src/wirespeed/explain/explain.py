@@ -16,9 +16,8 @@ from wirespeed.explain.gains import with_gain
 from wirespeed.explain.interface import Explainer, Measured
 from wirespeed.explain.loss import loss, not_reached
 from wirespeed.explain.saturation import frame_cost, overload, pauses
-from wirespeed.explain.tcp import tcp
+from wirespeed.explain.verdicts import verdicts
 from wirespeed.model.result.explanation import Explanation
-from wirespeed.model.result.result import TCP
 
 # Explainers between the suspects and the harmless findings.
 _OF_FRAMES: tuple[Explainer, ...] = (
@@ -27,7 +26,7 @@ _OF_FRAMES: tuple[Explainer, ...] = (
 )  # fmt: skip
 # Emulated points say nothing about speed.
 OF_EMULATED: tuple[Explainer, ...] = (emulated, loss)
-OF_TCP: tuple[Explainer, ...] = (tcp,)
+_OF_OUTCOMES: tuple[Explainer, ...] = (verdicts,)
 
 
 def explain(point: Measured) -> tuple[Explanation, ...]:
@@ -45,7 +44,7 @@ def explain(point: Measured) -> tuple[Explanation, ...]:
 def _explainers(point: Measured) -> tuple[Explainer, ...]:
     if point.result.emulated is not None:
         return OF_EMULATED
-    return OF_TCP if point.result.search == TCP else (_of_frames,)
+    return (_of_frames,) if point.result.searched else _OF_OUTCOMES
 
 
 def _of_frames(point: Measured) -> Iterator[Explanation]:

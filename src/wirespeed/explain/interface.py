@@ -45,9 +45,8 @@ class Measured:
 
         Explainers must not know of the fault.
         """
-        if not isinstance(self.workload, Frames):
-            return None
-        return replace(self.workload, fault=None)
+        frames = None if self.workload is None else self.workload.frames
+        return None if frames is None else replace(frames, fault=None)
 
 
 def tsc_hz(bench: Mapping[str, object]) -> float | None:

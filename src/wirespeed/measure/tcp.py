@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from statistics import fmean, median
+from typing import Protocol
 
 from wirespeed.measure.tcp_intervals import Pooled, beaten_share, pool, pooled_rate
 from wirespeed.model.result.result import Grade
-from wirespeed.model.result.tcp import TcpDirectionResult, TcpFigure, TcpResult, TcpRun
+from wirespeed.model.result.tcp import TcpDirectionResult, TcpFigure, TcpLeftOut, TcpResult, TcpRun
 from wirespeed.model.study.tcp import Tcp, TcpDirection
 
 _DIRECTIONS = (TcpDirection.UP, TcpDirection.DOWN)
@@ -28,6 +29,25 @@ _MOST = 0.5
 _MUCH = 0.2
 # Share of rotations that must be slower before noise explains the lower rate.
 _BEATEN = 0.95
+
+
+class Observed(Protocol):
+    """Clean time of all runs; see TcpResult."""
+
+    @property
+    def watched_s(self) -> float: ...
+
+    @property
+    def clean_s(self) -> float: ...
+
+    @property
+    def clean_share(self) -> float: ...
+
+    @property
+    def pieces(self) -> int: ...
+
+    @property
+    def left_out(self) -> tuple[TcpLeftOut, ...]: ...
 
 
 def fault(run: TcpRun, tcp: Tcp) -> str | None:
@@ -65,7 +85,7 @@ def summarise(runs: Sequence[TcpRun], tcp: Tcp, discarded: Sequence[str] = ()) -
     return _undisturbed(result, pooled) if is_enough(result) else result
 
 
-def is_enough(result: TcpResult) -> bool:
+def is_enough(result: Observed) -> bool:
     """Return whether there is enough clean time for a rate."""
     return result.clean_s >= MIN_CLEAN_S and result.pieces >= MIN_PIECES
 
@@ -73,14 +93,20 @@ def is_enough(result: TcpResult) -> bool:
 def _undisturbed(result: TcpResult, pooled: Pooled) -> TcpResult:
     figures = []
     for figure in result.figures:
-        rate_bps, error_bps = pooled_rate(pooled, figure.direction) or (None, None)
-        figures.append(replace(figure, undisturbed_bps=rate_bps, undisturbed_error_bps=error_bps))
+        rate, error = pooled_rate(pooled, figure.direction) or (None, None)
+        figures.append(
+            replace(figure, undisturbed_bps=_bits(rate), undisturbed_error_bps=_bits(error))
+        )
     much = result.clean_share < 1 - _MUCH
     placebo = beaten_share(pooled, [f.direction for f in figures]) if much else None
     return replace(result, figures=tuple(figures), beaten_share=placebo)
 
 
-def grade(result: TcpResult) -> tuple[Grade, tuple[str, ...]]:
+def _bits(octets: float | None) -> float | None:
+    return None if octets is None else octets * 8
+
+
+def grade(result: Observed) -> tuple[Grade, tuple[str, ...]]:
     """Return how sure the result is, and what keeps it from a better grade, a sentence each."""
     if not is_enough(result):
         why = (
@@ -95,7 +121,7 @@ def grade(result: TcpResult) -> tuple[Grade, tuple[str, ...]]:
     return found, (why, *_left_out(result))
 
 
-def _how_little(result: TcpResult) -> str:
+def _how_little(result: Observed) -> str:
     if not result.pieces:
         return f"no interval of the {result.watched_s:.1f} s was undisturbed"
     return (
@@ -114,7 +140,7 @@ def placebo(result: TcpResult) -> tuple[str, ...]:
     )
 
 
-def _left_out(result: TcpResult) -> tuple[str, ...]:
+def _left_out(result: Observed) -> tuple[str, ...]:
     if not result.left_out:
         return ()
     parts = ", ".join(f"{each.why} {each.share:.1%}" for each in result.left_out)

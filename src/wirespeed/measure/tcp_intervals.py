@@ -6,17 +6,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wirespeed.measure.tcp_gate import UNWATCHED, reasons
 from wirespeed.model.result.quantile import two_sided
-from wirespeed.model.result.tcp import TcpLeftOut, TcpRun
-from wirespeed.model.study.tcp import Tcp, TcpDirection
+from wirespeed.model.result.series import Series
+from wirespeed.model.result.tcp import TcpLeftOut
+from wirespeed.model.result.tcp_evidence import TcpEvidence
+from wirespeed.model.study.tcp import Tcp
 
 # Consecutive intervals that count as one piece in the error: neighbours are correlated.
 _PIECE = 3
+
+
+class ObservedRun(Protocol):
+    """A run whose noise and counts were observed by intervals."""
+
+    @property
+    def evidence(self) -> TcpEvidence | None: ...
+
+    @property
+    def payload(self) -> tuple[Series, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +40,8 @@ class TcpInterval:
     piece: int | None
     """Clean piece that it belongs to; None for one with noise."""
     seconds: float
-    octets: dict[TcpDirection, float]
+    counts: dict[str, float]
+    """What was counted, by name: octets by direction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +66,7 @@ class Pooled:
         return len({each.piece for each in self.clean})
 
 
-def pool(runs: Sequence[TcpRun], tcp: Tcp) -> Pooled:
+def pool(runs: Sequence[ObservedRun], tcp: Tcp) -> Pooled:
     """Return the intervals of all runs. A run without evidence counts as not observed."""
     intervals: list[TcpInterval] = []
     why_s: dict[str, float] = {}
@@ -70,13 +84,15 @@ def pool(runs: Sequence[TcpRun], tcp: Tcp) -> Pooled:
                     intervals.append(interval)
                     continue
                 pieces += position % _PIECE == 0
-                intervals.append(TcpInterval(number, pieces, interval.seconds, interval.octets))
+                intervals.append(TcpInterval(number, pieces, interval.seconds, interval.counts))
     worst = sorted(why_s.items(), key=lambda pair: -pair[1])
     left_out = tuple(TcpLeftOut(why, seconds / watched_s) for why, seconds in worst)
     return Pooled(tuple(intervals), watched_s, left_out)
 
 
-def _intervals(run: TcpRun, number: int, max_taken: float) -> list[tuple[str | None, TcpInterval]]:
+def _intervals(
+    run: ObservedRun, number: int, max_taken: float
+) -> list[tuple[str | None, TcpInterval]]:
     """Return the intervals in the time that counts, each with its reason for exclusion."""
     evidence = run.evidence
     if evidence is None:
@@ -89,7 +105,7 @@ def _intervals(run: TcpRun, number: int, max_taken: float) -> list[tuple[str | N
                 number,
                 None,
                 lengths_ns[i] / 1e9,
-                {TcpDirection(series.name): series.values[i] for series in run.payload},
+                {series.name: series.values[i] for series in run.payload},
             ),
         )
         for i, why in enumerate(reasons(evidence, max_taken))
@@ -97,26 +113,26 @@ def _intervals(run: TcpRun, number: int, max_taken: float) -> list[tuple[str | N
     ]
 
 
-def pooled_rate(pooled: Pooled, direction: TcpDirection) -> tuple[float, float | None] | None:
-    """Return the mean rate over clean intervals in bits/s, and half of its 95% interval.
+def pooled_rate(pooled: Pooled, name: str) -> tuple[float, float | None] | None:
+    """Return the mean rate over clean intervals per second, and half of its 95% interval.
 
-    The interval is None for one piece; the result is None where no clean interval carried this
-    direction. The standard error is that of pieces or of runs, whichever is larger: the rates of
+    The interval is None for one piece; the result is None where no clean interval counted this
+    name. The standard error is that of pieces or of runs, whichever is larger: the rates of
     neighbouring intervals are correlated, and those of one run may be.
     """
-    clean = [each for each in pooled.clean if direction in each.octets]
+    clean = [each for each in pooled.clean if name in each.counts]
     if not clean:
         return None
     seconds = np.array([each.seconds for each in clean])
-    bits = np.array([each.octets[direction] * 8 for each in clean])
-    rate_bps = float(bits.sum() / seconds.sum())
-    beyond = bits - rate_bps * seconds
+    counts = np.array([each.counts[name] for each in clean])
+    rate = float(counts.sum() / seconds.sum())
+    beyond = counts - rate * seconds
     pieces = [each.piece for each in clean if each.piece is not None]
     errors = (_error(labels, beyond) for labels in (pieces, [each.run for each in clean]))
     freedom = len(set(pieces)) - 1
     if not freedom:
-        return rate_bps, None
-    return rate_bps, float(two_sided(freedom) * max(errors) / seconds.sum())
+        return rate, None
+    return rate, float(two_sided(freedom) * max(errors) / seconds.sum())
 
 
 def _error(labels: Sequence[int], beyond: NDArray[np.float64]) -> float:
@@ -127,7 +143,7 @@ def _error(labels: Sequence[int], beyond: NDArray[np.float64]) -> float:
     return float(np.sqrt(many / (many - 1) * np.square(sums).sum())) if many > 1 else 0.0
 
 
-def beaten_share(pooled: Pooled, directions: Sequence[TcpDirection]) -> float:
+def beaten_share(pooled: Pooled, names: Sequence[str]) -> float:
     """Return the share of all rotations of the mask with a lower rate than the mask (placebo test).
 
     It is near 1 where noise slowed TCP down, and about a half where it did not. Rotations that give
@@ -135,7 +151,7 @@ def beaten_share(pooled: Pooled, directions: Sequence[TcpDirection]) -> float:
     """
     seconds = np.array([each.seconds for each in pooled.intervals])
     octets = np.array(
-        [sum(each.octets.get(d, 0.0) for d in directions) for each in pooled.intervals]
+        [sum(each.counts.get(name, 0.0) for name in names) for each in pooled.intervals]
     )
     mask = np.array([each.piece is not None for each in pooled.intervals])
     turned = np.array([np.roll(mask, by) for by in range(1, len(mask))])

@@ -26,6 +26,17 @@ def gbps(bits_per_second: float | None) -> str:
     return NONE if bits_per_second is None else f"{bits_per_second / 1e9:.2f}"
 
 
+def quantity(value: float, unit: str) -> str:
+    """Format a rate: "7.771 Mpps" of frames/s, "9.41 Gbps" of bit/s, "21,500 connections/s"."""
+    match unit:
+        case "frames/s":
+            return f"{mpps(value)} Mpps"
+        case "bit/s":
+            return f"{gbps(value)} Gbps"
+        case _:
+            return f"{value:,.0f} {unit}"
+
+
 def percent(share: float | None, decimals: int = 1) -> str:
     return NONE if share is None else f"{100 * share:.{decimals}f}%"
 

@@ -52,19 +52,19 @@ def case_of(point: Point, plan: Plan | None = None) -> Case:
 
 def predictable(workload: Workload) -> bool:
     """Return whether the model knows points of this workload."""
-    return isinstance(workload, Frames) and _unknown(workload) is None
+    return (frames := workload.frames) is not None and _unknown(frames) is None
 
 
 def _known(label: str, workload: Workload) -> Frames:
-    if not isinstance(workload, Frames):
-        raise BadInput(f"{label}: TCP is not predicted", "Only frames' rates are.")
-    if (unknown := _unknown(workload)) is not None:
+    if (frames := workload.frames) is None:
+        raise BadInput(f"{label}: {workload.subject} is not predicted", "Only frames' rates are.")
+    if (unknown := _unknown(frames)) is not None:
         key, value, allowed = unknown
         raise BadInput(
             f"{label}: {key} = {value!r} is not predicted",
             f"The model knows {', '.join(allowed)}.",
         )
-    return workload
+    return frames
 
 
 def _unknown(spec: Frames) -> tuple[str, object, tuple[str, ...]] | None:

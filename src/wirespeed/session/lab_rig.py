@@ -21,7 +21,7 @@ from wirespeed.model.errors import BadInput
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.host.lab import Lab, LabHost, is_pci
 from wirespeed.model.plan.plan import Plan
-from wirespeed.model.study.spec import Frames, Roles, Workload
+from wirespeed.model.study.spec import Frames, Workload
 from wirespeed.model.study.study import Study
 from wirespeed.plan.testbed.bench import plan_bench, plan_between
 from wirespeed.remote.fence import fenced
@@ -63,7 +63,7 @@ def rig_for(study: Study, lab_file: Path | None, fence: int | None = None) -> It
 
 def testbed_for(study: Study, lab_file: Path | None, *, is_named: bool) -> Path | None:
     """Return the testbed file; None where it is a default that no point of the study needs."""
-    wanted = is_named or any(_roles(point.workload).generator for point in study.points)
+    wanted = is_named or any(point.workload.roles.generator for point in study.points)
     return lab_file if wanted else None
 
 
@@ -96,8 +96,8 @@ def _opened(
 ) -> Mapping[str, _LabHost]:
     cabled = {
         name
-        for frames in workloads
-        if isinstance(frames, Frames) and not topology_of(frames).external
+        for each in workloads
+        if (frames := each.frames) is not None and not topology_of(frames).external
         for name in (frames.hosts.generator, frames.hosts.sut)
     }
     found = {name: _bench_host(name, lab.hosts[name], name in cabled, stack) for name in names}
@@ -122,20 +122,20 @@ def _rig(hosts: Mapping[str, _LabHost], workloads: list[Workload]) -> Rig:
     local = rigs.local_rig()
 
     def planned(workload: Workload) -> Plan:
-        roles = _roles(workload)
-        if not isinstance(workload, Frames) or roles.generator is None:
+        roles, frames = workload.roles, workload.frames
+        if frames is None or roles.generator is None:
             return local.plan(workload)
-        generator, needs = hosts[roles.generator], needs_of(workload)
+        generator, needs = hosts[roles.generator], needs_of(frames)
         if roles.sut is None:
-            plan = plan_bench(generator.facts, workload, needs)
+            plan = plan_bench(generator.facts, frames, needs)
         else:
             sut = hosts[roles.sut]
             plan = plan_between(
-                generator.facts, sut.facts, workload, needs,
+                generator.facts, sut.facts, frames, needs,
                 generator_ports=generator.pci_ports, sut_ports=sut.pci_ports,
             )  # fmt: skip
-            check_root(sut.user, workload, plan.sut_host)
-        check_root(generator.user, workload, plan.generator_host)
+            check_root(sut.user, frames, plan.sut_host)
+        check_root(generator.user, frames, plan.generator_host)
         return plan
 
     def opened(frames: Frames, plan: Plan, name: str) -> AbstractContextManager[Bench]:
@@ -149,12 +149,8 @@ def _rig(hosts: Mapping[str, _LabHost], workloads: list[Workload]) -> Rig:
             on = BenchHosts(generator, hosts[roles.sut].bench)
         return open_bench(frames, plan, on, state_directory(os.environ) / "logs" / name)
 
-    measured = {roles.sut or roles.generator: None for roles in map(_roles, workloads)}
+    measured = {roles.sut or roles.generator: None for roles in (each.roles for each in workloads)}
     facts = [hosts[name].facts for name in measured if name is not None]
     others = [host.facts for host in hosts.values() if host.facts not in facts]
     first, *rest = [*facts, *others]
-    return Rig(first, planned, opened, local.open_tcp, tuple(rest), len(hosts))
-
-
-def _roles(workload: Workload) -> Roles:
-    return workload.hosts if isinstance(workload, Frames) else Roles()
+    return Rig(first, planned, opened, local.open_own, tuple(rest), len(hosts))

@@ -14,24 +14,21 @@ from wirespeed.audit.engine import audit
 from wirespeed.audit.registry import all_rules
 from wirespeed.audit.rule import Subject
 from wirespeed.bench.assembly.hosts import BenchHost, BenchHosts
-from wirespeed.bench.assembly.kinds import needs_of, tcp_needs_of
-from wirespeed.bench.fault.inject import as_built, as_planned
-from wirespeed.bench.host.root import check_root, effective_user
-from wirespeed.bench.interface import Bench, TcpBench
+from wirespeed.bench.host.root import effective_user
+from wirespeed.bench.interface import Bench
 from wirespeed.bench.session import open_bench
-from wirespeed.bench.tcp_session import open_tcp_bench
+from wirespeed.bench.site import Site
 from wirespeed.host.collect import collect
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.host.neighbours import Neighbours
 from wirespeed.model.plan.plan import Plan
-from wirespeed.model.study.spec import Frames, TcpStreams, Workload
-from wirespeed.plan.testbed.bench import plan_bench
-from wirespeed.plan.testbed.tcp import plan_tcp
+from wirespeed.model.study.spec import Frames, Workload
 from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.state import state_directory
 from wirespeed.session.guests import GuestSource
 from wirespeed.store.run_writer import Origin
-from wirespeed.study.interface import Rig
+from wirespeed.study.interface import PointBench, Rig
+from wirespeed.study.kinds.registry import kind_of
 
 
 def local_rig() -> Rig:
@@ -45,7 +42,7 @@ def local_rig() -> Rig:
 
     def planned(workload: Workload) -> Plan:
         plan = plan_of(facts, workload)
-        check_root(user, workload, plan.sut_host)
+        kind_of(workload).check_user(user, plan.sut_host)
         return plan
 
     def opened(frames: Frames, plan: Plan, name: str) -> AbstractContextManager[Bench]:
@@ -53,11 +50,11 @@ def local_rig() -> Rig:
         hosts, guests = BenchHosts(BenchHost(runner)), source.guests_of(plan)
         return open_bench(frames, plan, hosts, logs, guests)
 
-    def opened_tcp(streams: TcpStreams, plan: Plan, name: str) -> AbstractContextManager[TcpBench]:
+    def opened_own(workload: Workload, plan: Plan, name: str) -> AbstractContextManager[PointBench]:
         logs = state_directory(os.environ) / "logs" / name
-        return open_tcp_bench(streams, plan, runner, logs, source.guests_of(plan))
+        return kind_of(workload).open_on(plan, Site(runner, logs, source.guests_of(plan)))
 
-    return Rig(facts, planned, opened, opened_tcp)
+    return Rig(facts, planned, opened, opened_own)
 
 
 def origin_of(rig: Rig, command: Sequence[str], neighbours: Neighbours | None = None) -> Origin:
@@ -72,10 +69,7 @@ def origin_of(rig: Rig, command: Sequence[str], neighbours: Neighbours | None = 
 
 def plan_of(facts: HostFacts, workload: Workload) -> Plan:
     """Return the plan of a point on a host with these facts. Raises BadInput."""
-    if isinstance(workload, TcpStreams):
-        return plan_tcp(facts, workload, tcp_needs_of(workload))
-    built = as_built(workload)
-    return as_planned(plan_bench(facts, built, needs_of(built)), facts, built)
+    return kind_of(workload).plan(facts)
 
 
 def own_versions() -> dict[str, str]:

@@ -23,6 +23,9 @@ from wirespeed.store.survey import survey
 from wirespeed.store.tables import IMPORTS, POINTS, RUNS, TRIALS
 from wirespeed.store.trials import decode_trial
 
+# Factor and unit in which quantities of a unit are compared.
+_SHOWN = {"bit/s": (1e9, "Gbit/s")}
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:
@@ -146,9 +149,11 @@ def _values(result: SearchResult) -> Iterator[tuple[str, str, float, float, floa
     for at in result.latency:
         value = (at.undisturbed or at.latency).p99_ns / 1000
         yield f"p99 at {at.share * 100:g}% PDR", "us", value, value, value
-    if result.tcp is not None:
-        value = result.tcp.total_bps / 1e9
-        yield "TCP", "Gbit/s", value, value, value
+    if result.outcome is not None:
+        total = result.outcome.total
+        factor, unit = _SHOWN.get(total.unit, (1.0, total.unit))
+        value = total.value / factor
+        yield total.name, unit, value, value, value
 
 
 def _over_repeats(figures: list[Figure]) -> Figure:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import JSON, ColumnElement, Row, select
+from sqlalchemy import ColumnElement, Row, select
 
-from wirespeed.model.result.result import Interval, SearchResult, lower_fps
+from wirespeed.model.result.outcome import Quantity
+from wirespeed.model.result.result import OUTCOMES, Interval, SearchResult, lower_fps
 from wirespeed.store.read import intact
 from wirespeed.store.store import Store
 from wirespeed.store.tables import POINTS
@@ -29,11 +30,6 @@ class Measure(StrEnum):
     FORWARDED = "forwarded"
     """At a fixed load."""
     ALL_TIME = "MRR, all time"
-    TCP = "TCP"
-
-    @property
-    def rank(self) -> int:
-        return list(Measure).index(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +38,25 @@ class Headline:
 
     label: str
     """The point's."""
-    figure: Measure
+    figure: str
+    """A Measure, or the name of an outcome's total."""
     value: float
     unit: str
-    """frames/s, or bit/s for TCP."""
+    """frames/s, or the unit of an outcome's total."""
     at_least: bool
     """Whether no higher load failed, so that the value is a lower bound."""
     grade: str | None
 
+    @property
+    def rank(self) -> int:
+        """Place of the measure, the strictest first; outcomes come last."""
+        measures = list(map(str, Measure))
+        return measures.index(self.figure) if self.figure in measures else len(measures)
+
 
 def strictest(found: Iterable[Headline]) -> Headline | None:
     """Return the highest rate of the strictest measure; None where there is none."""
-    return min(found, key=lambda one: (one.figure.rank, -one.value), default=None)
+    return min(found, key=lambda one: (one.rank, -one.value), default=None)
 
 
 def headline(store: Store, run_id: str) -> Headline | None:
@@ -76,7 +79,7 @@ def result_headline(label: str, result: SearchResult) -> Headline | None:
         mrr=result.mrr_fps,
         forwarded=None if constant is None else constant.forwarding_fps,
         all_time=None if result.as_is is None else result.as_is.mrr_fps,
-        tcp=None if result.tcp is None else result.tcp.total_bps,
+        total=None if result.outcome is None else result.outcome.total,
     )
     grade = None if result.grade is None else str(result.grade)
     return strictest(_headlines(label, rates, grade))
@@ -84,7 +87,7 @@ def result_headline(label: str, result: SearchResult) -> Headline | None:
 
 @dataclass(frozen=True, slots=True)
 class _Rates:
-    """Rates of a point in frames/s, and in bit/s for TCP; None where it has none."""
+    """Rates of a point in frames/s, and the total of an outcome; None where it has none."""
 
     ndr: float | None
     above_ndr: float | None
@@ -94,7 +97,7 @@ class _Rates:
     mrr: float | None
     forwarded: float | None
     all_time: float | None
-    tcp: float | None
+    total: Quantity | None
 
 
 def _upper_fps(interval: Interval | None) -> float | None:
@@ -110,19 +113,21 @@ def _headlines(label: str, rates: _Rates, grade: str | None) -> Iterator[Headlin
         (Measure.MRR, rates.mrr, False),
         (Measure.FORWARDED, rates.forwarded, False),
         (Measure.ALL_TIME, rates.all_time, False),
-        (Measure.TCP, rates.tcp, False),
     )
     for figure, value, at_least in found:
         if value is not None:
-            unit = "bit/s" if figure is Measure.TCP else "frames/s"
-            yield Headline(label, figure, value, unit, at_least, grade)
+            yield Headline(label, figure, value, "frames/s", at_least, grade)
+    if rates.total is not None:
+        total = rates.total
+        yield Headline(label, total.name, total.value, total.unit, False, grade)
 
 
 def _of_row(row: Row[Any]) -> Iterator[Headline]:
-    tcp = sum(figure["median_bps"] for figure in row.tcp) if row.tcp else None
+    stored = ((kind, row._mapping[name]) for name, kind in OUTCOMES.items())
+    total = next((kind.stored_total(figures) for kind, figures in stored if figures), None)
     rates = _Rates(
         row.ndr, row.above_ndr, row.carried, row.pdr, row.above_pdr, row.mrr, row.forwarded,
-        row.all_time, tcp,
+        row.all_time, total,
     )  # fmt: skip
     return _headlines(row.label, rates, row.grade)
 
@@ -143,5 +148,5 @@ _COLUMNS = (
     _number("mrr_fps").label("mrr"),
     _number("constant", "forwarding_fps").label("forwarded"),
     _number("as_is", "mrr_fps").label("all_time"),
-    POINTS.c.result[("tcp", "figures")].cast(JSON).label("tcp"),
+    *(POINTS.c.result[(name, "figures")].as_json().label(name) for name in OUTCOMES),
 )

@@ -16,7 +16,7 @@ def with_placement(result: SearchResult, trials: Iterable[Trial]) -> SearchResul
 
     The placement stays None where these trials had several placements, or an unknown one.
     """
-    if result.placement is not None or result.tcp is not None:
+    if result.placement is not None or not result.searched:
         return result
     loads_fps = {
         interval.lower.load_fps

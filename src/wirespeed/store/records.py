@@ -16,9 +16,8 @@ from wirespeed.model.result.result import SearchResult
 from wirespeed.model.result.series import Series
 from wirespeed.model.result.trial import Trial
 from wirespeed.model.study.design import StudyForm
-from wirespeed.model.study.spec import Frames, TcpStreams, Workload
+from wirespeed.model.study.spec import Frames, Workload
 from wirespeed.model.study.sut import SutDescription
-from wirespeed.model.study.tcp import Tcp
 from wirespeed.model.words import EMULATED
 from wirespeed.store.series import PackedSeries
 
@@ -97,15 +96,14 @@ class PointRecord:
 
     @property
     def frames(self) -> Frames:
-        """Workload of a point that offers frames. Raises TypeError for TCP traffic."""
-        if not isinstance(self.workload, Frames):
-            raise TypeError(f"point {self.label} has TCP traffic, not frames")
-        return self.workload
+        """Workload of a point that offers frames. Raises TypeError for another workload."""
+        if (frames := self.workload.frames) is None:
+            raise TypeError(f"point {self.label} has {self.workload.subject}, not frames")
+        return frames
 
     @property
-    def tcp(self) -> Tcp | None:
-        """TCP settings of the point; None where it offers frames."""
-        return self.workload.tcp if isinstance(self.workload, TcpStreams) else None
+    def offers_frames(self) -> bool:
+        return self.workload.frames is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
-from wirespeed.model.study.spec import Frames, TcpStreams, Workload
+from wirespeed.model.study.spec import BY_TABLE, Frames, Workload
 from wirespeed.store.codec import decode
 
 # Former notation of sut.vnf.placement.
@@ -23,14 +24,17 @@ _TUNED = {
 def decode_workload(record: dict[str, Any]) -> Workload:
     """Return the workload of a record.
 
-    A record of TCP traffic has a table of its settings. Until version 3, each record had all
-    tables.
+    A record of a workload other than frames has a table of its settings. Until version 3, each
+    record had all tables.
     """
     sut = record.get("sut", {})
-    if record.get("tcp") is not None:
-        vswitch = record.get("vswitch") or sut.get("vswitch", {})
-        rest = {key: record[key] for key in ("guest", "ports", "sriov") if record.get(key)}
-        return decode(TcpStreams, {"tcp": record["tcp"], "vswitch": vswitch, **rest})
+    for name, kind in BY_TABLE.items():
+        if record.get(name) is not None:
+            own = {each.name for each in fields(kind)}
+            found = {key: value for key, value in record.items() if key in own and value}
+            if "vswitch" in own:
+                found = {"vswitch": sut.get("vswitch", {}), **found}
+            return decode(kind, found)
     vnf = sut.get("vnf", {})
     if "tuning" in vnf:
         vnf = vnf | _TUNED[vnf["tuning"]]

@@ -7,13 +7,9 @@ time limit is likely to use all of it. The module is pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from wirespeed.bench.assembly.kinds import topology_of
 from wirespeed.measure.latency import SHARES
 from wirespeed.measure.presets import resolve
-from wirespeed.model.study.spec import Frames, Search, Workload
-from wirespeed.model.study.study import Point
+from wirespeed.model.study.spec import Search
 
 # Time to bring a bench up and down, in seconds, measured on a virtual machine with two CPUs: for a
 # switch, and for each function attached to it.
@@ -23,20 +19,8 @@ _OVERHEAD = 1.6
 _AS_IS_S = 4.0
 
 
-def estimate_s(points: Iterable[Point]) -> float:
-    """Return the estimated time for these points, in seconds."""
-    return sum(_point_s(point.workload) for point in points)
-
-
-def _point_s(workload: Workload) -> float:
-    if not isinstance(workload, Frames):
-        tcp = workload.tcp
-        return BENCH_S + tcp.repeats * (tcp.seconds + tcp.omit_s + 1)
-    functions = len(topology_of(workload).functions(workload))
-    return BENCH_S + FUNCTION_S * functions + _search_s(workload.search)
-
-
-def _search_s(search: Search) -> float:
+def search_s(search: Search) -> float:
+    """Return the estimated time of a search, in seconds."""
     preset = resolve(search)
     found = min(_OVERHEAD * preset.expected_s, preset.time_limit_s)
     as_is = 0.0 if preset.as_is_trial_s is None else _AS_IS_S

@@ -12,10 +12,10 @@ from typing import Any
 from wirespeed.bench.switch import SWITCHES
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.input.fault import Fault
-from wirespeed.model.study.spec import NOT_WRITTEN, TcpStreams, Vswitch, Workload
+from wirespeed.model.study.spec import NOT_WRITTEN, Vswitch, Workload
 from wirespeed.model.study.study import Point, short_hash
 from wirespeed.study.keys import parameter_keys, unknown_key
-from wirespeed.study.tables import tables_of
+from wirespeed.study.kinds.registry import kind_of
 from wirespeed.study.validate import validate_point
 
 MAX_POINTS = 10_000
@@ -71,7 +71,7 @@ def parameters(workload: Workload) -> dict[str, Any]:
 
     Tables that the point does not use are omitted.
     """
-    return {name: _plain(table) for name, table in tables_of(workload).items()}
+    return {name: _plain(table) for name, table in kind_of(workload).tables().items()}
 
 
 def _plain(value: Any) -> Any:
@@ -106,19 +106,14 @@ def point_id(parameters: dict[str, Any]) -> str:
 def _label(workload: Workload, chosen: dict[str, Any]) -> str:
     """Return the point's label.
 
-    It has topology, frame size and fault (or TCP's path), then all that the study varies.
+    It has the kind's heading, then all that the study varies.
     """
-    if isinstance(workload, TcpStreams):
-        parts = [f"TCP over {workload.tcp.path}"]
-    else:
-        frame = workload.traffic.frame.text
-        parts = [workload.topology.kind, f"{frame} B" if frame.isdecimal() else f"IMIX {frame}"]
-        if workload.fault is not None:
-            parts.append(f"fault {workload.fault.kind}")
+    kind = kind_of(workload)
+    parts = list(kind.heading)
     for key, value in chosen.items():
         if key == "tcp.wire_bps":
             parts.append(f"{value / 1e9:g} Gbps wire")
-        elif key not in ("topology.kind", "traffic.frame", "tcp.path", "fault.kind"):
+        elif key not in kind.in_heading:
             parts.append(f"{key.rpartition('.')[2]} {_word(value)}")
     return ", ".join(parts)
 

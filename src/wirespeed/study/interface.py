@@ -3,19 +3,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from wirespeed.bench.interface import Bench, TcpBench
+from wirespeed.bench.interface import Bench
 from wirespeed.measure.interface import Listener
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.plan.plan import Plan
 from wirespeed.model.result.result import SearchResult
-from wirespeed.model.result.tcp import TcpRun
-from wirespeed.model.study.spec import Frames, TcpStreams, Workload
+from wirespeed.model.study.spec import Frames, Workload
 from wirespeed.model.study.study import Point
+
+
+class RunListener(Protocol):
+    """Receives the runs of a workload that is measured by repeated runs."""
+
+    def run_ended(self, rates: str, number: int) -> None:
+        """Receive the rates of a valid run, in words; `number` counts from 1."""
+        ...
+
+    def run_failed(self, why: str) -> None:
+        """Receive the reason why a run failed."""
+        ...
+
+
+class PointListener(Listener, RunListener, Protocol):
+    """Receives what is measured at a point."""
+
+
+class PointBench(Protocol):
+    """A bench that measures its point."""
+
+    def describe(self) -> Mapping[str, object]:
+        """Return versions, configuration and commands, for the run record."""
+        ...
+
+    @property
+    def emulated(self) -> str | None:
+        """See SearchResult."""
+        ...
+
+    def measure(self, listener: PointListener) -> SearchResult: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,27 +58,15 @@ class Rig:
     open_bench: Callable[[Frames, Plan, str], AbstractContextManager[Bench]]
     """Brings a point's topology up and undoes all host changes on exit. Its name ("RUN/POINT")
     decides where logs are kept."""
-    open_tcp: Callable[[TcpStreams, Plan, str], AbstractContextManager[TcpBench]]
-    """Same as open_bench, for TCP traffic."""
+    open_own: Callable[[Workload, Plan, str], AbstractContextManager[PointBench]]
+    """Same as open_bench, for a workload whose kind measures on a bench of its own."""
     others: tuple[HostFacts, ...] = ()
     """Facts of the other hosts that take part."""
     lab_hosts: int = 0
     """Number of hosts in the testbed file; 0 without one."""
 
 
-class TcpListener(Protocol):
-    """Receives the runs of TCP traffic at a point."""
-
-    def tcp_run(self, run: TcpRun, number: int) -> None:
-        """Receive a valid TCP run; `number` counts from 1."""
-        ...
-
-    def tcp_discarded(self, why: str) -> None:
-        """Receive the reason why a TCP run failed."""
-        ...
-
-
-class Watcher(Listener, TcpListener, Protocol):
+class Watcher(PointListener, Protocol):
     """Receives the events of a run; decides nothing."""
 
     def point_skipped(self, point: Point, why: str) -> None:

@@ -11,8 +11,8 @@ from typing import Any, get_args, get_type_hints
 
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.study.spec import NOT_WRITTEN
+from wirespeed.study.kinds.registry import Tables
 from wirespeed.study.own_keys import own_keys
-from wirespeed.study.tables import Tables
 
 # Tables of the study itself, in addition to those of its points.
 FORM_TABLES = ("design", "quick", "published")

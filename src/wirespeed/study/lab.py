@@ -63,8 +63,8 @@ def check_hosts(workloads: Iterable[Workload], lab: Lab | None, study: str) -> t
     faults: list[Fault] = []
     lacking: list[Fault] = []
     wanted: dict[str, None] = {}
-    for frames in workloads:
-        if not isinstance(frames, Frames):
+    for workload in workloads:
+        if (frames := workload.frames) is None:
             continue
         for role in ("generator", "sut"):
             name = getattr(frames.hosts, role)

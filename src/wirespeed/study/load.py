@@ -9,18 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from wirespeed.bench.fault.inject import needs_of_fault
 from wirespeed.model.errors import BadInput
 from wirespeed.model.input.bounded import load_toml
 from wirespeed.model.input.fault import Fault
 from wirespeed.model.input.text import LINE, PROSE, printable
-from wirespeed.model.study.spec import Frames
 from wirespeed.model.study.study import Point, Study
 from wirespeed.study.design import arranged, varied
 from wirespeed.study.errors import StudyError
 from wirespeed.study.expand import set_key
 from wirespeed.study.form import design_keys, flatten, read_form
 from wirespeed.study.keys import FORM_TABLES, parameter_keys, unknown_key
+from wirespeed.study.kinds.registry import kind_of
 from wirespeed.study.needs import Needs, needs_of_point, read_needs
 from wirespeed.study.shipped import find_study
 
@@ -104,9 +103,9 @@ def _unfit(value: object, key: str = "") -> Iterator[Fault]:
 
 
 def _needs(point: Point, needs: Sequence[Needs]) -> tuple[str, ...]:
-    """Return the point's requirements: those of the study and those of its injected fault."""
-    of_fault = needs_of_fault(point.workload) if isinstance(point.workload, Frames) else ()
-    return tuple(dict.fromkeys((*needs_of_point(needs, point.parameters), *of_fault)))
+    """Return the point's requirements: those of the study and those of its workload."""
+    of_kind = kind_of(point.workload).needs
+    return tuple(dict.fromkeys((*needs_of_point(needs, point.parameters), *of_kind)))
 
 
 def _cases(

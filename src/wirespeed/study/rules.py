@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find parameters of a point that are valid alone but not together.
+"""Find parameters of a point with frames that are valid alone but not together.
 
 A value that would have no effect is an error, too: user input is never silently rewritten.
 """
@@ -24,19 +24,14 @@ from wirespeed.model.input.fault import Fault, show
 from wirespeed.model.study.spec import Frames, Impair, Traffic, VnfMode, Vswitch
 from wirespeed.model.units import FCS_BYTES, MAX_FRAME_BYTES, MIN_FRAME_BYTES, mtu_for
 from wirespeed.study.rules_hosts import broken_host_rules
-from wirespeed.study.rules_tcp import broken_tcp_rules
-from wirespeed.study.tables import Tables
 
 
-def broken_rules(tables: Tables) -> list[Fault]:
-    """Return every rule that the point breaks."""
-    if tables.tcp is not None:
-        return list(broken_tcp_rules(tables, tables.tcp))
-    frames = tables.workload
-    assert isinstance(frames, Frames)
+def broken_rules(frames: Frames) -> Iterator[Fault]:
+    """Yield every rule that the point breaks."""
     checks = (_frame_size, _flows, _topology, _vnf, _vswitch, _search, _gateway, broken_host_rules,
               refusals)  # fmt: skip
-    return [fault for check in checks for fault in check(frames)]
+    for check in checks:
+        yield from check(frames)
 
 
 def _frame_size(frames: Frames) -> Iterator[Fault]:

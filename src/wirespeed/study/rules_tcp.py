@@ -12,9 +12,9 @@ from wirespeed.bench.topology.tcp import PATHS, TcpPath
 from wirespeed.model.host.lab import is_pci
 from wirespeed.model.input.fault import Fault
 from wirespeed.model.plan.needs import Forwarding
-from wirespeed.model.study.spec import Vswitch
+from wirespeed.model.study.spec import TcpStreams, Vswitch
 from wirespeed.model.study.tcp import Tcp, TcpPinning, TcpTool
-from wirespeed.study.tables import Tables
+from wirespeed.study.tables import CommonTables
 
 # IPv4 and TCP without options.
 _TCP_HEADERS_BYTES = 40
@@ -31,8 +31,8 @@ _NEVER = {
 }
 
 
-def broken_tcp_rules(tables: Tables, tcp: Tcp) -> Iterator[Fault]:
-    path = PATHS[tcp.path]
+def broken_tcp_rules(tables: CommonTables, streams: TcpStreams) -> Iterator[Fault]:
+    tcp, path = streams.tcp, PATHS[streams.tcp.path]
     yield from _unused(tables, path)
     if tcp.mss is not None and tcp.mss > tcp.mtu - _TCP_HEADERS_BYTES:
         most = tcp.mtu - _TCP_HEADERS_BYTES
@@ -48,10 +48,10 @@ def broken_tcp_rules(tables: Tables, tcp: Tcp) -> Iterator[Fault]:
     yield from _guests(tables, tcp, path)
     if path.switch is not None:
         yield from _vswitch(tables.sut.vswitch, path)
-        yield from SWITCHES[path.switch].faults(tables.sut.vswitch, tables.workload)
+        yield from SWITCHES[path.switch].faults(streams.vswitch, streams)
 
 
-def _unused(tables: Tables, path: TcpPath) -> Iterator[Fault]:
+def _unused(tables: CommonTables, path: TcpPath) -> Iterator[Fault]:
     """Yield settings of frames, or of a missing switch, which would have no effect."""
     sut = tables.sut
     unused: dict[str, Any] = {
@@ -90,7 +90,7 @@ def _virtual_functions(ports: tuple[str, ...], tcp: Tcp) -> Iterator[Fault]:
         yield Fault("sut.ports", ports, allowed)
 
 
-def _guests(tables: Tables, tcp: Tcp, path: TcpPath) -> Iterator[Fault]:
+def _guests(tables: CommonTables, tcp: Tcp, path: TcpPath) -> Iterator[Fault]:
     """Yield settings of guests on a path without guests, and settings beyond a guest's limits."""
     if path.guests is None:
         for key in ("guests", "pinning"):

@@ -23,9 +23,8 @@ from wirespeed.model.input.fault import Fault
 from wirespeed.model.kinds import Kinds
 from wirespeed.model.study.spec import Workload
 from wirespeed.study.keys import unknown_key
+from wirespeed.study.kinds.registry import Tables, broken_rules, read
 from wirespeed.study.own_keys import take_own
-from wirespeed.study.rules import broken_rules
-from wirespeed.study.tables import Tables
 
 
 def _field(each: Field[Any]) -> tuple[Any, Any]:
@@ -52,14 +51,14 @@ def validate_point(raw: dict[str, Any]) -> tuple[Workload | None, list[Fault]]:
     faults = _parse_frame(raw) + _unknown_kinds(raw)
     own, found = take_own(raw, unknown_key)
     faults += found
-    read = TomlKind[Any](_Sections.model_validate, fault=_fault).read(raw, faults)
-    if read is None:
+    parsed = TomlKind[Any](_Sections.model_validate, fault=_fault).read(raw, faults)
+    if parsed is None:
         return None, faults
-    tables = Tables(**{each.name: getattr(read, each.name) for each in fields(Tables)})
+    tables = Tables(**{each.name: getattr(parsed, each.name) for each in fields(Tables)})
     tables = replace(tables, sut=replace(tables.sut, vswitch=replace(tables.sut.vswitch, own=own)))
     # A rule might be broken only by the default that replaces an unknown kind.
     faults = faults or broken_rules(tables)
-    return (None if faults else tables.workload), faults
+    return (None if faults else read(tables).workload), faults
 
 
 def _fault(detail: ErrorDetails) -> Fault:

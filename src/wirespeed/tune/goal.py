@@ -10,7 +10,7 @@ from typing import Any
 from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.errors import BadInput
 from wirespeed.model.result.result import SearchResult, lower_fps
-from wirespeed.model.study.spec import Frames, SearchKind
+from wirespeed.model.study.spec import SearchKind
 from wirespeed.model.study.study import Point
 
 
@@ -47,19 +47,19 @@ def goal_named(text: str) -> Goal:
 
 def search_for(goal: Goal, point: Point) -> Mapping[str, Any]:
     """Return the keys of [search] that measure the goal at the point. Raises BadInput."""
-    if not isinstance(point.workload, Frames):
+    if (frames := point.workload.frames) is None:
         raise BadInput(
-            f"{point.label}: --goal {goal} is of frames, and the point has TCP streams",
+            f"{point.label}: --goal {goal} is of frames; the point has {point.workload.subject}",
             "Name a study of frames.",
         )
     if goal is Goal.MRR:
-        trial_s = point.workload.search.trial_s or _TRIAL_S
+        trial_s = frames.search.trial_s or _TRIAL_S
         return {
             "search.kind": str(SearchKind.MRR), "search.latency": False, "search.trial_s": trial_s,
         }  # fmt: skip
-    if point.workload.search.kind not in _WITH_NDR:
+    if frames.search.kind not in _WITH_NDR:
         raise BadInput(
-            f"{point.label}: search.kind = {point.workload.search.kind} measures no {goal}",
+            f"{point.label}: search.kind = {frames.search.kind} measures no {goal}",
             "Add --set search.kind=quick.",
         )
     return {"search.latency": goal is Goal.P99}

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from wirespeed.model.errors import BadInput
 from wirespeed.model.plan.plan import HostPlan
-from wirespeed.model.study.spec import Frames
 from wirespeed.model.study.study import Point
 from wirespeed.remote.interface import Runner
 from wirespeed.study.interface import Rig
@@ -35,11 +34,12 @@ def offered(
     """
     factors, excluded = list(own or ()), list[NotTried]()
     if own is None:
-        assert isinstance(base.workload, Frames)
-        plan = rig.plan(base.workload)
+        frames = base.workload.frames
+        assert frames is not None
+        plan = rig.plan(frames)
         polling = _polling(plan.sut_host)
         quiet = [cpu.id for cpu in rig.facts.cpus if cpu.online and cpu.id not in polling]
-        for tried, others in (catalogue(base.workload, plan), host_factors(runner, quiet)):
+        for tried, others in (catalogue(frames, plan), host_factors(runner, quiet)):
             factors += tried
             excluded += others
     wanted.check([*(factor.name for factor in factors), *(each.name for each in excluded)])

@@ -13,7 +13,8 @@ import pytest
 
 from tests.support.effort import cases
 from tests.support.real_bench import conserving_trials, drops, opened, planned, point
-from wirespeed.bench.tcp_session import RealTcpBench, open_tcp_bench
+from wirespeed.bench.site import Site
+from wirespeed.bench.tcp_session.streams import RealTcpBench, open_tcp_bench
 from wirespeed.model.frame import Encapsulation
 from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.study.spec import Frames, TcpStreams, Vnf, VnfMode, Vswitch
@@ -61,7 +62,7 @@ def test_what_the_kernel_drops_is_located(tmp_path: Path) -> None:
 
 def test_tcp_passes_a_bridge(tmp_path: Path) -> None:
     streams = TcpStreams(Tcp(path="bridge", clients=2, seconds=1, omit_s=0))
-    with open_tcp_bench(streams, planned(streams), LocalRunner(), tmp_path) as bench:
+    with open_tcp_bench(streams, planned(streams), Site(LocalRunner(), tmp_path)) as bench:
         assert isinstance(bench, RealTcpBench)
         run = bench.run()
     assert run.vswitch_cpu_s is None

@@ -18,7 +18,8 @@ from wirespeed.bench.host.host import tidy_up
 from wirespeed.bench.host.process import await_true
 from wirespeed.bench.host.programs import find_program
 from wirespeed.bench.interface import BenchError
-from wirespeed.bench.tcp_session import RealTcpBench, open_tcp_bench
+from wirespeed.bench.site import Site
+from wirespeed.bench.tcp_session.streams import RealTcpBench, open_tcp_bench
 from wirespeed.bench.traffic.tcp.programs import SPEEDTEST
 from wirespeed.measure.tcp import grade, summarise
 from wirespeed.measure.tcp_gate import reasons
@@ -55,7 +56,7 @@ def test_two_clients_on_cables_of_limited_rate(tmp_path: Path) -> None:
     tcp = Tcp(clients=2, seconds=1, omit_s=0, direction=TcpDirection.BOTH, streams=2,
               mtu=9000, offloads=False, wire_bps=100e6)  # fmt: skip
     spec = TcpStreams(tcp)
-    with open_tcp_bench(spec, planned(spec), RUNNER, tmp_path) as bench:
+    with open_tcp_bench(spec, planned(spec), Site(RUNNER, tmp_path)) as bench:
         assert isinstance(bench, RealTcpBench)
         assert "tcp-segmentation-offload: off" in shown(bench, 1, "ethtool", "-k", "eth0")
         assert "mtu 9000" in shown(bench, 0, "ip", "link", "show", "eth0")
@@ -73,13 +74,13 @@ def test_two_clients_on_cables_of_limited_rate(tmp_path: Path) -> None:
 def test_through_open_vswitch(tmp_path: Path, offloads: bool) -> None:
     tcp = Tcp(path="ovs", seconds=1, omit_s=0, offloads=offloads)
     spec = TcpStreams(tcp)
-    with open_tcp_bench(spec, planned(spec), RUNNER, tmp_path) as bench:
+    with open_tcp_bench(spec, planned(spec), Site(RUNNER, tmp_path)) as bench:
         assert isinstance(bench, RealTcpBench)
-        assert bench.vswitch is not None
-        [row] = bench.vswitch.control.rows("Open_vSwitch", "other_config")
+        assert bench.hosts.vswitch is not None
+        [row] = bench.hosts.vswitch.control.rows("Open_vSwitch", "other_config")
         assert dict(row["other_config"][1])["userspace-tso-enable"] == str(offloads).lower()
         run = bench.run()
-        forwarded = bench.vswitch.control.ofctl("dump-ports")
+        forwarded = bench.hosts.vswitch.control.ofctl("dump-ports")
     [way] = run.directions
     assert way.bytes > 1_000_000
     assert run.vswitch_cpu_s is not None
@@ -116,7 +117,10 @@ def test_a_program_that_takes_the_cpus_all_the_time_is_seen_in_every_interval(
 ) -> None:
     tcp = Tcp(seconds=1, omit_s=0)
     spec = TcpStreams(tcp)
-    with open_tcp_bench(spec, planned(spec), RUNNER, tmp_path) as bench, hogs("sh", "-c", BUSY):
+    with (
+        open_tcp_bench(spec, planned(spec), Site(RUNNER, tmp_path)) as bench,
+        hogs("sh", "-c", BUSY),
+    ):
         run = bench.run()
     assert run.others
     assert run.others_cpu_s > 0.3 * run.elapsed_s
@@ -152,7 +156,7 @@ def beside_pauses(tcp: Tcp, logs: Path) -> TcpRun:
     spec = TcpStreams(tcp)
     logs.mkdir()
     with (
-        open_tcp_bench(spec, planned(spec), RUNNER, logs) as bench,
+        open_tcp_bench(spec, planned(spec), Site(RUNNER, logs)) as bench,
         hogs(sys.executable, "-c", NOW_AND_THEN),
     ):
         return bench.run()
@@ -160,7 +164,7 @@ def beside_pauses(tcp: Tcp, logs: Path) -> TcpRun:
 
 def test_ports_count_what_the_client_counts(tmp_path: Path) -> None:
     spec = TcpStreams(Tcp(path="ovs", seconds=2, omit_s=1, wire_bps=100e6))
-    with open_tcp_bench(spec, planned(spec), RUNNER, tmp_path) as bench:
+    with open_tcp_bench(spec, planned(spec), Site(RUNNER, tmp_path)) as bench:
         run = bench.run()
     assert run.rate_bps(TcpDirection.DOWN) == pytest.approx(
         run.directions[0].bits_per_second, rel=0.05
@@ -172,9 +176,9 @@ def test_stock_iperf3_with_processes_and_queues_of_their_own(tmp_path: Path) -> 
     tcp = Tcp(tool=TcpTool.IPERF3, processes=2, queues=2, seconds=1, omit_s=0,
               direction=TcpDirection.BOTH)  # fmt: skip
     spec = TcpStreams(tcp)
-    with open_tcp_bench(spec, planned(spec), RUNNER, tmp_path) as bench:
+    with open_tcp_bench(spec, planned(spec), Site(RUNNER, tmp_path)) as bench:
         assert isinstance(bench, RealTcpBench)
-        assert len(bench.server.processes) == 2
+        assert len(bench.hosts.server.processes) == 2
         assert "numtxqueues 2" in shown(bench, 0, "ip", "-d", "link", "show", "eth0")
         runs = [bench.run() for _ in range(2)]
     for run in runs:
@@ -186,10 +190,10 @@ def test_stock_iperf3_with_processes_and_queues_of_their_own(tmp_path: Path) -> 
 def test_pmd_threads_carry_tcp_between_the_hosts(tmp_path: Path) -> None:
     tcp = Tcp(path="ovs-pmd", queues=2, offloads=False, seconds=1, omit_s=0)
     spec = TcpStreams(tcp)
-    with open_tcp_bench(spec, planned(spec), RUNNER, tmp_path) as bench:
+    with open_tcp_bench(spec, planned(spec), Site(RUNNER, tmp_path)) as bench:
         assert isinstance(bench, RealTcpBench)
-        assert bench.vswitch is not None
-        polled = bench.vswitch.control.ask("dpif-netdev/pmd-rxq-show")
+        assert bench.hosts.vswitch is not None
+        polled = bench.hosts.vswitch.control.ask("dpif-netdev/pmd-rxq-show")
         [way] = bench.run().directions
     for port in ("polled-server", "polled-client0"):
         assert sum(port in line for line in polled.splitlines()) == 2
@@ -198,9 +202,9 @@ def test_pmd_threads_carry_tcp_between_the_hosts(tmp_path: Path) -> None:
 
 def test_a_server_that_ends_is_the_reason_that_is_given(tmp_path: Path) -> None:
     spec = TcpStreams(Tcp(seconds=30))
-    with open_tcp_bench(spec, planned(spec), RUNNER, tmp_path) as bench:
+    with open_tcp_bench(spec, planned(spec), Site(RUNNER, tmp_path)) as bench:
         assert isinstance(bench, RealTcpBench)
-        bench.server.processes[0].signal(signal.SIGKILL)
+        bench.hosts.server.processes[0].signal(signal.SIGKILL)
         with pytest.raises(BenchError, match=r"server ended|speed test failed|did not print"):
             bench.run()
 
@@ -209,12 +213,13 @@ HOLD = """
 import sys
 from pathlib import Path
 from tests.support.real_bench import RUNNER, planned
-from wirespeed.bench.tcp_session import open_tcp_bench
+from wirespeed.bench.site import Site
+from wirespeed.bench.tcp_session.streams import open_tcp_bench
 from wirespeed.model.study.spec import TcpStreams
 from wirespeed.model.study.tcp import Tcp
 
 spec = TcpStreams(Tcp(path="ovs", seconds=600, wire_bps=1e9))
-with open_tcp_bench(spec, planned(spec), RUNNER, Path(sys.argv[1])) as bench:
+with open_tcp_bench(spec, planned(spec), Site(RUNNER, Path(sys.argv[1]))) as bench:
     print("open", flush=True)
     bench.run()
 """

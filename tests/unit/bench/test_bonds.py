@@ -32,8 +32,7 @@ from wirespeed.model.study.spec import (
     Vswitch,
 )
 from wirespeed.plan.testbed.bench import plan_bench
-from wirespeed.study.rules import broken_rules
-from wirespeed.study.tables import Tables
+from wirespeed.study.kinds.registry import Tables, broken_rules
 
 PLAN = VswitchPlan(
     Decision((0,), ""), Decision((1,), ""), Decision((256,), ""), Decision(2, ""),

@@ -30,8 +30,7 @@ from wirespeed.model.study.spec import (
     VnfMode,
     Vswitch,
 )
-from wirespeed.study.rules import broken_rules
-from wirespeed.study.tables import Tables
+from wirespeed.study.kinds.registry import Tables, broken_rules
 
 PLAN = VswitchPlan(*(Decision((1,), ""),) * 3, *(Decision(1, ""),) * 3)
 RULE = re.compile(

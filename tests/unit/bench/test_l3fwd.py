@@ -21,8 +21,7 @@ from wirespeed.bench.topology.wiring import SIDES
 from wirespeed.model.frame import FlowField
 from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.study.spec import Frames, Sut, Topology, Traffic, Vnf
-from wirespeed.study.rules import broken_rules
-from wirespeed.study.tables import Tables
+from wirespeed.study.kinds.registry import Tables, broken_rules
 
 
 def routed(

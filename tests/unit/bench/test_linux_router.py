@@ -11,8 +11,7 @@ from wirespeed.bench.switch.linux.counters import parse_ip_drops
 from wirespeed.model.frame import Encapsulation, FlowField
 from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.study.spec import Frames, Sut, Topology, Traffic, Vswitch
-from wirespeed.study.rules import broken_rules
-from wirespeed.study.tables import Tables
+from wirespeed.study.kinds.registry import Tables, broken_rules
 
 # /proc/net/snmp, netstat and snmp6, shortened.
 COUNTERS = """\

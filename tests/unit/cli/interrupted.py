@@ -40,7 +40,7 @@ def waiting_rig(marker: Path) -> Rig:
         finally:
             marker.touch()
 
-    return Rig(inner.facts, inner.plan, opened, inner.open_tcp)
+    return Rig(inner.facts, inner.plan, opened, inner.open_own)
 
 
 if __name__ == "__main__":

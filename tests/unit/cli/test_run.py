@@ -157,7 +157,7 @@ def test_a_point_that_the_host_cannot_do_is_refused_before_anything_runs(
         return PLAN
 
     monkeypatch.setattr(
-        rig, "local_rig", lambda: Rig(FACTS, plan, host.rig.open_bench, host.open_tcp)
+        rig, "local_rig", lambda: Rig(FACTS, plan, host.rig.open_bench, host.open_own)
     )
     ended = wirespeed("run", "quickstart")
     assert ended.code == 2

@@ -16,7 +16,7 @@ from wirespeed.model.words import EMULATED
 from wirespeed.report.page.html import html_report
 from wirespeed.report.text.tiles import tiles
 from wirespeed.report.views.emulated_tcp import offload_direction
-from wirespeed.report.views.tcp import tcp_result
+from wirespeed.report.views.tcp import tcp_of, tcp_result
 from wirespeed.report.views.waterfall import waterfalls
 from wirespeed.store.records import PointRecord, RunRecord
 
@@ -52,7 +52,7 @@ def test_a_gain_in_every_pair_is_as_s0_found(emulated: RunRecord) -> None:
 
 
 def test_a_loss_is_told(emulated: RunRecord) -> None:
-    [first, *_] = [p for p in emulated.points if p.tcp is not None and p.tcp.offloads]
+    [first, *_] = [p for p in emulated.points if (tcp := tcp_of(p)) is not None and tcp.offloads]
     slower = [_emulated(p, 0.1) if p is first else p for p in emulated.points]
     said = offload_direction(slower)
     assert said is not None

@@ -26,6 +26,7 @@ from wirespeed.report.views.published_tcp import (
     Tuning,
     scenario,
 )
+from wirespeed.report.views.tcp import tcp_of
 from wirespeed.report.views.waterfall import waterfalls
 from wirespeed.store.records import RunRecord
 
@@ -106,7 +107,7 @@ def test_each_step_stands_on_those_before(tcp_run: RunRecord) -> None:
 
 
 def test_a_step_that_skips_one_of_s0s_is_not_put_beside_s0(tcp_run: RunRecord) -> None:
-    without = [p for p in tcp_run.points if p.tcp and not p.tcp.offloads]
+    without = [p for p in tcp_run.points if (tcp := tcp_of(p)) and not tcp.offloads]
     found = waterfalls(without)[2]
     assert [step.tuning for step in found.steps] == [Tuning.BASELINE, Tuning.QUEUES, Tuning.MTU]
     assert [step.published is not None for step in found.steps] == [True, False, False]
@@ -114,7 +115,7 @@ def test_a_step_that_skips_one_of_s0s_is_not_put_beside_s0(tcp_run: RunRecord) -
 
 
 def test_a_missing_step_is_left_out_and_one_step_is_no_waterfall(tcp_run: RunRecord) -> None:
-    without = [p for p in tcp_run.points if p.tcp and p.tcp.offloads]
+    without = [p for p in tcp_run.points if (tcp := tcp_of(p)) and tcp.offloads]
     assert waterfalls(without)[0].steps[0].what.startswith("offloads on")
     unmeasured = [replace(p, result=None) for p in tcp_run.points[1:]]
     assert waterfalls([tcp_run.points[0], *unmeasured]) == ()

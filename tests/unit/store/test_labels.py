@@ -5,8 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.fake_rig import FakeTcpBench
+from tests.support.sample import Nobody
 from tests.unit.store.test_store import ORIGIN, searched, start
 from wirespeed.model.errors import BadInput
+from wirespeed.model.study.tcp import Tcp
 from wirespeed.store.errors import NoSuchRun
 from wirespeed.store.headlines import headline
 from wirespeed.store.labels import note_run, rename_run, tag_run, untag_run
@@ -14,6 +17,7 @@ from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.run_writer import RunWriter
 from wirespeed.store.store import Store
 from wirespeed.study.load import load_study
+from wirespeed.study.tcp import measure_tcp
 
 
 @pytest.fixture
@@ -97,3 +101,15 @@ def test_headline_is_the_ndr_of_the_run(store: Store) -> None:
     assert found.value == pytest.approx(result.ndr.lower.load_fps)
     assert (found.figure, found.unit, found.at_least) == ("NDR", "frames/s", False)
     assert found.grade == result.grade
+
+
+def test_headline_of_tcp_is_its_rate(store: Store) -> None:
+    writer, point = start(store)
+    bench = FakeTcpBench(Tcp(seconds=1, repeats=1))
+    result = measure_tcp(bench, bench.tcp, Nobody())
+    writer.complete_point(point, result, ())
+    found = headline(store, writer.run_id)
+    assert found is not None
+    assert result.tcp is not None
+    assert found.value == pytest.approx(result.tcp.total_bps)
+    assert (found.figure, found.unit, found.at_least) == ("TCP", "bit/s", False)

@@ -4,8 +4,8 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fake_rig import PLAN, plan_of
-from wirespeed.bench.assembly.kinds import sut_of
 from wirespeed.store.sut import describe_old_sut
+from wirespeed.study.kinds.registry import kind_of
 from wirespeed.study.load import load_study
 
 
@@ -25,7 +25,7 @@ def test_an_old_run_is_described_as_a_new_one_describes_itself(
     study: str, overrides: list[str], kind: str
 ) -> None:
     point = load_study(study, overrides).points[0]
-    assert sut_of(point.workload).kind == kind
+    assert kind_of(point.workload).sut.kind == kind
     assert describe_old_sut(point.parameters, plan_of(point.workload)).kind == kind
 
 

@@ -16,9 +16,8 @@ from wirespeed.model.study.study import Point, Study
 from wirespeed.store.read import read_run
 from wirespeed.store.run_writer import Origin, RunWriter
 from wirespeed.store.store import Store
-from wirespeed.study.announce import announcement
+from wirespeed.study.announce import announcement, estimate_s
 from wirespeed.study.errors import StudyError
-from wirespeed.study.estimate import estimate_s
 from wirespeed.study.load import load_study, resolve_study
 from wirespeed.study.run import run_study
 

@@ -14,7 +14,7 @@ from wirespeed.bench.interface import BenchError, TcpBench
 from wirespeed.explain.explain import explain
 from wirespeed.model.plan.plan import Plan
 from wirespeed.model.result.tcp import TcpRun
-from wirespeed.model.study.spec import Frames, TcpStreams
+from wirespeed.model.study.spec import Frames, TcpStreams, Workload
 from wirespeed.model.study.study import Study
 from wirespeed.report.text.limits import measured
 from wirespeed.store.read import read_run
@@ -22,6 +22,7 @@ from wirespeed.store.records import PointState, RunRecord
 from wirespeed.store.run_writer import Origin, RunWriter
 from wirespeed.store.store import Store
 from wirespeed.study.interface import Rig
+from wirespeed.study.kinds.tcp import RepeatedTcp
 from wirespeed.study.load import load_study
 from wirespeed.study.run import run_study
 
@@ -205,11 +206,12 @@ def starved(host: FakeHost, runs: range) -> Rig:
     """
 
     @contextmanager
-    def open_tcp(spec: TcpStreams, plan: Plan, name: str) -> Iterator[TcpBench]:
+    def open_own(spec: Workload, plan: Plan, name: str) -> Iterator[RepeatedTcp]:
+        assert isinstance(spec, TcpStreams)
         with host.open_tcp(spec, plan, name) as bench:
-            yield Starved(bench, runs)
+            yield RepeatedTcp(spec.tcp, Starved(bench, runs))
 
-    return replace(host.rig, open_tcp=open_tcp)
+    return replace(host.rig, open_own=open_own)
 
 
 @dataclass

@@ -53,10 +53,10 @@ class Told(Nobody):
 
     heard: list[int | str] = field(default_factory=list)
 
-    def tcp_run(self, run: TcpRun, number: int) -> None:  # noqa: ARG002
+    def run_ended(self, rates: str, number: int) -> None:  # noqa: ARG002
         self.heard.append(number)
 
-    def tcp_discarded(self, why: str) -> None:
+    def run_failed(self, why: str) -> None:
         self.heard.append(why)
 
 

@@ -5,7 +5,7 @@
 mod auth;
 mod report;
 mod responsiveness;
-mod server;
+pub mod server;
 mod stream;
 mod test;
 mod web;
@@ -247,7 +247,7 @@ fn deadline(args: &Args) -> Instant {
 }
 
 /// Run all loops while `wait` waits for their results.
-fn run_lanes<T>(lanes: &Lanes, wait: impl FnOnce() -> T) -> io::Result<T> {
+pub fn run_lanes<T>(lanes: &Lanes, wait: impl FnOnce() -> T) -> io::Result<T> {
     let loops: Vec<_> = (0..lanes.count())
         .map(|index| Lane::new(index, lanes.clone()))
         .collect::<io::Result<Vec<_>>>()?

@@ -27,8 +27,9 @@ from wirespeed.model.plan.needs import (
     TcpNeeds,
     VfNeeds,
 )
-from wirespeed.model.study.spec import Frames, TcpStreams, Workload
+from wirespeed.model.study.spec import Frames, TcpStreams
 from wirespeed.model.study.sut import SutDescription
+from wirespeed.model.study.tcp import Tcp
 
 
 def topology_of(frames: Frames) -> TopologyKind:
@@ -147,29 +148,32 @@ def wiring_of(frames: Frames) -> Wiring:
     return wiring if switch is None else switch.cabled(frames.sut.vswitch, wiring)
 
 
-def sut_of(workload: Workload) -> SutDescription:
+def sut_of(frames: Frames) -> SutDescription:
     """Describe the SUT of this point and the directions in which frames pass it."""
-    if isinstance(workload, TcpStreams):
-        path = PATHS[workload.tcp.path]
-        if path.on_vfs:
-            return _NIC
-        return _CABLE if path.switch is None else SWITCHES[path.switch].description
-    wiring = wiring_of(workload)
+    wiring = wiring_of(frames)
     ways = (wiring.path(stream) for stream in wiring.streams)
     paths = tuple(tuple(map(str, ends)) for ends in ways if ends)
-    return replace(_of_frames(workload), paths=paths)
+    return replace(_of_frames(frames), paths=paths)
 
 
-def _of_frames(workload: Frames) -> SutDescription:
-    switch = switch_of(workload)
+def tcp_sut_of(tcp: Tcp) -> SutDescription:
+    """Describe the SUT of this point: what joins the hosts."""
+    path = PATHS[tcp.path]
+    if path.on_vfs:
+        return _NIC
+    return _CABLE if path.switch is None else SWITCHES[path.switch].description
+
+
+def _of_frames(frames: Frames) -> SutDescription:
+    switch = switch_of(frames)
     if switch is not None:
         return switch.description
-    topology = topology_of(workload)
+    topology = topology_of(frames)
     if topology.external:
         return SutDescription(topology.name, topology.name, "the SUT's first ring")
-    if topology.virtual_functions(workload):
+    if topology.virtual_functions(frames):
         return _NIC
-    return function_of(workload).description(workload)
+    return function_of(frames).description(frames)
 
 
 _NIC = SutDescription("sriov", "the NIC's switch", "the first virtual function")

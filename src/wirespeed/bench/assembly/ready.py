@@ -11,12 +11,12 @@ from wirespeed.bench.guest.libvirt import check_programs
 from wirespeed.bench.host.container import check_page_limit, check_quota
 from wirespeed.bench.host.hugepages import check_reservable
 from wirespeed.bench.host.programs import program_version
-from wirespeed.bench.host.root import check_root, effective_user
+from wirespeed.bench.host.root import check_namespaces, check_root, effective_user
 from wirespeed.bench.program.wsdp import WSDP
 from wirespeed.bench.traffic.tcp.programs import SPEEDTEST
 from wirespeed.model.errors import WirespeedError
 from wirespeed.model.plan.plan import HostPlan
-from wirespeed.model.study.spec import TcpStreams, Workload
+from wirespeed.model.study.spec import Workload
 from wirespeed.remote.interface import Runner
 
 
@@ -30,12 +30,16 @@ def lacking(runner: Runner, workload: Workload, plan: HostPlan) -> Iterator[Wire
 
 
 def _checks(runner: Runner, workload: Workload, plan: HostPlan) -> Iterator[Callable[[], object]]:
-    yield partial(check_root, effective_user(runner), workload, plan)
-    yield partial(program_version, runner, WSDP)
-    if isinstance(workload, TcpStreams):
+    user, frames = effective_user(runner), workload.frames
+    if frames is None:
+        yield partial(check_namespaces, user, workload.subject)
+        yield partial(program_version, runner, WSDP)
         yield partial(program_version, runner, SPEEDTEST)
-    elif (switch := switch_of(workload)) is not None:
-        yield partial(switch.check, runner)
+    else:
+        yield partial(check_root, user, frames, plan)
+        yield partial(program_version, runner, WSDP)
+        if (switch := switch_of(frames)) is not None:
+            yield partial(switch.check, runner)
     if any(guest.vcpus for guest in plan.guests):
         yield partial(check_programs, runner)
     yield partial(check_reservable, runner, plan.huge_pages.value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from wirespeed.bench.interface import BenchError
 from wirespeed.model.plan.plan import HostPlan
-from wirespeed.model.study.spec import TcpStreams, Workload
+from wirespeed.model.study.spec import Frames
 from wirespeed.remote.interface import Runner
 
 
@@ -14,18 +14,20 @@ def effective_user(runner: Runner) -> str:
     return runner.run(["id", "-u"]).stdout.strip()
 
 
-def check_root(user: str, workload: Workload, plan: HostPlan) -> None:
-    """Raise BenchError where this user cannot bring the point's bench up."""
-    if user == "0":
-        return
-    if isinstance(workload, TcpStreams):
+def check_namespaces(user: str, what: str) -> None:
+    """Raise BenchError where this user cannot make network namespaces. what: e.g. "[tcp]"."""
+    if user != "0":
         raise BenchError(
-            f"[tcp] needs root, for network namespaces; this is user {user}",
+            f"{what} needs root, for network namespaces; this is user {user}",
             'Run as root, or measure frames with topology.kind = "wire", which needs none.',
         )
-    if plan.huge_pages.value:
+
+
+def check_root(user: str, frames: Frames, plan: HostPlan) -> None:
+    """Raise BenchError where this user cannot bring the point's bench up."""
+    if user != "0" and plan.huge_pages.value:
         raise BenchError(
-            f"topology.kind = {workload.topology.kind} needs root, for huge pages; this is user "
+            f"topology.kind = {frames.topology.kind} needs root, for huge pages; this is user "
             f"{user}",
             'Run as root, or use topology.kind = "wire", which needs none.',
         )

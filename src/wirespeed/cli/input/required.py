@@ -10,7 +10,7 @@ from wirespeed.cli.typed import typed
 from wirespeed.model.cpus import PlacementKind, placement_words
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.result.result import Grade
-from wirespeed.model.study.spec import Frames, Workload
+from wirespeed.model.study.spec import Workload
 from wirespeed.model.study.study import Study
 from wirespeed.report.text.threshold_text import check_labels, read_thresholds
 from wirespeed.report.views.table import without_figures
@@ -80,7 +80,8 @@ def required(thresholds: Sequence[str], grade: str | None, *, placement: bool) -
 
 
 def _wanted(workload: Workload) -> PlacementKind | None:
-    return workload.search.placement if isinstance(workload, Frames) else None
+    frames = workload.frames
+    return None if frames is None else frames.search.placement
 
 
 def _elsewhere(record: RunRecord) -> Iterator[str]:

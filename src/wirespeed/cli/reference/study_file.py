@@ -26,9 +26,9 @@ from wirespeed.model.kinds import Kinds
 from wirespeed.model.study.design import Design, Published, Quick
 from wirespeed.model.study.spec import NOT_WRITTEN
 from wirespeed.study.keys import without_none
+from wirespeed.study.kinds.registry import Tables
 from wirespeed.study.needs import CONDITIONS
 from wirespeed.study.shipped import shipped_directory, shipped_names
-from wirespeed.study.tables import Tables
 
 _KINDS: dict[str, Kinds[Any]] = {
     kinds.key: kinds for kinds in (TOPOLOGIES, SWITCHES, FUNCTIONS, PLACEMENTS, PATHS, FAULTS)

@@ -15,8 +15,8 @@ from wirespeed.explain.time_spent import time_spent
 from wirespeed.explain.tried import WANTED
 from wirespeed.model.input.fault import show
 from wirespeed.model.result.explanation import Explanation, Proposal, ResourceState
-from wirespeed.model.words import counted, percent, seconds
-from wirespeed.report.compare.tried import Tried, rate_words, signed_percent
+from wirespeed.model.words import counted, percent, quantity, seconds
+from wirespeed.report.compare.tried import Tried, signed_percent
 from wirespeed.report.text.explained import Explained
 from wirespeed.report.text.limit_words import limited_by
 from wirespeed.report.text.limits import figure_words, gain_words, remarks
@@ -150,7 +150,7 @@ def _print_path(found: Explained, console: Console) -> None:
     if found.path is not None:
         console.print()
         print_path(found.path, console)
-    elif found.point.tcp is None:
+    elif found.point.offers_frames:
         text = f"No picture of the path: {why_no_path(found.point.sut)}"
         console.print()
         print_paragraph(text, console)
@@ -170,7 +170,7 @@ def print_tried(
     if gain is None or found.figure is None:
         console.print(f"No pair of {found.wanted} has a rate to compare: run {found.run_id}.")
         return
-    before, after = (rate_words(value, found.figure) for value in (gain.before, gain.after))
+    before, after = (quantity(value, found.unit) for value in (gain.before, gain.after))
     console.print(Text(f"{found.figure}: {before} as it was, {after} changed (medians)."))
     interval = f"{signed_percent(gain.low)} to {signed_percent(gain.high)}"
     console.print(

@@ -10,11 +10,10 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 
 from wirespeed.cli.console import Text
-from wirespeed.cli.show.progress_words import Counter, doing, rates
+from wirespeed.cli.show.progress_words import Counter, doing
 from wirespeed.explain.trial import counted_time
 from wirespeed.measure.interface import Progress
 from wirespeed.model.result.result import SearchResult
-from wirespeed.model.result.tcp import TcpRun
 from wirespeed.model.result.trial import Trial
 from wirespeed.model.study.study import Point, Study
 from wirespeed.model.words import mpps, seconds
@@ -60,11 +59,11 @@ class LiveTable:
     def trial(self, trial: Trial) -> None:
         self._trials = [*self._trials, trial][-SHOWN_TRIALS:]
 
-    def tcp_run(self, run: TcpRun, number: int) -> None:
-        self._now = Text(f"run {number}: {rates(run)}")
+    def run_ended(self, rates: str, number: int) -> None:
+        self._now = Text(f"run {number}: {rates}")
         self.redraw()
 
-    def tcp_discarded(self, why: str) -> None:
+    def run_failed(self, why: str) -> None:
         self._now = Text(f"run failed: {why}", style="yellow")
         self.redraw()
 

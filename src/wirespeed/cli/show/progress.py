@@ -16,10 +16,9 @@ from wirespeed.cli.console import plain_console
 from wirespeed.cli.show.detail import Detail
 from wirespeed.cli.show.heartbeat import Clock, heartbeat
 from wirespeed.cli.show.live_table import LiveTable
-from wirespeed.cli.show.progress_words import Counter, doing, rates
+from wirespeed.cli.show.progress_words import Counter, doing
 from wirespeed.measure.interface import Progress
 from wirespeed.model.result.result import SearchResult
-from wirespeed.model.result.tcp import TcpRun
 from wirespeed.model.result.trial import Trial
 from wirespeed.model.study.study import Point, Study
 from wirespeed.model.words import mpps, seconds
@@ -57,8 +56,8 @@ class Silent:
     def point_started(self, point: Point) -> None: ...
     def progress(self, progress: Progress) -> None: ...
     def trial(self, trial: Trial) -> None: ...
-    def tcp_run(self, run: TcpRun, number: int) -> None: ...
-    def tcp_discarded(self, why: str) -> None: ...
+    def run_ended(self, rates: str, number: int) -> None: ...
+    def run_failed(self, why: str) -> None: ...
     def point_complete(self, point: Point, result: SearchResult) -> None: ...
 
 
@@ -101,10 +100,10 @@ class PointLines:
         self._left_s = self._counter.left_s(progress.left_s)
 
     def trial(self, trial: Trial) -> None: ...
-    def tcp_run(self, run: TcpRun, number: int) -> None:
-        self._doing = f"run {number}: {rates(run)}"
+    def run_ended(self, rates: str, number: int) -> None:
+        self._doing = f"run {number}: {rates}"
 
-    def tcp_discarded(self, why: str) -> None: ...
+    def run_failed(self, why: str) -> None: ...
 
     def point_complete(self, point: Point, result: SearchResult) -> None:  # noqa: ARG002
         took = seconds(self._counter.complete())
@@ -126,9 +125,9 @@ class TrialLines(PointLines):
             f"{seconds(trial.duration_s)}: {trial_words(trial)}{self._left()}"
         )
 
-    def tcp_run(self, run: TcpRun, number: int) -> None:
-        super().tcp_run(run, number)
+    def run_ended(self, rates: str, number: int) -> None:
+        super().run_ended(rates, number)
         self._line(self._doing)
 
-    def tcp_discarded(self, why: str) -> None:
+    def run_failed(self, why: str) -> None:
         self._line(f"run failed: {why}")

@@ -6,9 +6,8 @@ from __future__ import annotations
 import time
 
 from wirespeed.measure.interface import UNLIMITED, Progress
-from wirespeed.model.result.tcp import TcpRun
 from wirespeed.model.study.study import Point, Study
-from wirespeed.model.words import gbps, mpps, seconds
+from wirespeed.model.words import mpps, seconds
 
 
 class Counter:
@@ -51,11 +50,6 @@ class Counter:
         """Return the estimated time of points that have not begun, in s."""
         mean_s = self._measuring_s / self._measured if self._measured else 0.0
         return (self.total - self.number) * mean_s
-
-
-def rates(run: TcpRun) -> str:
-    directions = dict.fromkeys(result.direction for result in run.directions)
-    return ", ".join(f"{d} {gbps(run.rate_bps(d))} Gbps" for d in directions)
 
 
 def doing(progress: Progress) -> str:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from wirespeed.model.errors import BadInput
-from wirespeed.model.words import NONE, gbps, mpps
+from wirespeed.model.words import NONE, quantity
 from wirespeed.store.headlines import Headline
 from wirespeed.store.records import RunSummary
 
@@ -84,6 +84,4 @@ def result_words(found: Headline | None) -> str:
     if found is None:
         return NONE
     bound = "at least " if found.at_least else ""
-    of_frames = found.unit == "frames/s"
-    rate = f"{mpps(found.value)} Mpps" if of_frames else f"{gbps(found.value)} Gbps"
-    return f"{found.figure} {bound}{rate}"
+    return f"{found.figure} {bound}{quantity(found.value, found.unit)}"

@@ -35,9 +35,10 @@ from wirespeed.report.text.junit import junit_xml
 from wirespeed.report.text.summary import meaning, summary_lines
 from wirespeed.report.text.things_to_change import change_line, things_to_change
 from wirespeed.report.views.emulated_tcp import offload_direction
-from wirespeed.report.views.tcp import offload_gains, split, tcp_table
+from wirespeed.report.views.tcp import offload_gains, tcp_points
 from wirespeed.report.views.thresholds import Judged, Verdict
 from wirespeed.report.views.waterfall import waterfall_table, waterfalls
+from wirespeed.report.views.workloads import by_view, frames_of
 from wirespeed.store.records import PointRecord, RunRecord
 
 # A file or a pipe has no width: this one fits each row on one line.
@@ -67,17 +68,17 @@ def print_results(
 
     judged: its points by thresholds. html: where the report is. store: as --store named it.
     """
-    frames, tcp = split(run)
+    frames = frames_of(run)
     if frames:
         _print_table(run, console)
-    if tcp:
-        console.print(tcp_table(tcp))
+    for view, points in by_view(run):
+        console.print(view.table(points))
     if detail is Detail.QUIET:
         return
     verbose = detail is Detail.VERBOSE
     if verbose and (words := meaning(run)):
         print_paragraph(words, console, style="dim")
-    _print_gains(tcp, console)
+    _print_gains(tcp_points(run), console)
     print_thresholds(judged, console)
     _print_changes(run, console, whole=verbose)
     _print_effects(run, console)
@@ -217,7 +218,7 @@ def write_svg(run: RunRecord, directory: Path, store: str | None = None) -> list
     check_folder(directory.parent)
     charts = (*run_charts(run), *latency_charts(run))
     drawings = {chart.key: line_svg(chart, standalone=True) for chart in charts}
-    for number, waterfall in enumerate(waterfalls(split(run)[1]), start=1):
+    for number, waterfall in enumerate(waterfalls(tcp_points(run)), start=1):
         drawings[f"tcp-waterfall-{number}"] = waterfall_svg(waterfall, standalone=True)
     for point in run.points:
         if (search := search_chart(point)) is not None:

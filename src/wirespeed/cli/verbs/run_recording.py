@@ -19,7 +19,6 @@ from wirespeed.model.cpuset import format_list
 from wirespeed.model.plan.plan import HostPlan, Plan
 from wirespeed.model.result.recording import MarkKind
 from wirespeed.model.result.result import SearchResult
-from wirespeed.model.result.tcp import TcpRun
 from wirespeed.model.result.trial import Trial
 from wirespeed.model.study.study import Point
 from wirespeed.model.words import mpps, seconds
@@ -108,13 +107,13 @@ class Marking:
         self._mark(MarkKind.TRIAL, f"{trial.stage} {mpps(trial.intended_load_fps)} Mpps: judged")
         self._watcher.trial(trial)
 
-    def tcp_run(self, run: TcpRun, number: int) -> None:
+    def run_ended(self, rates: str, number: int) -> None:
         self._mark(MarkKind.TRIAL, f"TCP run {number}: judged")
-        self._watcher.tcp_run(run, number)
+        self._watcher.run_ended(rates, number)
 
-    def tcp_discarded(self, why: str) -> None:
+    def run_failed(self, why: str) -> None:
         self._mark(MarkKind.TRIAL, f"TCP run failed: {why}")
-        self._watcher.tcp_discarded(why)
+        self._watcher.run_failed(why)
 
     def point_complete(self, point: Point, result: SearchResult) -> None:
         self._mark(MarkKind.POINT, f"{point.label}: complete")

@@ -27,7 +27,7 @@ from wirespeed.session.lab_rig import rig_for
 from wirespeed.session.rig import own_versions
 from wirespeed.store.read import read_run
 from wirespeed.store.store import Store
-from wirespeed.study.estimate import estimate_s
+from wirespeed.study.announce import estimate_s
 from wirespeed.tune.choose import Wanted
 from wirespeed.tune.factor_file import read_factors
 from wirespeed.tune.goal import goal_named, search_for

@@ -3,16 +3,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from wirespeed.model.cpus import Placed, PlacementKind, worst
 from wirespeed.model.result.observation import Latency
+from wirespeed.model.result.outcome import Outcome
+from wirespeed.model.result.sessions import SessionsResult
 from wirespeed.model.result.tcp import TcpResult
 from wirespeed.model.result.trial import LeftOut, Trial
 
 # SearchResult.search of a point with TCP traffic.
 TCP = "tcp"
+# The same of a point with counted TCP connections.
+SESSIONS = "sessions"
+# Kinds of workload without a search; SearchResult.search and its field have this name.
+OUTCOMES: Mapping[str, type[TcpResult] | type[SessionsResult]] = {
+    TCP: TcpResult,
+    SESSIONS: SessionsResult,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +215,7 @@ class SearchResult:
     """Half of the 95% interval of mrr_fps over its trials, relative; None if unknown, as with one
     trial."""
     tcp: TcpResult | None = None
+    sessions: SessionsResult | None = None
     emulated: str | None = None
     """Part of the SUT that ran on CPUs emulated by QEMU, and the reason; None if nothing did. Rates
     and latency then say nothing about speed."""
@@ -217,6 +228,16 @@ class SearchResult:
     by_placement: tuple[SearchResult, ...] = ()
     """Results in other placements. They have no trials, and no as_is, which covers all placements.
     """
+
+    @property
+    def searched(self) -> bool:
+        """Whether a search chose the loads; otherwise `outcome` has the rates."""
+        return self.search not in OUTCOMES
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """Result of a workload without a search; None where no run counts."""
+        return self.tcp or self.sessions
 
     @property
     def placed(self) -> Placed | None:

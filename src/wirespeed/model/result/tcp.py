@@ -7,8 +7,12 @@ the receiving program got (goodput), summed over all streams of all clients.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from wirespeed.model.result.explanation import EvidenceFigure
+from wirespeed.model.result.outcome import Quantity, Verdict
 from wirespeed.model.result.series import Series
 from wirespeed.model.result.tcp_evidence import TcpEvidence
 from wirespeed.model.study.tcp import TcpDirection
@@ -148,6 +152,27 @@ class TcpFigure:
     undisturbed_error_bps: float | None = None
     """Half of its 95% interval, in bit/s."""
 
+    @property
+    def limit(self) -> str:
+        """Return the verdict in words, with its number of tests unless all agree."""
+        verdict = self.limited_by.replace("_", " ").replace("cpu", "CPU")
+        agreed = "" if self.agreeing == self.tests else f" ({self.agreeing} of {self.tests})"
+        return verdict + agreed
+
+    @property
+    def verdict(self) -> Verdict:
+        direction = str(self.direction)
+        source = f"runs, {direction}"
+        evidence = (
+            EvidenceFigure("rate as this host is", self.median_bps, "bits/s", source),
+            EvidenceFigure("tests with this verdict", self.agreeing, "tests", source),
+            EvidenceFigure("tests", self.tests, "tests", source),
+            EvidenceFigure("retransmitted segments", self.retransmits, "segments", source),
+        )
+        because = "; ".join(self.because)
+        sentence = f"{direction.capitalize()}: {self.limit}, as {because}."
+        return Verdict(self.limited_by, sentence, evidence)
+
 
 @dataclass(frozen=True, slots=True)
 class TcpLeftOut:
@@ -197,6 +222,19 @@ class TcpResult:
     def total_bps(self) -> float:
         """Rate over all time: medians over the runs, both directions together, in bit/s."""
         return sum(figure.median_bps for figure in self.figures)
+
+    @property
+    def total(self) -> Quantity:
+        return Quantity("TCP", self.total_bps, "bit/s")
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        return tuple(figure.verdict for figure in self.figures)
+
+    @staticmethod
+    def stored_total(figures: Sequence[Mapping[str, Any]]) -> Quantity:
+        """Return the total of a stored result. figures: its field of this name."""
+        return Quantity("TCP", sum(figure["median_bps"] for figure in figures), "bit/s")
 
     @property
     def cpu_s_per_gbit(self) -> float:

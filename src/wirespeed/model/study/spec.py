@@ -9,9 +9,10 @@ in the types are the only bounds. The sentence below each field is its documenta
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final, Self
 
 from annotated_types import Ge, Gt, Le, Lt
 
@@ -21,6 +22,7 @@ from wirespeed.model.input.text import Device, FilePath, HostName, Word
 from wirespeed.model.study.gateway import Bng, GatewayDirection
 from wirespeed.model.study.injected import InjectedFault
 from wirespeed.model.study.ovs import Ovs
+from wirespeed.model.study.sessions import Sessions
 from wirespeed.model.study.tcp import Tcp
 from wirespeed.model.units import line_rate_fps
 
@@ -319,9 +321,33 @@ class Roles:
     """Host of the switch and the network functions."""
 
 
+class AnyWorkload:
+    """Base of every workload. Its answers are those of a workload without frames."""
+
+    __slots__ = ()
+    subject: ClassVar[str]
+    """What is measured, for people."""
+
+    @property
+    def frames(self) -> Frames | None:
+        """The workload itself if it offers frames, else None."""
+        return None
+
+    @property
+    def roles(self) -> Roles:
+        """Hosts of the testbed file that it names."""
+        return Roles()
+
+    def with_roles(self, roles: Roles) -> Self:  # noqa: ARG002
+        """Return the workload on these hosts."""
+        return self
+
+
 @dataclass(frozen=True, slots=True)
-class Frames:
+class Frames(AnyWorkload):
     """Workload of frames that wirespeed's generator offers at loads that a search chooses."""
+
+    subject: ClassVar[str] = "frames"
 
     topology: Topology = field(default_factory=Topology)
     traffic: Traffic = field(default_factory=Traffic)
@@ -332,6 +358,17 @@ class Frames:
     guest: Guest | None = None
     sriov: Sriov | None = None
     fault: InjectedFault | None = None
+
+    @property
+    def frames(self) -> Frames:
+        return self
+
+    @property
+    def roles(self) -> Roles:
+        return self.hosts
+
+    def with_roles(self, roles: Roles) -> Self:
+        return replace(self, hosts=roles)
 
     @property
     def directions(self) -> tuple[int, ...]:
@@ -372,8 +409,10 @@ class Frames:
 
 
 @dataclass(frozen=True, slots=True)
-class TcpStreams:
+class TcpStreams(AnyWorkload):
     """A workload of TCP between hosts."""
+
+    subject: ClassVar[str] = "TCP"
 
     tcp: Tcp
     vswitch: Vswitch = field(default_factory=Vswitch)
@@ -386,5 +425,22 @@ class TcpStreams:
     """Settings of these virtual functions."""
 
 
+@dataclass(frozen=True, slots=True)
+class TcpSessions(AnyWorkload):
+    """A workload of TCP connections between hosts that are counted."""
+
+    subject: ClassVar[str] = "TCP sessions"
+
+    sessions: Sessions
+    network: TcpStreams
+    """Hosts and what joins them. Its settings of streams are defaults without effect."""
+
+
 # All that one point of a study depends on. Its id is the hash of the canonical form.
-Workload = Frames | TcpStreams
+Workload = Frames | TcpStreams | TcpSessions
+
+# Workloads other than frames, by the table of a study file, and field of a record, that has them.
+BY_TABLE: Mapping[str, type[TcpStreams] | type[TcpSessions]] = {
+    "sessions": TcpSessions,
+    "tcp": TcpStreams,
+}

@@ -10,7 +10,7 @@ from wirespeed.model.study.study import flat
 from wirespeed.model.words import EMULATED, gbps
 from wirespeed.report.charts.shapes import Categories, Chart, Curve, LineStyle
 from wirespeed.report.views.published_tcp import NETPERF, NETPERF_INTERFACES, NetperfRow
-from wirespeed.report.views.tcp import parameter_words, split, tcp_result
+from wirespeed.report.views.tcp import parameter_words, tcp_points, tcp_result
 from wirespeed.store.records import PointRecord, RunRecord
 
 _X = "tcp.message_bytes"
@@ -59,7 +59,7 @@ def messages(points: Sequence[PointRecord]) -> Messages | None:
 
 def message_chart(run: RunRecord) -> tuple[Chart, ...]:
     """Return rates over sizes, both logarithmic in effect; S2's lines where it has the sizes."""
-    found = messages(split(run)[1])
+    found = messages(tcp_points(run))
     if found is None:
         return ()
     ours = [

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from wirespeed.model.study.study import flat
 from wirespeed.model.words import gbps
 from wirespeed.report.charts.shapes import Categories, Chart, Curve, LineStyle
-from wirespeed.report.views.tcp import parameter_words, split, tcp_result
+from wirespeed.report.views.tcp import parameter_words, tcp_of, tcp_points, tcp_result
 from wirespeed.store.records import PointRecord, RunRecord
 
 # More charts do not help to compare.
@@ -21,8 +21,8 @@ def tcp_charts(run: RunRecord) -> tuple[Chart, ...]:
 
     Empty with fewer than two x values.
     """
-    points = [point for point in split(run)[1] if tcp_result(point) is not None]
-    streams = sorted({point.tcp.streams for point in points if point.tcp})
+    points = [point for point in tcp_points(run) if tcp_result(point) is not None]
+    streams = sorted({tcp.streams for point in points if (tcp := tcp_of(point))})
     if len(streams) < 2:
         return ()
     groups = list(_groups(points).items())[:MAX_CHARTS]
@@ -58,9 +58,11 @@ def _groups(points: Sequence[PointRecord]) -> dict[str, list[PointRecord]]:
 def _series(members: Sequence[PointRecord], streams: Sequence[int]) -> Iterator[Curve]:
     for colour, (name, on) in enumerate((("offloads on", True), ("offloads off", False))):
         measured = {
-            float(streams.index(point.tcp.streams)): result
+            float(streams.index(tcp.streams)): result
             for point in members
-            if point.tcp and point.tcp.offloads is on and (result := tcp_result(point)) is not None
+            if (tcp := tcp_of(point))
+            and tcp.offloads is on
+            and (result := tcp_result(point)) is not None
         }
         as_is = {x: result.total_bps for x, result in measured.items()}
         undisturbed = {

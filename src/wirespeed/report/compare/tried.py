@@ -11,11 +11,9 @@ from wirespeed.experiment.pairs import Half, Matching, match
 from wirespeed.explain.tried import MeasuredGain, measured_gain
 from wirespeed.model.result.explanation import KeyChange
 from wirespeed.model.result.result import SearchResult, lower_fps
-from wirespeed.model.words import gbps, mpps
 from wirespeed.report.base.answers import answers_with_merged
 from wirespeed.store.records import PointRecord, RunRecord
 
-_TCP = "TCP rate"
 # The strictest first.
 _FIGURES: Mapping[str, Callable[[SearchResult], float | None]] = MappingProxyType({
     "NDR": lambda r: lower_fps(r.ndr),
@@ -23,7 +21,6 @@ _FIGURES: Mapping[str, Callable[[SearchResult], float | None]] = MappingProxyTyp
     "MRR": lambda r: r.mrr_fps,
     "constant": lambda r: r.constant.forwarding_fps if r.constant is not None else None,
     "MRR as this host is": lambda r: r.as_is.mrr_fps if r.as_is is not None else None,
-    _TCP: lambda r: r.tcp.total_bps if r.tcp is not None else None,
 })  # fmt: skip
 
 
@@ -37,10 +34,11 @@ class Tried:
     wanted: int
     """Number of pairs that were asked for."""
     matching: Matching[float]
-    """Pairs of values before and after (frames/s; TCP: bits/s), and measurements without a partner.
-    """
+    """Pairs of values before and after of one `unit`, and measurements without a partner."""
     figure: str | None = None
     """Name of the compared rate; None where no pair has one."""
+    unit: str = "frames/s"
+    """Unit of that rate."""
     gain: MeasuredGain | None = None
     """None without a pair."""
 
@@ -56,13 +54,27 @@ def tried(run: RunRecord, keys: tuple[KeyChange, ...], before: str) -> Tried:
     before: prefix of the labels of unchanged points.
     """
     points = sorted(run.points, key=lambda point: point.started_at or "")
+    units = _outcome_units(run)
+    picks = {**_FIGURES, **dict.fromkeys(units, _total)}
     matchings = {name: match(_half(p, before, pick) for p in points)
-                 for name, pick in _FIGURES.items()}  # fmt: skip
+                 for name, pick in picks.items()}  # fmt: skip
     figure, matching = max(matchings.items(), key=lambda item: len(item[1].pairs))
     found = Tried(run.id, keys, len(points) // 2, matching)
     if not found.pairs:
         return found
-    return replace(found, figure=figure, gain=measured_gain(found.pairs))
+    unit = units.get(figure, "frames/s")
+    return replace(found, figure=figure, unit=unit, gain=measured_gain(found.pairs))
+
+
+def _outcome_units(run: RunRecord) -> Mapping[str, str]:
+    """Return the unit of each rate of the run that no search has found, by name."""
+    found = (point.result.outcome for point in run.points if point.result is not None)
+    totals = (outcome.total for outcome in found if outcome is not None)
+    return {f"{total.name} rate": total.unit for total in totals}
+
+
+def _total(result: SearchResult) -> float | None:
+    return None if result.outcome is None else result.outcome.total.value
 
 
 def _half(
@@ -72,11 +84,6 @@ def _half(
     return Half(
         not point.label.startswith(before), {kind: rate for kind, rate in rates.items() if rate}
     )
-
-
-def rate_words(value: float, figure: str) -> str:
-    """Return a rate with its unit."""
-    return f"{gbps(value)} Gbps" if figure == _TCP else f"{mpps(value)} Mpps"
 
 
 def signed_percent(share: float) -> str:

@@ -7,10 +7,9 @@ Names follow the test-case schema of FD.io CSIT where it has one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from wirespeed.model.result.result import (
-    TCP,
     AsIs,
     Bound,
     Bracket,
@@ -19,14 +18,14 @@ from wirespeed.model.result.result import (
     SearchResult,
     Undisturbed,
 )
-from wirespeed.model.result.tcp import TcpResult
-from wirespeed.model.study.spec import Frames, SearchKind, Workload
+from wirespeed.model.study.spec import Frames, SearchKind
 from wirespeed.report.json import result_types as types
 from wirespeed.report.json.trial_document import latency_us, left_out, trial_document
 from wirespeed.report.json.types import Point, RunDocument, TheoreticalMax
 from wirespeed.report.text.limits import explanations
 from wirespeed.report.views.figures import rate
 from wirespeed.report.views.thresholds import Judged
+from wirespeed.report.views.workloads import view_of
 from wirespeed.store.codec import encode
 from wirespeed.store.records import PointRecord, RunRecord
 
@@ -82,7 +81,7 @@ def _point(point: PointRecord, versions: dict[str, str]) -> Point:
         "theoretical_max": _theoretical_max(point),
         "plan": None if point.plan is None else encode(point.plan),
         "bench": point.bench,
-        "result": None if point.result is None else _result(point.result, point.workload),
+        "result": _any_result(point),
         "explanations": [encode(explanation) for explanation in explanations(point)],
         "predicted": None if point.predicted is None else encode(point.predicted),
         "trials": [trial_document(stored) for stored in point.trials],
@@ -90,8 +89,8 @@ def _point(point: PointRecord, versions: dict[str, str]) -> Point:
 
 
 def _theoretical_max(point: PointRecord) -> TheoreticalMax | None:
-    """Return the theoretical maximum; None for TCP, as virtual cables have no speed."""
-    if point.tcp is not None:
+    """Return the theoretical maximum; None without frames, as virtual cables have no speed."""
+    if not point.offers_frames:
         return None
     return {"rate": {"value": point.frames.line_rate_fps, "unit": "fps"}}
 
@@ -109,23 +108,24 @@ _TYPES: Final[dict[SearchKind, Literal["ndrpdr", "mrr", "constant", "back_to_bac
 }
 
 
-def _result(result: SearchResult, workload: Workload) -> types.Result | types.TcpResult:
-    if result.search == TCP:
-        return _of_tcp(result)
-    assert isinstance(workload, Frames)
-    return _of_frames(result, workload)
+def _any_result(point: PointRecord) -> types.Result | Any | None:
+    result = point.result
+    if result is None:
+        return None
+    return _of_frames(result, point.frames) if result.searched else _outcome(result)
 
 
-def _of_tcp(result: SearchResult) -> types.TcpResult:
+def _outcome(result: SearchResult) -> Any:
+    """Return the result of a workload without a search: a type of result_types."""
     return {
-        "type": "tcp",
-        "search": "tcp",
+        "type": result.search,
+        "search": result.search,
         "rfc2544_conformant": False,
         "not_measurable": result.not_measurable,
         "grade": result.grade,
         "because": list(result.because),
         "notes": list(result.notes),
-        "tcp": None if result.tcp is None else _tcp(result.tcp),
+        result.search: view_of(result).json(result),
     }
 
 
@@ -155,12 +155,6 @@ def _of_frames(result: SearchResult, spec: Frames) -> types.Result:
         "placement": result.placement,
         "by_placement": [_of_frames(other, spec) for other in result.by_placement],
     }
-
-
-def _tcp(result: TcpResult) -> types.Tcp:
-    """Return the medians, then every run with TCP_INFO over time."""
-    encoded: types.Tcp = encode(result)
-    return {**encoded, "total_bps": result.total_bps}
 
 
 def _rate(fps: float | None, spec: Frames) -> types.Rate | None:

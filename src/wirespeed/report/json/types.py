@@ -16,6 +16,7 @@ from wirespeed.model.host.finding import AuditReport
 from wirespeed.model.plan.prediction import Prediction
 from wirespeed.model.result.explanation import Explanation
 from wirespeed.report.json.result_types import Fps, Result, TcpResult
+from wirespeed.report.json.sessions_types import SessionsResult
 from wirespeed.report.json.trial_types import Time, Trial
 from wirespeed.report.views.thresholds import Verdict
 from wirespeed.store.records import PointState
@@ -97,7 +98,7 @@ class Point(TypedDict):
     """Cores, memory and queues, each with its reason."""
     bench: dict[str, Any]
     """Description of the bench: versions, configuration, commands."""
-    result: Result | TcpResult | None
+    result: Result | TcpResult | SessionsResult | None
     """Result of a complete point."""
     explanations: list[Explanation]
     """Limits of the point, the most important first, as known when the point was complete; of

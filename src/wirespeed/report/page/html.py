@@ -16,7 +16,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from wirespeed.explain.loss import lost_in_what_counts, total_drops
-from wirespeed.explain.tcp import limited_by
 from wirespeed.model import words
 from wirespeed.model.cpus import placement_words
 from wirespeed.model.result.observation import Latency
@@ -47,13 +46,14 @@ from wirespeed.report.views.tcp import (
     grade_of,
     most_taken,
     offload_gains,
-    split,
+    tcp_points,
     undisturbed,
     why_missing,
 )
 from wirespeed.report.views.thresholds import Judged
 from wirespeed.report.views.time_shares import time_shares
 from wirespeed.report.views.waterfall import cpu_ms, published_rate, times, waterfalls
+from wirespeed.report.views.workloads import by_view, frames_of
 from wirespeed.store.records import RunRecord
 
 
@@ -73,18 +73,19 @@ def html_report(run: RunRecord, judged: Sequence[Judged] = ()) -> str:
         "cpu_ms": cpu_ms, "published_rate": published_rate, "gain": gain_words,
         "figure": figure_words, "counted": words.counted,
     }  # fmt: skip
-    frames, tcp = split(run)
+    frames, tcp = frames_of(run), tcp_points(run)
     points = [point_view(run, point) for point in frames]
     groups = factor_groups(run)
     paper = beside_published(run)
+    sections = [(view, [point_view(run, point) for point in its]) for view, its in by_view(run)]
     return environment.get_template("report.html.j2").render(
         run=run,
         judged=judged,
         points=points,
-        tcp=[point_view(run, point) for point in tcp],
+        sections=sections,
+        others=[point for _, members in sections for point in members],
         gains=offload_gains(tcp),
         direction=offload_direction(tcp),
-        limited_by=limited_by,
         undisturbed=undisturbed,
         grade_of=grade_of,
         why_missing=why_missing,

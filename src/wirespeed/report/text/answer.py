@@ -4,24 +4,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from wirespeed.explain.tcp import limited_by as tcp_limited_by
-from wirespeed.model.words import NONE, counted, gbps, mpps, percent
+from wirespeed.model.words import NONE, counted, mpps, percent, quantity
 from wirespeed.report.base.as_is import ndr_words
 from wirespeed.report.text.limit_words import limited_by
 from wirespeed.report.text.things_to_change import gain_and_kind, things_to_change
-from wirespeed.report.views.tcp import tcp_result
+from wirespeed.report.views.workloads import view_of, view_of_point
 from wirespeed.store.headlines import Headline, Measure, result_headline
 from wirespeed.store.records import PointRecord, RunRecord
 
-_WITH = {
+_WITH: Mapping[str, str] = {
     Measure.NDR: "without loss",
     Measure.PDR: "with at most {goal} lost",
     Measure.MRR: "under overload",
     Measure.FORWARDED: "at a fixed load",
-    Measure.TCP: "of TCP payload",
 }
 
 
@@ -52,7 +50,8 @@ def answers_of(run: RunRecord) -> tuple[Answer, ...]:
 
 
 def _topology(point: PointRecord) -> str:
-    return f"TCP over {point.tcp.path}" if point.tcp is not None else point.frames.topology.kind
+    view = view_of_point(point)
+    return point.frames.topology.kind if view is None else view.group(point)
 
 
 def _answer(run: RunRecord, name: str, points: list[PointRecord]) -> Answer:
@@ -85,25 +84,31 @@ def _rates(name: str, points: Sequence[PointRecord]) -> str:
         if any(point.emulated for point in points):
             return "ran on emulated CPUs, which says nothing about speed"
         return "no rate could be measured"
-    strictest = min((rate.figure for _, rate in found), key=lambda figure: figure.rank)
-    alike = [pair for pair in found if pair[1].figure is strictest]
+    strictest = min((rate for _, rate in found), key=lambda rate: rate.rank).figure
+    alike = [pair for pair in found if pair[1].figure == strictest]
     low, high = (pick(alike, key=lambda pair: pair[1].value) for pick in (min, max))
-    goal = "" if strictest is Measure.TCP else percent(points[0].frames.search.pdr_loss)
     said = _at(name, *high)
     if low[0] is not high[0]:
         said = f"{_at(name, *low)} to {said}"
     less = [
         f"{_place(name, point)} {_less(point, rate)}"
         for point, rate in found
-        if rate.figure is not strictest
+        if rate.figure != strictest
     ]
-    return "; ".join([f"{said} {_WITH[strictest].format(goal=goal)}", *less])
+    return "; ".join([f"{said} {_counted(points[0], strictest)}", *less])
+
+
+def _counted(point: PointRecord, figure: str) -> str:
+    """Return what a rate counts, as the end of a clause."""
+    if (view := view_of_point(point)) is not None:
+        return f"of {view.measured}"
+    return _WITH[figure].format(goal=percent(point.frames.search.pdr_loss))
 
 
 def _at(name: str, point: PointRecord, rate: Headline) -> str:
     """Format a rate with its point: "at least 5.493 Mpps (64 B)"."""
     bound = "at least " if rate.at_least else ""
-    value = f"{gbps(rate.value)} Gbps" if rate.figure is Measure.TCP else f"{mpps(rate.value)} Mpps"
+    value = quantity(rate.value, rate.unit)
     place = _place(name, point)
     return f"{bound}{value}{f' ({place})' if place else ''}"
 
@@ -130,7 +135,6 @@ def _limits(points: Sequence[PointRecord]) -> str:
 
 
 def _limit(point: PointRecord) -> list[str]:
-    result = tcp_result(point)
-    if result is None:
+    if point.result is None or point.result.searched:
         return [limited_by(point)]
-    return [str(tcp_limited_by(figure)) for figure in result.figures]
+    return list(view_of(point.result).limits(point.result))

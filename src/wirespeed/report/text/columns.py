@@ -17,7 +17,8 @@ from wirespeed.report.base.as_is import loss_range
 from wirespeed.report.text.limit_words import limited_by
 from wirespeed.report.views.figures import PointFigures
 from wirespeed.report.views.table import latency_at
-from wirespeed.report.views.tcp import CSV_FIELDS, csv_fields
+from wirespeed.report.views.workload_view import WorkloadView
+from wirespeed.report.views.workloads import VIEWS
 
 CPU_KINDS: Final = {
     PlacementKind.ONE_CACHE: "one cache",
@@ -81,8 +82,8 @@ def _latency_us(field: str, *, clean: bool = False) -> Callable[[PointFigures], 
     return read
 
 
-def _of_tcp(name: str) -> Callable[[PointFigures], object]:
-    return lambda f: csv_fields(f.point)[name]
+def _of_view(view: WorkloadView, name: str) -> Callable[[PointFigures], object]:
+    return lambda f: view.csv(f.point)[name]
 
 
 def _half_load(result: SearchResult) -> str | None:
@@ -152,7 +153,7 @@ PER_CORE = Column(
     "Mpps per\npolling core",
     about="The first rate given, for each CPU on which threads of the SUT polled",
 )  # fmt: skip
-MAXIMUM = Column("theoretical_max_fps", lambda f: f.maximum_fps if f.point.tcp is None else None,
+MAXIMUM = Column("theoretical_max_fps", lambda f: f.maximum_fps if f.point.offers_frames else None,
                  lambda f: mpps(f.maximum_fps), "", "Theoretical\nmax Mpps",
                  rated=False)  # fmt: skip
 SEARCH = Column(cell=_of_result(lambda r: r.search), page="Search", style="search", rated=False)
@@ -162,8 +163,8 @@ COLUMNS: Final[tuple[Column, ...]] = (
     Column("label", lambda f: f.point.label),
     CPUS,
     Column("topology_kind",
-           lambda f: f.point.frames.topology.kind if f.point.tcp is None else None),
-    Column("frame", lambda f: f.point.frames.traffic.frame.text if f.point.tcp is None else None),
+           lambda f: f.point.frames.topology.kind if f.point.offers_frames else None),
+    Column("frame", lambda f: f.point.frames.traffic.frame.text if f.point.offers_frames else None),
     Column("state", lambda f: f.point.state),
     Column("rfc2544_conformant", lambda f: str(f.conformant).lower()),
     NDR, PDR, MRR, CONSTANT,
@@ -185,7 +186,7 @@ COLUMNS: Final[tuple[Column, ...]] = (
     Column("limited_by", _of_result(lambda r: r.limited_by)),
     Column("emulated", _of_result(lambda r: r.emulated)),
     Column("not_measurable", lambda f: f.reason),
-    *(Column(name, _of_tcp(name)) for name in CSV_FIELDS),
+    *(Column(name, _of_view(view, name)) for view in VIEWS for name in view.csv_columns),
 )  # fmt: skip
 TERMINAL: Final = (NDR, PDR, MRR, LOAD, CONSTANT, LOST, BURST, LATENCY, CPUS, GRADE, LIMIT)
 PAGE: Final = (NDR, PDR, RECEIVED, GRADE, CLEAN_SHARE, LOSS_HIGH, LOSSLESS, ALL_TIME_MRR, L1,

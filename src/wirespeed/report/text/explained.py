@@ -37,8 +37,8 @@ class Explained:
     limits: tuple[Explanation, ...] = ()
     """Results of the explainers, most important first."""
     resources: tuple[ResourceUse, ...] = ()
-    """Uses of resources, that which limits first; empty for TCP, for emulated points and where no
-    trial counts.
+    """Uses of resources, that which limits first; empty without frames, for emulated points and
+    where no trial counts.
     """
     changes: tuple[Explanation, ...] = ()
     """Those of `limits` that propose a change, the largest expected gain first."""
@@ -83,7 +83,7 @@ def check_evidence(run: RunRecord) -> None:
 
 
 def _has_evidence(point: PointRecord) -> bool:
-    return point.tcp is not None or any(stored.trial.gated for stored in point.trials)
+    return not point.offers_frames or any(stored.trial.gated for stored in point.trials)
 
 
 def _unfinished(point: PointRecord) -> str:
@@ -99,11 +99,11 @@ def _without_figures(result: SearchResult) -> str | None:
 
 def _sizes(run: RunRecord, point: PointRecord) -> Iterator[tuple[float, float]]:
     """Yield frame size and best rate of this point and of those that differ only in frame size."""
-    if point.tcp is not None:
+    if not point.offers_frames:
         return
     own = _without_size(point)
     for other in run.points:
-        if other.result is None or other.tcp is not None or other.emulated:
+        if other.result is None or not other.offers_frames or other.emulated:
             continue
         if _without_size(other) == own and other.result.mrr_fps:
             yield other.frames.mean_wire_bytes, other.result.mrr_fps

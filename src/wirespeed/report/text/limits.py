@@ -12,10 +12,10 @@ from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured, tsc_hz
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.result.explanation import ExpectedGain, Explanation
-from wirespeed.model.result.result import TCP, SearchResult
+from wirespeed.model.result.result import SearchResult
 from wirespeed.model.words import gbps, mpps
 from wirespeed.report.text.grades import because
-from wirespeed.report.views.tcp import tcp_remarks
+from wirespeed.report.views.workloads import view_of
 from wirespeed.store.records import PointRecord
 
 
@@ -47,8 +47,8 @@ def remarks(point: PointRecord) -> tuple[str, ...]:
     result = point.result
     if result is None:
         return ()
-    if result.search == TCP:
-        return tuple(tcp_remarks(result, point.sut))
+    if not result.searched:
+        return tuple(view_of(result).remarks(result, point.sut))
     return tuple(_of_frames(result))
 
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wirespeed.explain.tcp import limited_by
 from wirespeed.model.cpus import placement_words
 from wirespeed.model.result.result import (
-    TCP,
     BackToBack,
     Bracket,
     Grade,
@@ -23,7 +21,6 @@ from wirespeed.model.result.result import (
 from wirespeed.model.words import (
     EMULATED,
     frames,
-    gbps,
     loss,
     microseconds,
     mpps,
@@ -34,7 +31,7 @@ from wirespeed.model.words import (
 )
 from wirespeed.report.base.as_is import bound_words, loss_range, lossless, ndr_words
 from wirespeed.report.text.grades import grade_words
-from wirespeed.report.views.tcp import undisturbed
+from wirespeed.report.views.workloads import view_of
 from wirespeed.store.records import PointRecord, PointState
 
 _PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
@@ -84,8 +81,8 @@ def _placements(result: SearchResult) -> Iterator[str]:
 
 def short_sentence(result: SearchResult) -> str:
     """Return one line of a log: the rates and their grade."""
-    if result.tcp is not None:
-        return _tcp(result)
+    if result.outcome is not None:
+        return _outcome(result)
     found = [f"{name} {rate}" for name, rate in _figures(result)]
     if result.back_to_back is not None:
         found.append(f"bursts of {result.back_to_back.mean_frames:,.0f} frames")
@@ -108,8 +105,8 @@ def _figures(result: SearchResult) -> Iterator[tuple[str, str]]:
 
 def _headline(result: SearchResult) -> str:
     """Return the strictest rate, its grade and its basis."""
-    if result.tcp is not None:
-        return f"{_tcp(result)}."
+    if result.outcome is not None:
+        return f"{_outcome(result)}."
     found = next(_headlines(result), "")
     if not found:
         return "" if result.grade is None else f"No rate of clean time ({grade_words(result)})."
@@ -251,10 +248,6 @@ def _latency(at: LatencyAtLoad) -> str:
     return f"{what}: {clean} in clean time, {whole} in all time."
 
 
-def _tcp(result: SearchResult) -> str:
-    rates = ", ".join(
-        f"{figure.direction} {undisturbed(figure)} Gbps in clean time, {gbps(figure.median_bps)} "
-        f"in all time, limited by {limited_by(figure)}"
-        for figure in (result.tcp.figures if result.tcp is not None else ())
-    )
-    return f"{rates} ({grade_words(result)})" if result.search == TCP and result.grade else rates
+def _outcome(result: SearchResult) -> str:
+    rates = view_of(result).rates(result)
+    return f"{rates} ({grade_words(result)})" if result.grade else rates

@@ -24,7 +24,7 @@ from wirespeed.report.text.columns import (
     Column,
 )
 from wirespeed.report.views.figures import figures_by_placement, point_figures
-from wirespeed.report.views.tcp import split
+from wirespeed.report.views.workloads import frames_of
 from wirespeed.store.records import PointRecord, PointState, RunRecord
 
 # Columns that are dropped, in this order, where a terminal is too narrow.
@@ -50,7 +50,7 @@ class Row:
 
 def summary_lines(run: RunRecord, width: int) -> list[str]:
     """Return the lines of the table, at most `width` cells each; the first one is the heading."""
-    rows = [row for point in split(run)[0] for row in _rows(point)]
+    rows = [row for point in frames_of(run) for row in _rows(point)]
     if len(_kinds(run)) < 2:
         for row in rows:
             row.cells.pop(CPUS, None)
@@ -71,7 +71,7 @@ def summary_lines(run: RunRecord, width: int) -> list[str]:
 
 def meaning(run: RunRecord) -> str:
     """Explain the headings of the table."""
-    points = split(run)[0]
+    points = frames_of(run)
     goal = percent(points[0].frames.search.pdr_loss) if points else ""
     found = [point.result for point in points if point.result is not None]
     said = [
@@ -86,7 +86,7 @@ def meaning(run: RunRecord) -> str:
 
 def _kinds(run: RunRecord) -> set[PlacementKind]:
     """Return the placements of the run's points."""
-    figures = (found for point in split(run)[0] for found in figures_by_placement(point))
+    figures = (found for point in frames_of(run) for found in figures_by_placement(point))
     return {found.placement for found in figures if found.placement is not None}
 
 

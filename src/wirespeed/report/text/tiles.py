@@ -6,14 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from wirespeed.explain.tcp import limited_by as tcp_limited_by
-from wirespeed.model.result.result import Grade
-from wirespeed.model.words import NONE, gbps, microseconds, mpps, percent, two_digits
+from wirespeed.model.result.result import Grade, SearchResult
+from wirespeed.model.words import NONE, microseconds, mpps, percent, quantity, two_digits
 from wirespeed.report.base.as_is import ndr_words
 from wirespeed.report.base.uncertainty import uncertainty
 from wirespeed.report.text.limit_words import limited_by
 from wirespeed.report.views.figures import PointFigures, point_figures
-from wirespeed.report.views.tcp import split, tcp_result
+from wirespeed.report.views.workloads import frames_of, view_of, view_of_point
 from wirespeed.store.headlines import Headline, Measure, result_headline
 from wirespeed.store.records import PointRecord, RunRecord
 
@@ -55,7 +54,8 @@ def _chosen(found: Sequence[tuple[PointRecord, Headline]]) -> list[tuple[PointRe
         return list(found)
     groups: dict[str, list[tuple[PointRecord, Headline]]] = {}
     for point, rate in found:
-        kind = point.tcp.path if point.tcp is not None else point.frames.topology.kind
+        view = view_of_point(point)
+        kind = point.frames.topology.kind if view is None else view.group(point)
         groups.setdefault(kind, []).append((point, rate))
     keys = {
         picked[0].key
@@ -72,19 +72,15 @@ def _bits(pair: tuple[PointRecord, Headline]) -> float:
 
 
 def _tile(point: PointRecord, rate: Headline) -> Tile:
-    if (tcp := tcp_result(point)) is not None:
-        limits = dict.fromkeys(str(tcp_limited_by(figure)) for figure in tcp.figures)
-        cpu = f"{tcp.cpu_s_per_gbit * 1e3:.1f} ms of CPU time a Gbit"
-        facts = (f"limited by {' and '.join(limits)}", cpu)
-        grade = point.result.grade if point.result is not None else None
-        return Tile(point.label, gbps(rate.value), "Gbps", "TCP payload", grade, facts)
+    if point.result is not None and not point.result.searched:
+        return _outcome_tile(point.label, point.result, rate)
     figures = point_figures(point)
     error = uncertainty(point, rate.figure)
     exact = f"{rate.figure}" + (f", \N{PLUS-MINUS SIGN}{two_digits(error)}" if error else "")
     bounds = "" if point.result is None else ndr_words(point.result) or ""
     if bounds.startswith(("at most", "below")):
         value, measure = bounds, f"NDR; {rate.figure} {mpps(rate.value)}"
-    elif rate.figure is not Measure.NDR or bounds == mpps(rate.value):
+    elif rate.figure != Measure.NDR or bounds == mpps(rate.value):
         value, measure = mpps(rate.value), exact
     else:
         value, _, above = bounds.partition(", ")
@@ -92,6 +88,14 @@ def _tile(point: PointRecord, rate: Headline) -> Tile:
     for words, sign in _BOUND.items():
         value = value.replace(f"{words} ", f"{sign}\N{NARROW NO-BREAK SPACE}")
     return Tile(point.label, value, "Mpps", measure, figures.grade, tuple(_facts(point, figures)))
+
+
+def _outcome_tile(label: str, result: SearchResult, rate: Headline) -> Tile:
+    view = view_of(result)
+    limits = dict.fromkeys(view.limits(result))
+    facts = (f"limited by {' and '.join(limits)}", *view.facts(result))
+    value, unit = quantity(rate.value, rate.unit).split(" ", 1)
+    return Tile(label, value, unit, view.measured, result.grade, facts)
 
 
 def _facts(point: PointRecord, figures: PointFigures) -> Iterator[str]:
@@ -107,7 +111,7 @@ def _facts(point: PointRecord, figures: PointFigures) -> Iterator[str]:
 
 def tiles_note(run: RunRecord) -> str:
     """Explain the tiles in one sentence."""
-    frames, _ = split(run)
+    frames = frames_of(run)
     shown = len(tiles(run))
     which = f"{shown} of {len(run.points)} points. " if shown < len(run.points) else ""
     if not frames:

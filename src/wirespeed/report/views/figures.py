@@ -12,7 +12,7 @@ from wirespeed.model.study.spec import Frames
 from wirespeed.model.units import l1_bps, l2_bps
 from wirespeed.report.base.answers import by_placement
 from wirespeed.report.base.as_is import bound_words, ndr_words
-from wirespeed.store.headlines import Measure, result_headline
+from wirespeed.store.headlines import result_headline
 from wirespeed.store.records import PointRecord
 
 
@@ -97,7 +97,7 @@ class PointFigures:
         """The rate that stands for the point, by the rule of store.headlines."""
         result = self.point.result
         found = None if result is None else result_headline(self.point.label, result)
-        return None if found is None or found.figure is Measure.TCP else self._rate(found.value)
+        return None if found is None or not self.point.offers_frames else self._rate(found.value)
 
     @property
     def carried(self) -> Rate | None:
@@ -120,8 +120,8 @@ class PointFigures:
 def point_figures(point: PointRecord) -> PointFigures:
     """Return the rates of a stored point."""
     result = point.result
-    maximum_fps = 0.0 if point.tcp is not None else point.frames.line_rate_fps
-    if result is None or point.tcp is not None:
+    maximum_fps = point.frames.line_rate_fps if point.offers_frames else 0.0
+    if result is None or not point.offers_frames:
         return PointFigures(point, maximum_fps, None, None, None, None, _reason(point))
     spec, constant = point.frames, result.constant
     return PointFigures(

@@ -13,7 +13,7 @@ from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from typing import Any, TypeVar
 
-from wirespeed.model.study.spec import Frames
+from wirespeed.model.study.spec import AnyWorkload
 from wirespeed.store.records import RunRecord
 from wirespeed.store.series import PackedSeries
 
@@ -73,9 +73,9 @@ class Redactor:
             return self._string(value, key)
         if isinstance(value, dict | list | tuple):
             return self._container(value, key)
-        if isinstance(value, Frames):
+        if isinstance(value, AnyWorkload):
             # What is measured; its texts are in the point's parameters, too.
-            return replace(value, hosts=self._walk(value.hosts))
+            return value.with_roles(self._walk(value.roles))
         # The names of series are ours.
         if is_dataclass(value) and not isinstance(value, PackedSeries | type):
             return self._dataclass(value)
@@ -170,9 +170,8 @@ def _hosts(run: RunRecord) -> Iterator[str]:
     for point in run.points:
         for plan in point.plan.hosts if point.plan is not None else ():
             yield plan.host
-        if isinstance(point.workload, Frames):
-            roles = point.workload.hosts
-            yield from (name for name in (roles.generator, roles.sut) if name is not None)
+        roles = point.workload.roles
+        yield from (name for name in (roles.generator, roles.sut) if name is not None)
 
 
 def _alternatives(texts: dict[str, str]) -> re.Pattern[str] | None:

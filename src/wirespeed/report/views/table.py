@@ -24,7 +24,7 @@ def _has_figure(point: PointRecord) -> bool:
     result = point.result
     if result is None:
         return False
-    other = result.tcp is not None or result.back_to_back is not None
+    other = result.outcome is not None or result.back_to_back is not None
     return other or point_figures(point).best is not None
 
 

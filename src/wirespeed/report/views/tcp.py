@@ -3,32 +3,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.table import Table
 
-from wirespeed.explain.tcp import limited_by
 from wirespeed.model.result.result import Grade, SearchResult
 from wirespeed.model.result.tcp import TcpFigure, TcpResult
+from wirespeed.model.study.spec import TcpStreams
 from wirespeed.model.study.study import flat
 from wirespeed.model.study.sut import SutDescription
-from wirespeed.model.study.tcp import TcpDirection
+from wirespeed.model.study.tcp import Tcp, TcpDirection
 from wirespeed.model.words import NONE, gbps, percent
 from wirespeed.store.records import PointRecord, RunRecord
 
 
-def split(run: RunRecord) -> tuple[tuple[PointRecord, ...], tuple[PointRecord, ...]]:
-    """Split the points into those that measured frames and those that measured TCP."""
-    frames = tuple(point for point in run.points if point.tcp is None)
-    return frames, tuple(point for point in run.points if point.tcp is not None)
+def tcp_of(point: PointRecord) -> Tcp | None:
+    """Return the TCP settings of a point; None for another workload."""
+    return point.workload.tcp if isinstance(point.workload, TcpStreams) else None
+
+
+def tcp_points(run: RunRecord) -> tuple[PointRecord, ...]:
+    """Return the points that measured TCP."""
+    return tuple(point for point in run.points if tcp_of(point) is not None)
 
 
 def tcp_result(point: PointRecord) -> TcpResult | None:
     return None if point.result is None else point.result.tcp
 
 
-def tcp_table(points: tuple[PointRecord, ...]) -> Table:
+def tcp_table(points: Sequence[PointRecord]) -> Table:
     """Return one row for each point and direction."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("point")
@@ -54,7 +58,7 @@ def tcp_table(points: tuple[PointRecord, ...]) -> Table:
                 percent(most_taken(result)),
                 f"{figure.retransmits:,}",
                 f"{result.cpu_s_per_gbit * 1e3:.1f}",
-                limited_by(figure),
+                figure.limit,
             )
     return table
 
@@ -193,11 +197,11 @@ def parameter_words(name: str, value: object) -> str:
 
 def csv_fields(point: PointRecord) -> dict[str, object]:
     """Return the TCP columns of the CSV file; empty where there is no rate."""
-    result = tcp_result(point)
+    tcp, result = tcp_of(point), tcp_result(point)
     figures = {f.direction: f for f in result.figures} if result else {}
     down, up = figures.get(TcpDirection.DOWN), figures.get(TcpDirection.UP)
     return {
-        "tcp_path": point.parameters["tcp"]["path"] if "tcp" in point.parameters else None,
+        "tcp_path": tcp and tcp.path,
         "tcp_down_bps": down and down.median_bps,
         "tcp_up_bps": up and up.median_bps,
         "tcp_down_undisturbed_bps": down and down.undisturbed_bps,

@@ -33,7 +33,7 @@ def time_shares(run: RunRecord) -> tuple[TimeShare, ...]:
     """
     seconds: defaultdict[str, float] = defaultdict(float)
     for point in run.points:
-        if point.result is None or point.tcp is not None:
+        if point.result is None or not point.offers_frames:
             continue
         trials = tuple(stored.trial for stored in point.trials)
         for part in time_spent(replace(point.result, trials=trials)):

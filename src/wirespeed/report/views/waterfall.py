@@ -17,7 +17,7 @@ from wirespeed.model.study.study import flat
 from wirespeed.model.study.tcp import Tcp
 from wirespeed.model.words import EMULATED, NONE, gbps
 from wirespeed.report.views.published_tcp import PublishedStep, Scenario, Tuning, scenario
-from wirespeed.report.views.tcp import parameter_words, tcp_result
+from wirespeed.report.views.tcp import parameter_words, tcp_of, tcp_result
 from wirespeed.store.records import PointRecord
 
 # Settings that the steps change; a step is the best over the streams.
@@ -69,7 +69,7 @@ class Waterfall:
 
 def waterfalls(points: Sequence[PointRecord]) -> tuple[Waterfall, ...]:
     """Return one for each combination of the parameters that are neither a step nor the streams."""
-    measured = [point for point in points if point.tcp and tcp_result(point)]
+    measured = [point for point in points if tcp_of(point) and tcp_result(point)]
     made = (_waterfall(name, group) for name, group in _groups(measured).items())
     return tuple(waterfall for waterfall in made if len(waterfall.steps) > 1)
 
@@ -92,7 +92,7 @@ def _groups(points: Sequence[PointRecord]) -> dict[str, list[PointRecord]]:
 
 def _place(point: PointRecord) -> str:
     """Return hosts, what joins them, and their rate."""
-    tcp = point.tcp
+    tcp = tcp_of(point)
     assert tcp is not None
     known = scenario(tcp, point.has_vswitch)
     clients = f"{tcp.clients} client{'s' if tcp.clients > 1 else ''}"
@@ -103,7 +103,7 @@ def _place(point: PointRecord) -> str:
 
 
 def _waterfall(name: str, group: Sequence[PointRecord]) -> Waterfall:
-    specs = [point.tcp for point in group if point.tcp]
+    specs = [tcp for point in group if (tcp := tcp_of(point))]
     known = scenario(specs[0], group[0].has_vswitch)
     steps: list[Step] = []
     for tuning, what, wanted in _tunings(specs):

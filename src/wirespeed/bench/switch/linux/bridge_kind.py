@@ -18,7 +18,7 @@ from wirespeed.model.frame import FlowField
 from wirespeed.model.input.fault import Fault
 from wirespeed.model.plan.needs import SwitchNeeds
 from wirespeed.model.plan.plan import VswitchPlan
-from wirespeed.model.study.spec import Frames, Vswitch, Workload
+from wirespeed.model.study.spec import Vswitch, Workload
 from wirespeed.model.study.sut import SutDescription
 from wirespeed.remote.interface import Runner
 
@@ -37,10 +37,10 @@ class LinuxBridgeKind:
         return ()
 
     def faults(self, vswitch: Vswitch, workload: Workload) -> Iterator[Fault]:
-        if not isinstance(workload, Frames):
+        if (frames := workload.frames) is None:
             return
-        yield from kernel_faults(self.name, vswitch, workload)
-        if workload.traffic.flow_field is FlowField.DST_MAC and workload.topology.vnfs > 1:
+        yield from kernel_faults(self.name, vswitch, frames)
+        if frames.traffic.flow_field is FlowField.DST_MAC and frames.topology.vnfs > 1:
             allowed = "Linux bridges of several ports know whole addresses only; choose src_mac"
             yield Fault("traffic.flow_field", "dst_mac", allowed)
 

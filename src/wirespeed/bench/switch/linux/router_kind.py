@@ -18,7 +18,7 @@ from wirespeed.model.frame import FlowField
 from wirespeed.model.input.fault import Fault
 from wirespeed.model.plan.needs import SwitchNeeds
 from wirespeed.model.plan.plan import VswitchPlan
-from wirespeed.model.study.spec import Frames, Vswitch, Workload
+from wirespeed.model.study.spec import Vswitch, Workload
 from wirespeed.model.study.sut import SutDescription
 from wirespeed.remote.interface import Runner
 
@@ -37,14 +37,14 @@ class LinuxRouterKind:
         return ()
 
     def faults(self, vswitch: Vswitch, workload: Workload) -> Iterator[Fault]:
-        if not isinstance(workload, Frames):
+        if (frames := workload.frames) is None:
             return
-        yield from kernel_faults(self.name, vswitch, workload)
-        yield from not_routable(workload, self.name)
-        if workload.topology.kind != "p2p":
+        yield from kernel_faults(self.name, vswitch, frames)
+        yield from not_routable(frames, self.name)
+        if frames.topology.kind != "p2p":
             allowed = 'must be "p2p" with sut.vswitch.kind = "linux-router": it routes once'
-            yield Fault("topology.kind", workload.topology.kind, allowed)
-        if workload.traffic.flow_field is FlowField.DST_MAC:
+            yield Fault("topology.kind", frames.topology.kind, allowed)
+        if frames.traffic.flow_field is FlowField.DST_MAC:
             allowed = "a router's port has one MAC address; choose src_mac"
             yield Fault("traffic.flow_field", "dst_mac", allowed)
 

@@ -87,32 +87,32 @@ def affinities(
 
 def faults(vswitch: Vswitch, workload: Workload) -> Iterator[Fault]:
     """Yield what Open vSwitch would ignore, or cannot do to such frames."""
-    ovs = vswitch.ovs
+    ovs, frames = vswitch.ovs, workload.frames
     if ovs.auto_lb and ovs.rxq_assign not in (RxqAssign.CYCLES, RxqAssign.GROUP):
         allowed = 'needs sut.vswitch.ovs.rxq_assign = "cycles" or "group"'
         yield Fault("sut.vswitch.ovs.auto_lb", True, allowed)
     if ovs.local_vlan_id != Ovs().local_vlan_id and ovs.vlan is not VlanTranslation.REWRITE:
         allowed = 'goes with sut.vswitch.ovs.vlan = "rewrite"'
         yield Fault("sut.vswitch.ovs.local_vlan_id", ovs.local_vlan_id, allowed)
-    if ovs.vlan is not VlanTranslation.NONE and isinstance(workload, Frames):
-        yield from _translation_faults(ovs, workload)
+    if ovs.vlan is not VlanTranslation.NONE and frames is not None:
+        yield from _translation_faults(ovs, frames)
     if vswitch.driver is not Vswitch().driver and not ovs.ports.on_veth:
         allowed = f"needs ports that are interfaces of the kernel: {_PORTS} says so"
         yield Fault("sut.vswitch.driver", str(vswitch.driver), allowed)
-    if ovs.ports.on_veth and isinstance(workload, Frames):
-        yield from _veth_faults(vswitch, workload)
+    if ovs.ports.on_veth and frames is not None:
+        yield from _veth_faults(vswitch, frames)
     if ovs.routes:
         yield from routes.faults(ovs, workload)
     if ovs.bond is not BondMode.NONE:
-        yield from _bond_faults(ovs, workload)
+        yield from _bond_faults(ovs, frames)
 
 
-def _bond_faults(ovs: Ovs, workload: Workload) -> Iterator[Fault]:
+def _bond_faults(ovs: Ovs, frames: Frames | None) -> Iterator[Fault]:
     """Check a bond: its partner is a program on this host, and its links are virtual."""
     key, bond = "sut.vswitch.ovs.bond", str(ovs.bond)
-    if not isinstance(workload, Frames):
+    if frames is None:
         yield Fault(key, bond, "needs frames: leave out [tcp]")
-    elif workload.hosts != Roles() or workload.sut.ports:
+    elif frames.hosts != Roles() or frames.sut.ports:
         yield Fault(key, bond, "joins virtual ports of one host: leave out [hosts] and sut.ports")
 
 

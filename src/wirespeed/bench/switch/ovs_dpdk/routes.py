@@ -16,26 +16,23 @@ from wirespeed.bench.topology.wiring import Wiring, generator_mac
 from wirespeed.model.frame import FlowField
 from wirespeed.model.input.fault import Fault
 from wirespeed.model.study.ovs import Ovs
-from wirespeed.model.study.spec import (
-    Frames,
-    Workload,
-)
+from wirespeed.model.study.spec import Workload
 
 _KEY = "sut.vswitch.ovs.routes"
 
 
 def faults(ovs: Ovs, workload: Workload) -> Iterator[Fault]:
     """Yield what cannot be routed so."""
-    if not isinstance(workload, Frames):
+    if (frames := workload.frames) is None:
         yield Fault(_KEY, True, "needs frames: leave out [tcp]")
         return
-    if workload.topology.kind != "p2p":
+    if frames.topology.kind != "p2p":
         yield Fault(_KEY, True, 'needs topology.kind = "p2p": it routes once')
     if ovs.bridges > 1:
         yield Fault(_KEY, True, "needs sut.vswitch.ovs.bridges = 1")
-    if workload.traffic.flow_field is FlowField.DST_MAC:
+    if frames.traffic.flow_field is FlowField.DST_MAC:
         yield Fault("traffic.flow_field", "dst_mac", "a router has one MAC address; choose src_mac")
-    yield from not_routable(workload, "Open vSwitch as a router")
+    yield from not_routable(frames, "Open vSwitch as a router")
 
 
 def rules(wiring: Wiring, ports: Sequence[SwitchPort]) -> str:

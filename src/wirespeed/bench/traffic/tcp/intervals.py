@@ -11,7 +11,7 @@ from wirespeed.bench.traffic.tcp.sampler import Look, Program
 from wirespeed.model.result.series import Series, SeriesKind
 from wirespeed.model.result.tcp import TcpProgram
 from wirespeed.model.result.tcp_evidence import ProgramIntervals, TcpEvidence
-from wirespeed.model.study.tcp import Tcp, TcpDirection
+from wirespeed.model.study.tcp import Tcp
 
 EPOCH = "first look that saw traffic"
 # More than clients and server exchange before a test.
@@ -42,14 +42,19 @@ def taken(looks: Sequence[Look], programs: Sequence[Program]) -> tuple[TcpProgra
 
 
 def evidence(
-    looks: Sequence[Look], programs: Sequence[Program], tcp: Tcp, competing_s: float
+    looks: Sequence[Look],
+    programs: Sequence[Program],
+    tcp: Tcp,
+    competing_s: float,
+    traffic: int = _TRAFFIC_OCTETS,
 ) -> TcpEvidence | None:
     """Return the time taken in each interval; None where no traffic was seen.
 
     competing_s: total CPU time of competing processes, including processes that started and ended
-    between two looks. Time that no look saw goes to intervals with new tasks.
+    between two looks. Time that no look saw goes to intervals with new tasks. traffic: count above
+    which a test has begun.
     """
-    first = _first_traffic(looks)
+    first = _first_traffic(looks, traffic)
     if first is None:
         return None
     origin_ns = looks[first].at_ns
@@ -69,24 +74,29 @@ def evidence(
     )
 
 
-def payload(looks: Sequence[Look], directions: Sequence[TcpDirection]) -> tuple[Series, ...]:
-    """Return octets of each interval, by direction; empty where no traffic was seen."""
-    first = _first_traffic(looks)
+def payload(
+    looks: Sequence[Look],
+    names: Sequence[str],
+    unit: str = "octets",
+    traffic: int = _TRAFFIC_OCTETS,
+) -> tuple[Series, ...]:
+    """Return the counts of each interval, by name; empty where no traffic was seen."""
+    first = _first_traffic(looks, traffic)
     if first is None:
         return ()
     at_ns = tuple(look.at_ns - looks[first].at_ns for look in looks[1:])
     return tuple(
         Series(
-            str(direction), "octets", SeriesKind.COUNT, EPOCH, at_ns,
-            tuple(float(b.payload[direction] - a.payload[direction]) for a, b in pairwise(looks)),
+            str(name), unit, SeriesKind.COUNT, EPOCH, at_ns,
+            tuple(float(b.payload[name] - a.payload[name]) for a, b in pairwise(looks)),
         )
-        for direction in directions
+        for name in names
     )  # fmt: skip
 
 
-def _first_traffic(looks: Sequence[Look]) -> int | None:
+def _first_traffic(looks: Sequence[Look], more_than: int) -> int | None:
     """Return the first look that saw traffic; never the very first."""
-    none = sum(looks[0].payload.values()) + _TRAFFIC_OCTETS
+    none = sum(looks[0].payload.values()) + more_than
     seen = (number for number, look in enumerate(looks) if sum(look.payload.values()) > none)
     return next(seen, None)
 

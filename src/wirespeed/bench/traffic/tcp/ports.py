@@ -46,7 +46,7 @@ class PortCounters:
             return found[self.path]
         return self.elsewhere.read_many((self.path,))[self.path]
 
-    def payload(self, text: str) -> dict[TcpDirection, int]:
+    def payload(self, text: str) -> dict[str, int]:
         """Return octets by direction, from the content of `path`."""
         rows = {
             name.strip(): [int(field) for field in fields.split()]

@@ -10,10 +10,9 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from wirespeed.bench.noise.tasks import TaskTimes, Wait
-from wirespeed.bench.traffic.tcp.ports import PortCounters
-from wirespeed.model.study.tcp import TcpDirection
 from wirespeed.remote.interface import Runner
 from wirespeed.sources.scheduler import steal_by_cpu
 
@@ -35,8 +34,8 @@ class Look:
     """Counters at one moment; waits, competing time and new tasks are since the previous look."""
 
     at_ns: int
-    payload: Mapping[TcpDirection, int]
-    """Octets so far, by direction."""
+    payload: Mapping[str, int]
+    """Counts so far, by name: octets by direction."""
     steal_ns: Mapping[int, int]
     """Steal so far, by CPU."""
     waits: tuple[Wait, ...]
@@ -45,11 +44,28 @@ class Look:
     """Number of new tasks."""
 
 
+class Counters(Protocol):
+    """Counters of what a test moves, read together with those of noise."""
+
+    @property
+    def here(self) -> tuple[str, ...]:
+        """Return files to read on the bench's host for `text`."""
+        ...
+
+    def text(self, found: Mapping[str, str | OSError]) -> str | OSError:
+        """Return the counters as text. found: files that were read on the bench's host."""
+        ...
+
+    def payload(self, text: str) -> Mapping[str, int]:
+        """Return the counts in that text, by name."""
+        ...
+
+
 class Sampler:
     """Looks at a run repeatedly, first before any client has started."""
 
-    def __init__(self, runner: Runner, programs: Sequence[Program], ports: PortCounters) -> None:
-        self._runner, self._ports = runner, ports
+    def __init__(self, runner: Runner, programs: Sequence[Program], counters: Counters) -> None:
+        self._runner, self._counters = runner, counters
         owners = {pid: program.name for program in programs for pid in program.pids}
         cpus = frozenset[int]().union(*(program.cpus for program in programs))
         self._tasks = TaskTimes(runner, owners, cpus)
@@ -65,8 +81,8 @@ class Sampler:
         made = self._tasks.refresh()
         # Octets and steal first, at the same moment; reading the tasks takes longer.
         at_ns = time.monotonic_ns()
-        found = self._runner.read_many((*self._ports.here, _STAT, *self._tasks.paths))
-        ports, stat = self._ports.text(found), found[_STAT]
+        found = self._runner.read_many((*self._counters.here, _STAT, *self._tasks.paths))
+        ports, stat = self._counters.text(found), found[_STAT]
         if isinstance(ports, str) and isinstance(stat, str):
-            payload, steal_ns = self._ports.payload(ports), steal_by_cpu(stat)
+            payload, steal_ns = self._counters.payload(ports), steal_by_cpu(stat)
             self.looks.append(Look(at_ns, payload, steal_ns, *self._tasks.add(found), made))

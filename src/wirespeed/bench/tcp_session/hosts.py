@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Open, use and close a bench for TCP traffic, so that it leaves nothing behind."""
+"""Open and close the hosts of a TCP test with their server, and watch its clients."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from wirespeed.bench.assembly.parts import bring_up, first_ended
 from wirespeed.bench.guest.interface import Guests, emulated_by
@@ -18,11 +17,12 @@ from wirespeed.bench.host.directories import Directories, run_directories
 from wirespeed.bench.host.host import Host, changing_host, terminated_like_interrupted
 from wirespeed.bench.host.hugepages import reserved
 from wirespeed.bench.host.network import Network
-from wirespeed.bench.host.root import check_root, effective_user
+from wirespeed.bench.host.root import check_namespaces, effective_user
 from wirespeed.bench.host.vf_changes import pf_interface, vf_entries
-from wirespeed.bench.interface import BenchError, Part, TcpBench
+from wirespeed.bench.interface import BenchError, Part
 from wirespeed.bench.noise.competing import Competing, Usage, competing, look
 from wirespeed.bench.placement.interface import READY_S
+from wirespeed.bench.site import Site
 from wirespeed.bench.switch import SWITCHES
 from wirespeed.bench.switch.interface import KernelPorts, SwitchSetup
 from wirespeed.bench.switch.nic.part import describe_vf, emulated_nic
@@ -30,79 +30,98 @@ from wirespeed.bench.topology import tcp as topology
 from wirespeed.bench.traffic.tcp.clients import Client, TcpServer, cpu_s, run_clients
 from wirespeed.bench.traffic.tcp.ends.interface import End
 from wirespeed.bench.traffic.tcp.ends.make import make_ends
-from wirespeed.bench.traffic.tcp.intervals import evidence, payload, taken
-from wirespeed.bench.traffic.tcp.ports import (
-    PortCounters,
-    clients_ports,
-    server_ports,
-    switch_ports,
-)
-from wirespeed.bench.traffic.tcp.sampler import Program, Sampler
-from wirespeed.bench.traffic.tcp.tools import make_clients, make_server, read_output
+from wirespeed.bench.traffic.tcp.sampler import Counters, Look, Program, Sampler
 from wirespeed.model.plan.plan import HostPlan, Plan
-from wirespeed.model.result.tcp import TcpRun
 from wirespeed.model.study.spec import TcpStreams
-from wirespeed.model.study.tcp import Tcp, TcpDirection
+from wirespeed.model.study.tcp import Tcp
 from wirespeed.remote.interface import HostUnreachable, Process, Runner
 from wirespeed.remote.state import state_directory
 
 CLIENTS = "clients"
-_DIRECTIONS = {
-    TcpDirection.UP: (TcpDirection.UP,),
-    TcpDirection.DOWN: (TcpDirection.DOWN,),
-    TcpDirection.BOTH: (TcpDirection.UP, TcpDirection.DOWN),
-}
 
 
 @dataclass(frozen=True, slots=True)
-class RealTcpBench:
-    """A TCP bench on one host. Made by open_tcp_bench alone."""
+class Watched:
+    """What one test of all clients showed from outside."""
+
+    outputs: tuple[str, ...]
+    """What each client printed."""
+    elapsed_s: float
+    server_cpu_s: float
+    switch_cpu_s: float | None
+    """None without processes of a switch."""
+    looks: Sequence[Look]
+    outside: Competing
+
+
+@dataclass(frozen=True, slots=True)
+class TcpHosts:
+    """Hosts joined as a point asks, with a running server. Made by open_hosts alone."""
 
     tcp: Tcp
     host: Host
     ends: Mapping[str, End]
     server: TcpServer
-    clients: tuple[Client, ...]
+    joined: topology.Hosts
     vswitch: Part | None
     programs: tuple[Program, ...]
-    ports: PortCounters
     description: Mapping[str, object]
     emulated: str | None = None
 
-    def run(self) -> TcpRun:
-        """Run one test; see interface.TcpBench."""
+    @property
+    def clients(self) -> list[tuple[End, str]]:
+        """Each client's end, and the server's address for it."""
+        return [(self.ends[name], address) for name, address in self.joined.clients]
+
+    @property
+    def server_runner(self) -> Runner:
+        return self.ends[topology.SERVER].place.host.runner
+
+    def watch(
+        self,
+        clients: Sequence[Client],
+        counters: Counters,
+        test_s: float,
+        look_on: Callable[[], None] = lambda: None,
+    ) -> Watched:
+        """Run all clients once, at the same time. Raises BenchError when one fails.
+
+        look_on: called at each look at the counters.
+        """
         try:
-            return self._run()
+            return self._watch(clients, counters, test_s, look_on)
         except HostUnreachable as lost:
             ended = first_ended([part for end in self.ends.values() if (part := end.part)])
             raise BenchError(ended or lost.what) from lost
 
-    def _run(self) -> TcpRun:
-        tcp, runner = self.tcp, self.host.runner
-        tested_s = tcp.omit_s + tcp.seconds
+    def _watch(
+        self,
+        clients: Sequence[Client],
+        counters: Counters,
+        test_s: float,
+        look_on: Callable[[], None],
+    ) -> Watched:
+        runner = self.host.runner
         usage = look(runner)
-        sampler = Sampler(runner, self.programs, self.ports)
+        sampler = Sampler(runner, self.programs, counters)
+
+        def looked() -> None:
+            sampler.look()
+            look_on()
+
         began, before = time.monotonic(), self._cpu_s()
         outputs = run_clients(
-            self.clients, self.server, tested_s,
-            started=partial(sampler.started, CLIENTS), look=sampler.look,
+            clients, self.server, test_s,
+            started=partial(sampler.started, CLIENTS), look=looked,
         )  # fmt: skip
         elapsed_s, after = time.monotonic() - began, self._cpu_s()
-        outside = self._competing(usage, look(runner))
-        read = [read_output(text, tcp) for text in outputs]
-        # Octets count only after omit_s, so CPU time is scaled to the same part of the test.
-        counted = tcp.seconds / tested_s
-        return TcpRun(
-            tuple(each for results, _ in read for each in results),
+        return Watched(
+            outputs,
             elapsed_s,
-            (after[0] - before[0]) * counted,
-            sum(share for _, share in read) * tcp.seconds,
-            (after[1] - before[1]) * counted if self._switch_processes else None,
-            taken(sampler.looks, self.programs),
-            outside.cpu_s,
-            outside.busiest,
-            evidence(sampler.looks, self.programs, tcp, outside.cpu_s),
-            payload(sampler.looks, _DIRECTIONS[tcp.direction]),
+            after[0] - before[0],
+            after[1] - before[1] if self._switch_processes else None,
+            sampler.looks,
+            self._competing(usage, look(runner)),
         )
 
     def _competing(self, before: Mapping[int, Usage], after: Mapping[int, Usage]) -> Competing:
@@ -117,9 +136,8 @@ class RealTcpBench:
         )
 
     def _cpu_s(self) -> tuple[float, float]:
-        server = self.ends[topology.SERVER].place.host.runner
         return (
-            cpu_s(server, self.server.processes),
+            cpu_s(self.server_runner, self.server.processes),
             cpu_s(self.host.runner, self._switch_processes),
         )
 
@@ -128,27 +146,25 @@ class RealTcpBench:
         """Return the switch's processes; none where the kernel forwards."""
         return () if self.vswitch is None else self.vswitch.processes
 
-    def describe(self) -> Mapping[str, object]:
-        return self.description
-
 
 @contextmanager
-def open_tcp_bench(
-    streams: TcpStreams, plan: Plan, runner: Runner, run_dir: Path, guests: Guests | None = None
-) -> Iterator[TcpBench]:
+def open_hosts(
+    streams: TcpStreams, plan: Plan, site: Site, make_server: Callable[[End], TcpServer]
+) -> Iterator[TcpHosts]:
     """Bring up hosts, vSwitch and server of this point; undo all when the context ends.
 
-    run_dir: folder for logs. guests: see session.open_bench. Raises BenchError when a component
-    cannot be brought up.
+    make_server: makes the server on its host. Raises BenchError when a component cannot be brought
+    up.
     """
     tcp, host_plan = streams.tcp, plan.sut_host
+    runner, guests = site.runner, site.guests
     with (
         terminated_like_interrupted(),
         changing_host(runner, state_directory(os.environ)) as host,
         ExitStack() as stack,
     ):
-        check_root(effective_user(runner), streams, host_plan)
-        dirs = stack.enter_context(run_directories(host, run_dir))
+        check_namespaces(effective_user(runner), "[tcp]")
+        dirs = stack.enter_context(run_directories(host, site.logs))
         ends = make_ends(streams, host, dirs, host_plan, guests)
         hosts = topology.hosts(tcp)
         switch = _switch(tcp, host, dirs, host_plan)
@@ -159,10 +175,8 @@ def open_tcp_bench(
             bring_up(apart if switch is None else [switch, *apart], stack, _ready_s(guests))
         for port in hosts.ports:
             ends[port.host].set_up(port, hosts.neighbours(port))
-        server = make_server(tcp, ends[topology.SERVER])
+        server = make_server(ends[topology.SERVER])
         bring_up([server], stack)
-        clients = make_clients(tcp, [(ends[name], address) for name, address in hosts.clients])
-        programs = _programs(ends, server, switch, host_plan)
         parts = (*(() if switch is None else (switch,)), *apart, server)
         description = {part.name: part.describe() for part in parts}
         emulated = emulated_by(guests)
@@ -170,9 +184,9 @@ def open_tcp_bench(
             [pf] = streams.ports
             description["NIC"] = _describe_nic(streams, runner, pf)
             emulated = emulated_nic(runner, pf)
-        yield RealTcpBench(
-            tcp, host, ends, server, clients, switch, programs,
-            _counters(tcp, hosts, ends, server, switch), description, emulated,
+        programs = _programs(ends, server, switch, host_plan)
+        yield TcpHosts(
+            tcp, host, ends, server, hosts, switch, programs, description, emulated
         )  # fmt: skip
 
 
@@ -223,18 +237,3 @@ def _programs(
         pids = tuple(process.pid for process in switch.processes)
         programs.append(Program(switch.name, forwarding, pids))
     return tuple(programs)
-
-
-def _counters(
-    tcp: Tcp, hosts: topology.Hosts, ends: Mapping[str, End], server: TcpServer, switch: Part | None
-) -> PortCounters:
-    """Return the counters of the payload."""
-    guests = topology.guest_names(tcp)
-    if switch is not None and switch.processes:
-        pid = switch.processes[0].pid
-        if not guests:
-            return switch_ports(hosts.cables, pid)
-        if guests == (topology.SERVER,):
-            return clients_ports(hosts.cables, pid)
-    there = ends[topology.SERVER].place.host.runner if guests else None
-    return server_ports(hosts.server_ports, server.processes[0].pid, there)

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Describe where a bench on one host is opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from wirespeed.bench.guest.interface import Guests
+from wirespeed.remote.interface import Runner
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A host for a bench, with the folder of its logs."""
+
+    runner: Runner
+    logs: Path
+    guests: Guests | None = None
+    """What virtual machines of the plan start from; None without any."""
