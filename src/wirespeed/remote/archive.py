@@ -54,7 +54,7 @@ class _Header(tarfile.TarInfo):
     """A header that tarfile does not read when it is too large."""
 
     @classmethod
-    def frombuf(cls, buf: bytes, encoding: str, errors: str) -> Self:
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
         found = super().frombuf(buf, encoding, errors)
         if found.type in _EXTENDED and found.size > _HEADER:
             raise tarfile.ReadError(f"a header of {found.size} octets")
