@@ -14,10 +14,7 @@ from wirespeed.report.json.types import RunDocument
 
 def result_schema() -> dict[str, Any]:
     """Return schemas/result.schema.json."""
-    config = ConfigDict(
-        extra="forbid", use_attribute_docstrings=True,
-        json_schema_serialization_defaults_required=True,
-    )  # fmt: skip
+    config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
     root = create_model("_Root", __config__=config, body=(RunDocument, ...))
     definitions = root.model_json_schema(mode="serialization")["$defs"]
     enums = {name: each["enum"] for name, each in definitions.items() if "enum" in each}
@@ -51,6 +48,8 @@ def _plain(schema: Any, enums: dict[str, list[str]]) -> Any:
             found[key] = f"#/$defs/{_snake(name)}"
         elif key not in ("title", "default"):
             found[key] = _plain(value, enums)
+    if "properties" in found:
+        found["required"] = list(found["properties"])  # a document has every key
     options = found.get("anyOf", [])
     types = [option["type"] for option in options if set(option) == {"type"}]
     if options and len(types) == len(options):
