@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 from wirespeed.model.study.gateway import Bng
 from wirespeed.model.study.injected import InjectedFault
-from wirespeed.model.study.spec import Frames, Guest, Roles, Sriov, TcpStreams
+from wirespeed.model.study.sessions import Sessions
+from wirespeed.model.study.spec import (
+    Frames,
+    Guest,
+    Roles,
+    Sriov,
+    TcpSessions,
+    TcpStreams,
+    Workload,
+)
 from wirespeed.model.study.tcp import Tcp
 from wirespeed.study.expand import MAX_POINTS, expand, parameters, point_id
 from wirespeed.study.keys import parameter_keys
@@ -141,8 +150,12 @@ def test_every_key_changes_the_id() -> None:
         bng=Bng(), hosts=Roles("tester", "dut"), guest=Guest(), sriov=Sriov(),
         fault=InjectedFault("hog"),
     )  # fmt: skip
+    own: dict[str, Workload] = {
+        "tcp": TcpStreams(Tcp()),
+        "sessions": TcpSessions(Sessions(), TcpStreams(Tcp())),
+    }
     for key in parameter_keys():
-        spec = TcpStreams(Tcp()) if key.startswith("tcp.") else whole
+        spec = own.get(key.partition(".")[0], whole)
         plain, changed = parameters(spec), parameters(spec)
         table = changed
         *sections, name = key.split(".")

@@ -23,10 +23,13 @@ from wirespeed.model.result.series import Series, SeriesKind
 from wirespeed.model.result.sessions import ACCEPTED, ConnectTimes, Failures, SessionsRun
 from wirespeed.model.study.sessions import CLIENT_PORTS
 from wirespeed.model.study.spec import TcpSessions, Workload
+from wirespeed.report.compare.comparison import Judgement
+from wirespeed.report.compare.runs import compare_runs
 from wirespeed.report.json.document import document
 from wirespeed.report.page.html import html_report
 from wirespeed.report.text.answer import answers_of
 from wirespeed.report.text.csv_table import csv_text
+from wirespeed.report.text.limit_words import limited_by
 from wirespeed.report.text.limits import explanations
 from wirespeed.report.text.sentence import point_sentence
 from wirespeed.report.text.tiles import tiles
@@ -263,3 +266,20 @@ def test_sessions_run_is_explained(run: RunRecord) -> None:
     [found] = explanations(run.points[0])
     assert found.limit == "server_busy"
     assert any(figure.unit == "connections/s" for figure in found.evidence)
+
+
+def test_sessions_runs_are_compared_by_their_clean_rates(run: RunRecord) -> None:
+    result = run.points[0].result
+    assert result is not None
+    assert result.sessions is not None
+    figure = replace(result.sessions.figure, median=10_000, undisturbed=10_000)
+    slower = replace(result, sessions=replace(result.sessions, figures=(figure,)))
+    other = replace(run, points=(replace(run.points[0], result=slower), *run.points[1:]))
+    first, *same = compare_runs(run, other, 0.05).differences
+    assert (first.a_fps, first.b_fps, first.unit) == (20_000, 10_000, "connections/s")
+    assert first.verdict is Judgement.WORSE
+    assert {each.verdict for each in same} == {Judgement.SAME}
+
+
+def test_sessions_limit_is_in_the_brief_line(run: RunRecord) -> None:
+    assert [limited_by(point) for point in run.points[::2]] == ["server busy", "connections"]

@@ -146,7 +146,10 @@ mod tests {
         let told = one.json();
         assert_eq!(told["answered"], 2);
         assert_eq!(told["failures"]["refused"], 2);
-        assert_eq!((&told["connect_us"]["p50"], &told["connect_us"]["max"]), (&json!(10), &json!(30)));
+        assert_eq!(
+            (&told["connect_us"]["p50"], &told["connect_us"]["max"]),
+            (&json!(10), &json!(30))
+        );
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod session;
 use std::io;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -179,8 +179,5 @@ fn open_all(
 
 /// Return the next news; None at `until`.
 fn next(heard: &Receiver<News>, until: Instant) -> Option<News> {
-    match heard.recv_timeout(until.saturating_duration_since(Instant::now())) {
-        Ok(news) => Some(news),
-        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-    }
+    heard.recv_timeout(until.saturating_duration_since(Instant::now())).ok()
 }

@@ -30,7 +30,7 @@ from wirespeed.experiment.turns import Stop
 from wirespeed.model.cpus import PlacementKind, placement_words
 from wirespeed.model.errors import BadInput
 from wirespeed.model.result.result import Bracket
-from wirespeed.model.words import NONE, counted, mpps, percent
+from wirespeed.model.words import NONE, counted, mpps, percent, quantity
 from wirespeed.report.base.as_is import bracket_words
 from wirespeed.report.compare.comparison import Comparison, Difference, Judgement, Overall
 from wirespeed.report.compare.runs import compare_runs
@@ -269,13 +269,15 @@ def _row(d: Difference) -> tuple[str | Text, ...]:
     change = NONE if d.change is None else f"{100 * d.change:+.1f}%"
     error = f" \N{PLUS-MINUS SIGN}{percent(d.error)}" if d.error else ""
     return (
-        f"  {d.figure}", _value(d.a_fps, d.a_bracket), _value(d.b_fps, d.b_bracket),
+        f"  {d.figure}", _value(d, d.a_fps, d.a_bracket), _value(d, d.b_fps, d.b_bracket),
         f"{change}{error}", Text(d.verdict, style=_STYLE.get(d.verdict, "")),
     )  # fmt: skip
 
 
-def _value(fps: float | None, bracket: Bracket | None) -> str:
+def _value(d: Difference, fps: float | None, bracket: Bracket | None) -> str:
     """Return the rate, or a range: "2.107 to 4.213", "at least 2.107"."""
+    if fps is not None and d.unit != "frames/s":
+        return quantity(fps, d.unit)
     if bracket is None:
         return mpps(fps)
     if bracket.carried_fps is None or bracket.overloads_fps is None:

@@ -18,6 +18,8 @@ class Quantity:
     value: float
     unit: str
     """"bit/s", or what else is counted."""
+    error: float | None = None
+    """Half of its 95% interval, relative; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,11 @@ class Outcome(Protocol):
     @property
     def total(self) -> Quantity:
         """Return the rate over all time that stands for the point."""
+        ...
+
+    @property
+    def clean(self) -> Quantity | None:
+        """Return the same over clean time, which runs are compared by; None if unknown."""
         ...
 
     @property

@@ -134,6 +134,18 @@ class SessionsResult:
         return self.figure.total
 
     @property
+    def clean(self) -> Quantity | None:
+        """Return the clean rate; concurrent connections with half of the spread of the runs."""
+        figure = self.figure
+        value, error = figure.undisturbed, figure.undisturbed_error
+        if figure.unit == UNITS[SessionsMode.CONCURRENT]:
+            value, error = figure.median, (figure.highest - figure.lowest) / 2
+        if value is None:
+            return None
+        relative = error / value if error is not None and value else None
+        return Quantity("sessions, clean", value, figure.unit, relative)
+
+    @property
     def verdicts(self) -> tuple[Verdict, ...]:
         figure, runs = self.figure, self.runs
         server = max(run.server_cpu_share for run in runs)

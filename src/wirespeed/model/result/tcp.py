@@ -7,6 +7,7 @@ the receiving program got (goodput), summed over all streams of all clients.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -226,6 +227,15 @@ class TcpResult:
     @property
     def total(self) -> Quantity:
         return Quantity("TCP", self.total_bps, "bit/s")
+
+    @property
+    def clean(self) -> Quantity | None:
+        if (bps := self.undisturbed_bps) is None:
+            return None
+        errors = [each.undisturbed_error_bps for each in self.figures]
+        known = [error for error in errors if error is not None]
+        error = math.hypot(*known) / bps if bps and len(known) == len(errors) else None
+        return Quantity("TCP, clean", bps, "bit/s", error)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:

@@ -57,6 +57,8 @@ class Difference:
     """Bracket of a point of grade D, instead of its rate."""
     placement: PlacementKind | None = None
     """Placement of both rates, where a run met several."""
+    unit: str = "frames/s"
+    """Unit of both rates, if no search has found them."""
 
 
 @dataclass(frozen=True, slots=True)

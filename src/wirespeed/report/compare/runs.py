@@ -80,6 +80,9 @@ def _where(kind: PlacementKind | None, point: PointRecord) -> set[PlacementKind 
 
 
 def _differences(a: PointRecord, b: PointRecord, tolerance: float) -> Iterator[Difference]:
+    if not a.offers_frames:
+        yield from _of_outcomes(a, b, tolerance)
+        return
     bracketed = _printed_range(a) is not None or _printed_range(b) is not None
     if bracketed:
         yield _between(a, b, tolerance)
@@ -92,14 +95,42 @@ def _differences(a: PointRecord, b: PointRecord, tolerance: float) -> Iterator[D
         if bracketed and (a_fps is None or b_fps is None):
             continue
         error = combined(uncertainty(a, figure), uncertainty(b, figure), figure)
-        change = (b_fps - a_fps) / a_fps if a_fps and b_fps is not None else None
-        if a_fps is None:
-            verdict = Judgement.NEW
-        elif change is None:
-            verdict = Judgement.GONE
-        else:
-            verdict = _judge(change, error, tolerance)
-        yield Difference(a.label, figure, a_fps, b_fps, change, error, verdict)
+        unjudged = Difference(a.label, figure, a_fps, b_fps, None, error, Judgement.CANNOT_TELL)
+        yield _judged(unjudged, tolerance)
+
+
+def _judged(found: Difference, tolerance: float) -> Difference:
+    """Return the difference with its change and verdict."""
+    a, b = found.a_fps, found.b_fps
+    change = (b - a) / a if a and b is not None else None
+    if a is None:
+        verdict = Judgement.NEW
+    elif change is None:
+        verdict = Judgement.GONE
+    else:
+        verdict = _judge(change, found.error, tolerance)
+    return replace(found, change=change, verdict=verdict)
+
+
+def _of_outcomes(a: PointRecord, b: PointRecord, tolerance: float) -> Iterator[Difference]:
+    """Compare results without a search: over clean time if both have some, else over all time."""
+    one, other = (None if p.result is None else p.result.outcome for p in (a, b))
+    clean = one is None or one.clean is not None, other is None or other.clean is not None
+    totals = [
+        None if found is None else found.clean if all(clean) else found.total
+        for found in (one, other)
+    ]
+    known = next((each for each in totals if each is not None), None)
+    if known is None:
+        return
+    (value_a, error_a), (value_b, error_b) = (
+        (None, None) if each is None else (each.value, each.error) for each in totals
+    )
+    error = combined(error_a, error_b, known.name)
+    unjudged = Difference(
+        a.label, known.name, value_a, value_b, None, error, Judgement.CANNOT_TELL, unit=known.unit
+    )
+    yield _judged(unjudged, tolerance)
 
 
 def _judge(change: float, error: float | None, tolerance: float) -> Judgement:

@@ -8,6 +8,7 @@ from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.result.reason import BLAMES
 from wirespeed.model.words import NONE
 from wirespeed.report.text.limits import explanations, measured
+from wirespeed.report.views.workloads import view_of
 from wirespeed.store.records import PointRecord
 
 # An overflowing ring is named by the resource behind it, e.g. "switch CPU".
@@ -81,7 +82,12 @@ LIMIT_WORDS = {
 
 
 def limited_by(point: PointRecord) -> str:
-    """Return what limits the point first, in at most 16 characters; a dash where unknown."""
+    """Return what limits the point first, in at most 16 characters; a dash where unknown.
+
+    Of a workload without a search: its verdict, in full.
+    """
+    if (result := point.result) is not None and not result.searched:
+        return ", ".join(dict.fromkeys(view_of(result).limits(result))) or NONE
     if point.sut is not None and point.sut.limits_itself:
         return LIMIT_WORDS[DropCause.IMPAIRED]
     seen, found = measured(point), explanations(point)
