@@ -16,7 +16,7 @@ _HELP = "Audit this host, measure its NFV data plane and explain what limits it.
 VERBS = {
     "doctor": (
         "doctor:doctor",
-        "Show what works in this place, and the package, flag or setting that the rest needs.",
+        "Show what works here; for the rest, the package, flag or setting that is missing.",
     ),
     "inspect": (
         "inspect:inspect",
@@ -58,11 +58,11 @@ VERBS = {
     ),
     "tune": (
         "tune:tune",
-        "Find the settings that are really faster, prove it, and put everything back.",
+        "Try settings of the switch, the VNF and the host, prove the gain, put everything back.",
     ),
     "bisect": (
         "bisect:bisect_studies",
-        "Name the few of many differences between two studies that change the rate.",
+        "Try the differences between two studies in groups, and name those that change the rate.",
     ),
     "clean": (
         "clean:clean",

@@ -192,7 +192,7 @@ def test_the_partner_has_a_core_where_there_is_one(cores: int, own: bool) -> Non
     assert plan.partner is not None
     [cpu] = plan.partner.pmd_cpus.value
     assert (cpu not in {*plan.vswitch.pmd_cpus.value, *plan.generator.cpus.value}) is own
-    assert ("of its own" in plan.partner.pmd_cpus.because) is own
+    assert ("a dedicated core" in plan.partner.pmd_cpus.because) is own
     assert set(plan.vswitch.pmd_cpus.value).isdisjoint(plan.generator.cpus.value)
     alone = replace(frames, sut=Sut())
     pages = plan_bench(host(cores=cores), alone, needs_of(alone)).hosts[0].huge_pages.value

@@ -79,9 +79,11 @@ def test_word_too_many_ends_with_2(wirespeed: Command, path: tuple[str, ...]) ->
 READS = {
     ("inspect", "--host"): ["inspect", "--host", "FILE"],
     ("inspect", "--recorded"): ["inspect", "--recorded", "FILE"],
+    ("inspect", "--from"): ["inspect", "--from", "FILE"],
     ("inspect", "--openstack"): ["inspect", "--openstack", "FILE"],
     ("audit", "--host"): ["audit", "--host", "FILE"],
     ("audit", "--recorded"): ["audit", "--recorded", "FILE"],
+    ("audit", "--kubelet"): ["audit", "--host", HOST, "--kubelet", "FILE"],
     ("audit", "--plan"): ["audit", "--host", HOST, "--plan", "FILE"],
     ("audit", "--flavors"): ["audit", "--host", HOST, "--flavors", "FILE"],
     ("audit", "--suppressions"): ["audit", "--host", HOST, "--suppressions", "FILE"],
@@ -99,6 +101,7 @@ READS = {
     ("plan show", "PLAN"): ["plan", "show", "FILE"],
     ("plan diff", "[OLD] NEW"): ["plan", "diff", PLAN, "FILE"],
     ("plan diff", "--openstack"): ["plan", "diff", PLAN, "--openstack", "FILE"],
+    ("plan diff", "--kubernetes"): ["plan", "diff", PLAN, "--kubernetes", "FILE"],
     ("plan render", "PLAN"): ["plan", "render", "FILE", "-o", "out"],
     ("study show", "STUDY"): ["study", "show", "FILE"],
     ("fleet snapshot", "--host"): ["fleet", "snapshot", "--host", "FILE"],
@@ -110,11 +113,15 @@ READS = {
     ("predict fit", "--params"): ["predict", "fit", CSV, "--params", "FILE"],
     ("predict ask", "--params"): ["predict", "ask", "--params", "FILE"],
     ("bng curve", "FILE"): ["bng", "curve", "FILE"],
+    ("kpi record", "--host"): ["kpi", "record", "--host", "FILE", "--for", "1s"],
+    ("kpi exporter", "--plan"): ["kpi", "exporter", "--plan", "FILE"],
+    ("tune", "STUDY"): ["tune", "FILE"],
+    ("tune", "--factors"): ["tune", "quickstart", "--point", "p2p, 64 B", "--factors", "FILE"],
 }
 # `fleet add` goes on after a file that it cannot use, and `explain --lab` needs a run first.
 ELSEWHERE = {("fleet add", "PATH..."), ("fleet add", "--members"), ("explain", "--lab")}
 # Files and folders that are written.
-WRITES = {"--output", "--html", "--junit", "--svg", "--record"}
+WRITES = {"--output", "--html", "--junit", "--svg", "--record", "--csv", "--openmetrics"}
 
 
 def test_every_file_that_a_verb_reads_is_in_the_table() -> None:

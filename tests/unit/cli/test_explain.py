@@ -59,7 +59,7 @@ def test_explain_brief_is_a_line_for_each_point(queues: Command) -> None:
     assert line.startswith(f"{P2P}: NDR 1.99")
     assert "; limited by switch CPU; to change: Add a PMD core and an Rx queue (" in line
     refused = queues("explain", "latest", "--brief", "--json")
-    assert (refused.code, "--brief and --json" in refused.err) == (2, True)
+    assert (refused.code, "--brief, --json: only one" in refused.err) == (2, True)
 
 
 def test_it_says_what_limits_and_what_to_change(queues: Command) -> None:
@@ -144,7 +144,7 @@ class TestBadInput:
     def test_which_point_to_try_must_be_told(self, wirespeed: Command) -> None:
         wirespeed("run", "quickstart")
         ended = wirespeed("explain", "latest", "--try")
-        assert (ended.code, "Name the one" in ended.err, ended.out) == (2, True, "")
+        assert (ended.code, "Name the point" in ended.err, ended.out) == (2, True, "")
 
     def test_a_run_of_another_host_is_not_tried_here(
         self, queues: Command, monkeypatch: pytest.MonkeyPatch

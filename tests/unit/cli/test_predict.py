@@ -73,7 +73,7 @@ def test_predict_fitted_here_without_runs_is_rejected(tmp_path: Path) -> None:
 
 def test_a_fit_is_written_and_used(tmp_path: Path) -> None:
     file = tmp_path / "p.json"
-    assert "Not told apart" in predicted("fit", str(S2_CSV), "-o", str(file))
+    assert "Not distinguishable" in predicted("fit", str(S2_CSV), "-o", str(file))
     assert "180 points" in predicted("sriov", "--params", str(file))
 
 
@@ -84,7 +84,7 @@ def test_a_fit_is_written_and_used(tmp_path: Path) -> None:
         (("s0-speedtest",), "TCP is not predicted"),
         (("ask", "--interface", "magic"), "--interface magic: unknown"),
         (("ask", "--functions", "0"), "must be 0 with attachment none"),
-        (("fit", "a.csv", "latest"), "a.csv beside latest"),
+        (("fit", "a.csv", "latest"), "a.csv: cannot be combined with latest"),
         (("fit", str(S2_CSV), "--keep", "speed"), "--keep speed: not among the parameters"),
         (("quickstart", "--params", "missing.json"), "missing.json cannot be read"),
         (("quickstart", "--fitted-here"), "clock of this machine's cores is not known"),

@@ -25,6 +25,11 @@ READERS = {
     "compare": ["compare", "wire-1", "wire-2"],
     "predict rate": ["predict", "p2p"],
     "predict fit": ["predict", "fit", "latest"],
+    "kpi list": ["kpi", "list"],
+    "kpi show": ["kpi", "show"],
+    "kpi mark": ["kpi", "mark", "a change"],
+    "kpi export": ["kpi", "export", "--csv", "out.csv"],
+    "kpi clean": ["kpi", "clean", "--keep", "30d"],
     "fleet show": ["fleet", "show"],
     "fleet hosts": ["fleet", "hosts"],
     "fleet pairs list": ["fleet", "pairs", "list"],
@@ -34,6 +39,9 @@ READERS = {
 # Verbs that write, and make a store that does not exist.
 WRITERS = {
     "run": ["run", "wire"],
+    "tune": ["tune", "quickstart"],
+    "bisect": ["bisect", "quickstart", "ovs-factors"],
+    "kpi record": ["kpi", "record", "--for", "1s"],
     "fleet add": ["fleet", "add", HOST],
     "fleet pairs add": ["fleet", "pairs", "add", "pairs.toml"],
 }

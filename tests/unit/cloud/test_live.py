@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.unit.cloud.fake_services import PASSWORD, Services, served
+from wirespeed.cloud import live
 from wirespeed.cloud.api import CloudUnreadable, Gone
 from wirespeed.cloud.collect import collect
 from wirespeed.cloud.live import LiveApi, open_cloud
@@ -226,7 +227,7 @@ def test_what_keystoneauth_warns_of_is_told_once(tmp_path: Path) -> None:
 
 
 def test_without_openstacksdk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "openstack.config", None)
+    monkeypatch.setattr(live, "find_spec", lambda _: None)
     with pytest.raises(BadInput, match="openstacksdk is not installed") as failure:
         open_cloud("lab")
     assert failure.value.next_step == f"Install it: {install_extra('openstack')}"

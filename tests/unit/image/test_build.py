@@ -14,7 +14,7 @@ from wirespeed.image.cache import ImageCache
 from wirespeed.image.errors import ImageError
 from wirespeed.image.recipe import Recipe
 from wirespeed.model.errors import WirespeedError
-from wirespeed.remote.interface import Completed
+from wirespeed.remote.interface import Completed, ProgramMissing
 from wirespeed.remote.local import LocalRunner
 
 RECIPE = Recipe("guest", "bookworm", ("iproute2",), "linux", (), configured=False, disk="squashfs")
@@ -35,6 +35,8 @@ def fails(programs: Path, said: str) -> None:
     program = programs / "mmdebstrap"
     program.write_text(f"#!/bin/sh\necho 'I: downloading packages'\necho \"{said}\"\nexit 25\n")
     program.chmod(0o755)
+    for other in ("mksquashfs", "mke2fs"):
+        (programs / other).symlink_to("/bin/true")
 
 
 @pytest.mark.parametrize(
@@ -63,10 +65,10 @@ def test_build_failing_mmdebstrap_names_the_cause(
 
 def test_without_mmdebstrap_it_says_what_to_run(programs: Path, tmp_path: Path) -> None:
     assert list(programs.iterdir()) == []
-    with pytest.raises(ImageError) as caught:
+    with pytest.raises(ProgramMissing) as caught:
         build(LocalRunner(), RECIPE, tmp_path, tmp_path / "log", lambda _: None)
-    assert caught.value.what == "mmdebstrap is not installed"
-    assert "make guest-image" in caught.value.next_step
+    assert caught.value.what == "mmdebstrap is not installed on this host"
+    assert "apt-get install mmdebstrap" in caught.value.next_step
 
 
 def test_only_root_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import builtins
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import pytest
 
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.plan.prediction import Arrangement, Attachment, Case, Counted, RateKind
+from wirespeed.predict import regression
 from wirespeed.predict.document import parse_parameters, write_parameters
 from wirespeed.predict.fit import fit
 from wirespeed.predict.observation import Observation, parse_observations
@@ -136,13 +135,6 @@ def test_fewer_points_than_parameters() -> None:
 
 
 def test_without_scipy_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    real: Callable[..., object] = builtins.__import__
-
-    def without(name: str, *rest: object, **named: object) -> object:
-        if name.startswith("scipy"):
-            raise ImportError(name)
-        return real(name, *rest, **named)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setattr(regression, "find_spec", lambda _: None)
     with pytest.raises(WirespeedError, match="fitting needs scipy"):
         fit(made(), "made", known=ASSUMED)

@@ -22,7 +22,7 @@ def doctor(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Show what works in this place; for the rest, the package, flag or setting that is missing.
+    """Show what works here; for the rest, the package, flag or setting that is missing.
 
     Changes nothing and needs no root. Ends with 1 when something is missing.
     """

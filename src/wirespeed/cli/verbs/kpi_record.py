@@ -43,7 +43,7 @@ def record(
         typer.Option(
             "--host",
             metavar="HOST",
-            help="Host to read: ssh://[user@]host[:port]. Repeatable. Default: this machine.",
+            help="ssh://HOST or ssh://USER@HOST:PORT. Repeatable. Default: this machine.",
         ),
     ] = None,
     for_: Annotated[
@@ -57,8 +57,10 @@ def record(
         typer.Option("--rate", metavar="HZ", help="Reads a second of each collector, 1 to 50."),
     ] = 10.0,
     collector: CollectorOption = None,
-    run: Annotated[str | None, typer.Option("--run", hidden=True)] = None,
-    polled: Annotated[str, typer.Option("--polled", hidden=True)] = "",
+    run: Annotated[
+        str | None, typer.Option("--run", hidden=True, help="Run that it belongs to.")
+    ] = None,
+    polled: Annotated[str, typer.Option("--polled", hidden=True, help="CPUs that poll.")] = "",
     store: StoreOption = None,
 ) -> None:
     """Record raw counters of hosts into the store until --for has passed, or Ctrl-C.

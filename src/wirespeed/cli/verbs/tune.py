@@ -106,7 +106,7 @@ def tune(
     json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:  # fmt: skip
-    """Try the settings of the switch, the VNF and the host, prove the gain, put everything back."""
+    """Try settings of the switch, the VNF and the host, prove the gain, put everything back."""
     wanted = Wanted(tuple(only or ()), tuple(never or ()), more_cpus, more_memory)
     aim = goal_named(goal)
     name, plain = the_point(study, set_ or (), point)
