@@ -120,7 +120,9 @@ def _print_changes(run: RunRecord, console: Console, *, whole: bool) -> None:
     if not (changes := things_to_change(run)):
         return
     shown = changes if whole else changes[:_CHANGES]
-    console.print("\nTo change, the largest expected gain first:", style="bold", soft_wrap=True)
+    known = any(change.gain is not None for change in changes)
+    order = "the largest expected gain first" if known else "measure a gain by explain --try"
+    console.print(f"\nTo change, {order}:", style="bold", soft_wrap=True)
     for number, change in enumerate(shown, start=1):
         first = f"  {number}. "
         text = change_line(change, run, None if whole else console.width - len(first))
