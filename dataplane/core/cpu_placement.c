@@ -191,7 +191,8 @@ cpu_placement_measure(uint32_t a, uint32_t b, struct cpu_placement *placement)
 	pthread_mutex_unlock(&one_at_a_time);
 	if (ret != 0)
 		return ret;
-	if (pair.together[BATCHES - 1] == 0)
+	/* The last batch of each is 0 where a CPU was not to be had in time. */
+	if (pair.rounds[BATCHES - 1] == 0 || pair.together[BATCHES - 1] == 0)
 		return -ETIMEDOUT;
 	placement->core_to_core_ns = (uint64_t)((double)median(pair.rounds) * NS_PER_S /
 						(double)tsc_hz() / (2 * ROUNDS));

@@ -195,6 +195,7 @@ def test_a_paused_poller_sleeps_and_still_moves_frames(flooded: Running) -> None
     assert flooded.control.ask("reset", "gap_limit_ns=100000") == {"ok": 1}
 
 
+@pytest.mark.alone  # Both CPUs must answer each other within a second.
 @pytest.mark.skipif(os.cpu_count() == 1, reason="needs two CPUs")
 def test_placement_of_two_cpus_gives_latency_and_slowdown(flooded: Running) -> None:
     found = flooded.control.ask("placement", "0,1")
