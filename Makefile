@@ -263,7 +263,7 @@ test-unit: tools $(VENV)/.dev dataplane speedtest-debug ## Tests that run next t
 		--numprocesses=4 --dist=loadfile --no-loadscope-reorder $(OR_NONE_SELECTED)
 
 test-alone: tools $(VENV)/.dev dataplane speedtest-debug ## Tests that have the CPUs to themselves
-	$(PYTEST) --durations=10 -m alone $(OR_NONE_SELECTED)
+	$(PYTEST) --durations=10 -m 'alone and not fleet' $(OR_NONE_SELECTED)
 
 # Guests and one emulated server; what takes minutes on two CPUs is in test-lab.
 test-lab-short: $(VENV)/.dev guest-image host-image
@@ -289,7 +289,7 @@ test-kpi: tools $(VENV)/.dev dataplane ## Recordings and Prometheus: collectors,
 	$(BIN)/pytest --durations=10 tests/unit/kpi tests/unit/sources tests/unit/store/test_chunk_codec.py \
 		tests/unit/store/test_recordings.py tests/unit/cli/test_kpi.py tests/real/alone/test_real_kpi.py
 
-test-fleet: $(VENV)/.dev ## Fleet tests that take minutes: 20 pair tests with kills, ansible-test sanity, install
+test-fleet: $(VENV)/.dev ## Tests that take minutes: 20 pair tests with kills, ansible-test sanity, install, a real tune
 	$(BIN)/pytest --durations=0 -m fleet
 
 bill-of-materials: ## Write build/wirespeed.cdx.json: what the wheels and the speed test contain (CycloneDX)
