@@ -15,8 +15,8 @@ from wirespeed.bench.traffic.tcp.clients import Client
 from wirespeed.bench.traffic.tcp.intervals import evidence, payload, taken
 from wirespeed.bench.traffic.tcp.session_programs import (
     Accepted,
+    ClientCounts,
     Percentiles,
-    Told,
     check_files,
     read_sessions,
     sessions_clients,
@@ -84,36 +84,38 @@ class RealSessionsBench:
         # Opening takes as long as it takes: the client ends by itself.
         longest_s = tcp.omit_s + tcp.seconds + self.sessions.connections / 100
         found = self.hosts.watch(self.clients, self.accepted, longest_s, look_on)
-        told = [read_sessions(text) for text in found.outputs]
-        run = self._observed(found, told)
-        return self._held(run, told, memory) if concurrent else run
+        clients = [read_sessions(text) for text in found.outputs]
+        run = self._observed(found, clients)
+        return self._held(run, clients, memory) if concurrent else run
 
-    def _observed(self, found: Watched, told: Sequence[Told]) -> SessionsRun:
+    def _observed(self, found: Watched, clients: Sequence[ClientCounts]) -> SessionsRun:
         tcp, programs = self.hosts.tcp, self.hosts.programs
         cpus = {program.name: max(1, len(program.cpus)) for program in programs}
-        answered = sum(one.answered for one in told)
+        answered = sum(one.answered for one in clients)
         looks, outside = found.looks, found.outside
         return SessionsRun(
             connections=answered / tcp.seconds,
             answered=answered,
-            failures=_failures(told),
-            connect=_slowest([one.connect_us for one in told]),
+            failures=_failures(clients),
+            connect=_slowest([one.connect_us for one in clients]),
             elapsed_s=found.elapsed_s,
             server_cpu_share=found.server_cpu_s / found.elapsed_s / cpus["server"],
-            clients_cpu_share=sum(one.cpu_share for one in told) / cpus["clients"],
+            clients_cpu_share=sum(one.cpu_share for one in clients) / cpus["clients"],
             programs=taken(looks, programs),
             others=outside.busiest,
             evidence=evidence(looks, programs, tcp, outside.cpu_s, traffic=0),
             payload=payload(looks, [ACCEPTED], "connections", traffic=0),
         )
 
-    def _held(self, run: SessionsRun, told: Sequence[Told], memory: _Memory) -> SessionsRun:
-        held = sum(one.held for one in told)
-        again = sum(one.answered_again for one in told)
+    def _held(
+        self, run: SessionsRun, clients: Sequence[ClientCounts], memory: _Memory
+    ) -> SessionsRun:
+        held = sum(one.held for one in clients)
+        again = sum(one.answered_again for one in clients)
         return replace(
             run,
             connections=float(again),
-            opening_s=max(one.opening_s for one in told),
+            opening_s=max(one.opening_s for one in clients),
             answered_again=again,
             server_bytes_each=(memory.most - memory.first) / held if held else None,
             evidence=None,
@@ -136,7 +138,8 @@ def open_sessions_bench(workload: TcpSessions, plan: Plan, site: Site) -> Iterat
     with open_hosts(workload.network, plan, site, sessions_server) as hosts:
         in_guest = topology.SERVER in topology.guest_names(tcp)
         path = f"/proc/{hosts.server.processes[0].pid}/net/snmp"
-        accepted = Accepted(ACCEPTED, path, hosts.server_runner if in_guest else None)
+        elsewhere = hosts.server_runner if in_guest else None
+        accepted = Accepted(path, ACCEPTED, elsewhere=elsewhere)
         clients = sessions_clients(sessions, tcp, hosts.clients)
         yield RealSessionsBench(sessions, hosts, clients, accepted)
 
@@ -145,16 +148,16 @@ def _nothing() -> None:
     """Do nothing at a look."""
 
 
-def _failures(told: Sequence[Told]) -> tuple[Failures, ...]:
-    causes = dict.fromkeys(cause for one in told for cause in one.failures)
+def _failures(clients: Sequence[ClientCounts]) -> tuple[Failures, ...]:
+    causes = dict.fromkeys(cause for one in clients for cause in one.failures)
     return tuple(
-        Failures(cause, sum(one.failures.get(cause, 0) for one in told)) for cause in causes
+        Failures(cause, sum(one.failures.get(cause, 0) for one in clients)) for cause in causes
     )
 
 
-def _slowest(clients: Sequence[Percentiles]) -> ConnectTimes | None:
+def _slowest(times: Sequence[Percentiles]) -> ConnectTimes | None:
     """Return the largest of each percentile; None where no connection was answered."""
-    known = [one for one in clients if one.max is not None]
+    known = [one for one in times if one.max is not None]
     if not known:
         return None
     return ConnectTimes(*(max(values) for values in zip(*map(_values, known), strict=True)))

@@ -23,6 +23,7 @@ from wirespeed.bench.switch.ovs_dpdk.programs import Programs
 from wirespeed.bench.switch.ovs_dpdk.reading import CounterReader
 from wirespeed.bench.switch.ovs_dpdk.veths import veth_counts
 from wirespeed.remote.interface import Process
+from wirespeed.sources.pmd_rxq import parse_pmd_rxq_show
 from wirespeed.sources.scheduler import Thread, on_cpu_ns, pollers_of
 
 
@@ -205,7 +206,8 @@ class OvsDpdk:
     def _polled(self) -> set[tuple[str, int]]:
         """Return the queues that PMD threads poll, from pmd-rxq-show."""
         shown = self.control.ask("dpif-netdev/pmd-rxq-show")
-        return {(m[1], int(m[2])) for m in _POLLED.finditer(shown)}
+        queues = (rxq for pmd in parse_pmd_rxq_show(shown) for rxq in pmd.rxqs if rxq.enabled)
+        return {(rxq.port, rxq.queue) for rxq in queues}
 
     def _linked(self) -> set[str]:
         rows = self.control.rows("Interface", "name", "link_state")
@@ -215,4 +217,3 @@ class OvsDpdk:
 _MAIN_THREAD = "main thread"
 # lib/dpif-netdev.c names PMD threads by their CPU: "pmd-c01/id:8".
 _PMD_NAME = re.compile(r"pmd-c(\d+)/")
-_POLLED = re.compile(r"port:\s+(\S+)\s+queue-id:\s+(\d+)\s+\(enabled\)")

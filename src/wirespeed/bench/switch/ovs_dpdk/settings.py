@@ -14,6 +14,7 @@ from typing import Any
 
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.switch.ovs_dpdk.control import Control
+from wirespeed.sources.pmd_rxq import parse_pmd_rxq_show
 
 _TABLES = (
     "Open_vSwitch", "Bridge", "Port", "Interface", "Flow_Table", "QoS", "Queue", "Mirror",
@@ -34,8 +35,6 @@ _PORT = re.compile(
     r"^ \S+?\((?P<name>[^)]+)\):.*?\n\s+config:\s+(?P<config>.*?)\n\s+state:\s+(?P<state>.*?)\n",
     re.MULTILINE | re.DOTALL,
 )
-_PMD = re.compile(r"^pmd thread .*core_id (?P<core>\d+):$", re.MULTILINE)
-_QUEUE = re.compile(r"port:\s+(\S+)\s+queue-id:\s+(\d+)\s+\((\w+)\)")
 _USED = {"group": re.compile(r"group:\d+"), "meter": re.compile(r"meter:\d+")}
 
 
@@ -79,10 +78,10 @@ def ports(shown: str) -> Mapping[str, str]:
 
 def queues(shown: str) -> Iterator[tuple[str, str]]:
     """Yield the CPU whose PMD thread polls each queue, from pmd-rxq-show."""
-    _, *parts = _PMD.split(shown)
-    for core, text in zip(parts[::2], parts[1::2], strict=True):
-        for port, queue, state in _QUEUE.findall(text):
-            yield f"queue {queue} of {port}", f"CPU {core} ({state})"
+    for pmd in parse_pmd_rxq_show(shown):
+        for rxq in pmd.rxqs:
+            state = "enabled" if rxq.enabled else "disabled"
+            yield f"queue {rxq.queue} of {rxq.port}", f"CPU {pmd.core} ({state})"
 
 
 def _rows(control: Control) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ stamps has 66 octets of headers; so has a large one that offloads keep whole.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from wirespeed.bench.topology.tcp import Port, TcpCable
 from wirespeed.model.study.tcp import TcpDirection
@@ -22,17 +22,11 @@ _RX, _TX = (0, 1), (8, 9)
 
 
 @dataclass(frozen=True, slots=True)
-class PortCounters:
-    """Place where the ports' counters are read."""
+class CounterFile:
+    """A file of counters on the bench's host, or on another machine."""
 
     path: str
-    """/proc/PID/net/dev of the process whose namespace has the ports."""
-    down: tuple[str, ...]
-    """Ports that carry traffic towards the clients."""
-    up: tuple[str, ...]
-    """Ports that carry traffic towards the server."""
-    up_columns: tuple[int, int]
-    elsewhere: Runner | None = None
+    elsewhere: Runner | None = field(default=None, kw_only=True)
     """Machine of the file; None for the bench's host."""
 
     @property
@@ -45,6 +39,17 @@ class PortCounters:
         if self.elsewhere is None:
             return found[self.path]
         return self.elsewhere.read_many((self.path,))[self.path]
+
+
+@dataclass(frozen=True, slots=True)
+class PortCounters(CounterFile):
+    """Counters of ports, in /proc/PID/net/dev of the process whose namespace has them."""
+
+    down: tuple[str, ...]
+    """Ports that carry traffic towards the clients."""
+    up: tuple[str, ...]
+    """Ports that carry traffic towards the server."""
+    up_columns: tuple[int, int]
 
     def payload(self, text: str) -> dict[str, int]:
         """Return octets by direction, from the content of `path`."""
@@ -66,7 +71,7 @@ def _payload(rows: dict[str, list[int]], ports: tuple[str, ...], columns: tuple[
 def server_ports(ports: Sequence[Port], pid: int, elsewhere: Runner | None = None) -> PortCounters:
     """Return the counters of the server's ports, read from its namespace."""
     names = tuple(port.name for port in ports)
-    return PortCounters(f"/proc/{pid}/net/dev", names, names, _RX, elsewhere)
+    return PortCounters(f"/proc/{pid}/net/dev", names, names, _RX, elsewhere=elsewhere)
 
 
 def switch_ports(cables: Sequence[TcpCable], switch_pid: int) -> PortCounters:

@@ -12,6 +12,7 @@ from wirespeed.bench.host.programs import find_program
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.traffic.tcp.clients import Client
 from wirespeed.bench.traffic.tcp.ends.interface import End, Place
+from wirespeed.bench.traffic.tcp.ports import CounterFile
 from wirespeed.bench.traffic.tcp.programs import SPEEDTEST, SpeedtestServer
 from wirespeed.model.study.sessions import Sessions, SessionsMode
 from wirespeed.model.study.tcp import Tcp
@@ -108,8 +109,8 @@ class _Output(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What one client counted."""
+class ClientCounts:
+    """Counts of one client."""
 
     answered: int
     failures: Mapping[str, int]
@@ -121,40 +122,30 @@ class Told:
     answered_again: int
 
 
-def read_sessions(text: str) -> Told:
+def read_sessions(text: str) -> ClientCounts:
     """Return what a client printed. Raises BenchError for anything else, or where it failed."""
     try:
-        told = _Output.model_validate_json(text)
+        output = _Output.model_validate_json(text)
     except (ValidationError, ValueError):
         said = " ".join(text.split())[-300:] or "it printed nothing"
         raise BenchError(f"wirespeed-speedtest sessions did not print a result: {said}") from None
-    if told.error is not None or told.counts is None:
-        raise BenchError(f"wirespeed-speedtest sessions failed: {told.error or 'no counts'}")
-    counts = told.counts
-    return Told(
-        counts.answered, counts.failures, counts.connect_us, told.cpu_share, told.opening_s or 0.0,
-        told.held or 0, told.answered_again or 0,
+    if output.error is not None or output.counts is None:
+        raise BenchError(f"wirespeed-speedtest sessions failed: {output.error or 'no counts'}")
+    counts = output.counts
+    return ClientCounts(
+        counts.answered, counts.failures, counts.connect_us, output.cpu_share,
+        output.opening_s or 0.0, output.held or 0, output.answered_again or 0,
     )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
-    """Connections that the server's network namespace has accepted (RFC 4022, PassiveOpens)."""
+class Accepted(CounterFile):
+    """Connections that the server's network namespace has accepted (RFC 4022, PassiveOpens).
+
+    In /proc/PID/net/snmp of the server.
+    """
 
     name: str
-    path: str
-    """/proc/PID/net/snmp of the server."""
-    elsewhere: Runner | None = None
-    """Machine of the file; None for the bench's host."""
-
-    @property
-    def here(self) -> tuple[str, ...]:
-        return (self.path,) if self.elsewhere is None else ()
-
-    def text(self, found: Mapping[str, str | OSError]) -> str | OSError:
-        if self.elsewhere is None:
-            return found[self.path]
-        return self.elsewhere.read_many((self.path,))[self.path]
 
     def payload(self, text: str) -> dict[str, int]:
         names, values = (line.split() for line in text.splitlines() if line.startswith("Tcp:"))
