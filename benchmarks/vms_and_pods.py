@@ -87,7 +87,7 @@ LOOSE = '["strict-cpu-reservation"]'
 
 @dataclass(frozen=True)
 class Count:
-    """How many fit, and how many of these have CPUs, pages and VFs on one NUMA node."""
+    """Functions that fit, and those of them with CPUs, pages and VFs on one NUMA node."""
 
     fit: int
     aligned: int

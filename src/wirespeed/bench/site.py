@@ -17,4 +17,4 @@ class Site:
     runner: Runner
     logs: Path
     guests: Guests | None = None
-    """What virtual machines of the plan start from; None without any."""
+    """Images and settings of the plan's virtual machines; None without any."""

@@ -46,7 +46,7 @@ class Metric:
     unit: Unit
     labels: tuple[str, ...]
     text: str
-    """What it counts, as one sentence without its full stop."""
+    """Meaning, as one sentence without its full stop."""
     source: str
     """File or command that it is read from."""
     term: str = ""
@@ -81,7 +81,7 @@ Name = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What one read found."""
+    """Values of one read."""
 
     epoch: str
     """Process and start time of the source; a new one breaks every line."""
@@ -100,7 +100,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Why a collector has nothing to read on this host, in one sentence."""
+    """Reason for a collector that has nothing to read on this host, in one sentence."""
 
     because: str
 
@@ -128,7 +128,7 @@ class Collector(Protocol):
 
     @property
     def cheap(self) -> bool:
-        """Whether a read takes well below a millisecond and disturbs no polling thread."""
+        """True if a read takes well below a millisecond and disturbs no polling thread."""
         ...
 
     @property

@@ -41,7 +41,7 @@ class TcpInterval:
     """Clean piece that it belongs to; None for one with noise."""
     seconds: float
     counts: dict[str, float]
-    """What was counted, by name: octets by direction."""
+    """Amounts by name: octets by direction."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ _RETRY_S = 1.0
 
 @dataclass(slots=True)
 class Batch:
-    """What waits for the store."""
+    """Series, chunks and marks that wait for the store."""
 
     series: list[RecordedSeries] = field(default_factory=list)
     chunks: deque[Chunk] = field(default_factory=deque)

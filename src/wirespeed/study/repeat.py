@@ -25,7 +25,7 @@ class Runs(Protocol[R_co]):
 
 
 class Judge(Generic[R]):
-    """What is asked of runs. The base accepts each run, and asks for no more than requested."""
+    """Judge of runs. The base accepts each run, and asks for no more than requested."""
 
     def fault(self, run: R) -> str | None:  # noqa: ARG002
         """Return why the run has no rate at all, or None."""

@@ -18,7 +18,7 @@ from wirespeed.tune.trials import workload_with
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the user allows."""
+    """Factors and amounts that the user allows."""
 
     only: tuple[str, ...] = ()
     never: tuple[str, ...] = ()

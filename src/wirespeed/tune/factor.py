@@ -12,7 +12,7 @@ from wirespeed.model.input.fault import show
 
 
 class Needs(StrEnum):
-    """What a change of the factor takes."""
+    """Action that a change of the factor takes."""
 
     SWITCH = "restart of the switch"
     FUNCTION = "restart of the VNF"
@@ -46,7 +46,7 @@ class Factor:
 
     @property
     def cost(self) -> str:
-        """What the other level costs in words."""
+        """Cost of the other level, in words."""
         parts = [f"{self.cpus} CPU"] if self.cpus else []
         parts += [f"{self.memory_mib} MiB"] if self.memory_mib else []
         return ", ".join([*parts, str(self.needs)])

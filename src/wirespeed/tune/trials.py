@@ -31,7 +31,7 @@ from wirespeed.tune.goal import Goal, values_of
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What one measurement runs with."""
+    """Workload and host files of one measurement."""
 
     label: str
     workload: Workload

@@ -22,7 +22,7 @@ NAME = ("cpu_user_seconds", ("0",))
 
 
 class Frames:
-    """What the readers write, and a moment to wait for."""
+    """Frames that the readers write, and a moment to wait for."""
 
     def __init__(self) -> None:
         self.seen: list[Frame] = []

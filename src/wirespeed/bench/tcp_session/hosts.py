@@ -42,10 +42,10 @@ CLIENTS = "clients"
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """What one test of all clients showed from outside."""
+    """One test of all clients, seen from outside."""
 
     outputs: tuple[str, ...]
-    """What each client printed."""
+    """Output of each client."""
     elapsed_s: float
     server_cpu_s: float
     switch_cpu_s: float | None

@@ -103,7 +103,7 @@ def _loop(
 
 
 class _Commands:
-    """What `wirespeed run` writes to standard input: a JSON array a line, [kind, at_ns, text].
+    """Commands of `wirespeed run` on standard input: a JSON array a line, [kind, at_ns, text].
 
     Kind "traffic" tells with text "1" that frames flow; the others are marks.
     """

@@ -31,7 +31,7 @@ from wirespeed.tune.trials import Trials, workload_with
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a run is for. A run of the same request continues one that was cut short."""
+    """Purpose of a run. A run of the same request continues one that was cut short."""
 
     name: str
     title: str

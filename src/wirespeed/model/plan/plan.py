@@ -211,7 +211,7 @@ class GeneratorPlan:
 
 @dataclass(frozen=True, slots=True)
 class PlacedContainer:
-    """What the kubelet gives a container; `cpus` is empty in the shared pool."""
+    """Resources that the kubelet gives a container; `cpus` is empty in the shared pool."""
 
     name: Name
     cpus: Cpus

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class VnfKind(StrEnum):
-    """What runs a network function: a virtual machine (Nova), or pods (Kubernetes)."""
+    """Form of a network function: a virtual machine (Nova), or pods (Kubernetes)."""
 
     VM = "vm"
     POD = "pod"

@@ -24,7 +24,7 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What limited a rate, as it was judged when it was measured."""
+    """Limit of a rate, as it was judged when it was measured."""
 
     limited_by: str
     """Name of the limit, e.g. "server_cpu"; "unknown"."""

@@ -58,7 +58,7 @@ class Blame:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a reason means."""
+    """Meaning, evidence and colour of a reason."""
 
     meaning: str
     """Condition under which a window does not count."""

@@ -27,7 +27,7 @@ class MarkKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RecordedSeries:
-    """What one series of a source counts."""
+    """Name, labels and unit of one series of a source."""
 
     source: str
     """Program or file that is read, e.g. "cpu" or "ovs-pmd system"."""

@@ -231,7 +231,7 @@ class SearchResult:
 
     @property
     def searched(self) -> bool:
-        """Whether a search chose the loads; otherwise `outcome` has the rates."""
+        """True if a search chose the loads; otherwise `outcome` has the rates."""
         return self.search not in OUTCOMES
 
     @property

@@ -180,7 +180,7 @@ class TcpLeftOut:
     """A share of the observed time that does not count."""
 
     why: str
-    """What took the time and from which program, e.g. "steal from server"."""
+    """Reason and the program that lost the time, e.g. "steal from server"."""
     share: float
 
 

@@ -326,7 +326,7 @@ class AnyWorkload:
 
     __slots__ = ()
     subject: ClassVar[str]
-    """What is measured, for people."""
+    """Name of the measured quantity, for people."""
 
     @property
     def frames(self) -> Frames | None:

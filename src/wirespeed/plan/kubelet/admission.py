@@ -31,7 +31,7 @@ _NO_HINT = Hint(None, False)
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a container gets."""
+    """Resources that a container gets."""
 
     container: str
     cpus: tuple[int, ...] = ()

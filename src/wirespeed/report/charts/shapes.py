@@ -61,7 +61,7 @@ class Curve:
     errors: tuple[float | None, ...] = ()
     """Half of each point's 95% interval, in units of y; None where it is unknown."""
     hollow: bool = False
-    """Whether its dots are hollow."""
+    """True for hollow dots."""
 
 
 @dataclass(frozen=True, slots=True)

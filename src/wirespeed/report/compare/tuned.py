@@ -70,9 +70,9 @@ class TunedReport:
     host_files: Mapping[str, str]
     """Files of the host that the claimed factors set."""
     limit: str
-    """What limits the point with the settings that were measured last; empty if unknown."""
+    """Limit of the point with the settings that were measured last; empty if unknown."""
     next_change: str
-    """What that would need; empty if nothing is known."""
+    """Change that would lift this limit; empty if none is known."""
     measurements: tuple[Measurement, ...]
 
     @property

@@ -157,7 +157,7 @@ class TrialEvidence(TypedDict):
     steal_ns: Count
     """Steal time of the polling threads' CPUs."""
     placement: Placement | None
-    """What the polling CPUs share, the worst pair; null if only one polls."""
+    """Resources that the polling CPUs share, of the worst pair; null if only one polls."""
     ring_frames: Count
     """Frames that one direction's shallowest stage holds, which a stop may cost; 0 if unknown."""
     path_frames: Count

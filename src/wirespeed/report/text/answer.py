@@ -29,7 +29,7 @@ class Answer:
 
     topology: str
     path: str
-    """What frames pass, e.g. "generator, Open vSwitch, generator"; empty where unknown."""
+    """Stages that frames pass, e.g. "generator, Open vSwitch, generator"; empty where unknown."""
     rate: str
     limit: str
     change: str

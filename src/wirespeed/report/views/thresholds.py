@@ -16,7 +16,7 @@ EVERY_POINT = "*"
 
 
 class Metric(StrEnum):
-    """What a threshold limits.
+    """Quantity that a threshold limits.
 
     Rates in frames/s. Latencies in µs at half the PDR: of clean time where it is known, else of
     all time, as in the table.
