@@ -228,6 +228,13 @@ class Vnf:
     containers: tuple[PodContainer, ...] = ()
     """Containers of a pod; the first gets the VFs of all ports."""
 
+    @property
+    def instances(self) -> tuple[str, ...]:
+        """Names of its guests or replicas; a Deployment appends text of its own to a replica's."""
+        if self.count == 1:
+            return (self.name,)
+        return tuple(f"{self.name}-{number}" for number in range(1, self.count + 1))
+
 
 @dataclass(frozen=True, slots=True)
 class Workload:

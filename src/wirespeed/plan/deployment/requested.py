@@ -66,17 +66,11 @@ def translate(
         chosen = {name: kind.value for name, kind in kinds[vnf.name].items()}
         hz = sum(port_hz(port, chosen[port.name], cycles) for port in vnf.ports)
         requests[vnf.name] = guest_request(vnf, workload, chosen, hz)
-    guests = tuple((vnf, name) for vnf in workload.vnfs for name in guest_names(vnf))
+    guests = tuple((vnf, name) for vnf in workload.vnfs for name in vnf.instances)
     if any(request.switch_hz for request in requests.values()):
         warnings += _clock_warnings(workload, distinct_hosts)
     units = _units(workload, guests, requests)
     return Requested(workload, kinds, requests, guests, units, tuple(warnings), first)
-
-
-def guest_names(vnf: Vnf) -> tuple[str, ...]:
-    if vnf.count == 1:
-        return (vnf.name,)
-    return tuple(f"{vnf.name}-{number}" for number in range(1, vnf.count + 1))
 
 
 def _complete(workload: Workload) -> Workload:

@@ -78,7 +78,7 @@ def _pod_plans(
     """Yield the pods of which at least one replica fits."""
     placed = {pod.name for host in hosts for pod in host.pods}
     for vnf in workload.vnfs:
-        count = sum(name in placed for name in replica_names(vnf))
+        count = sum(name in placed for name in vnf.instances)
         if count:
             yield pod_plan(vnf, pool_of(vnf, workload).name, workload, resources, count)
 
@@ -92,9 +92,7 @@ def _place(
     workload: Workload, draft: PoolDraft, vnfs: Sequence[Vnf], resources: Mapping[str, str]
 ) -> tuple[Decision[tuple[HugePages, ...]], list[PodHost], list[Unplaced]]:
     """Place twice: with all pages that fit to learn how many are needed, then with these."""
-    pods = [
-        pod_request(vnf, name, workload, resources) for vnf in vnfs for name in replica_names(vnf)
-    ]
+    pods = [pod_request(vnf, name, workload, resources) for vnf in vnfs for name in vnf.instances]
     trial = [
         pod_host(
             node.facts, draft.settings, node.plugins(resources), _room(node), memory_counts=False
@@ -116,13 +114,6 @@ def _place(
         for node in draft.nodes
     ]
     return pages, hosts, place(hosts, pods)
-
-
-def replica_names(vnf: Vnf) -> tuple[str, ...]:
-    """Return the names of the replicas; a Deployment appends text of its own to them."""
-    if vnf.count == 1:
-        return (vnf.name,)
-    return tuple(f"{vnf.name}-{number}" for number in range(1, vnf.count + 1))
 
 
 def _room(node: Node) -> dict[int, dict[int, int]]:
