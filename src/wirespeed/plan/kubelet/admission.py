@@ -8,7 +8,7 @@ pkg/kubelet/cm/topologymanager/scope_container.go, scope_pod.go, container_manag
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wirespeed.model.plan.kubelet import (
@@ -141,8 +141,3 @@ class Kubelet:
             memory=tuple(memory.get(container.name, ())),
             devices=tuple(sorted(devices.items())),
         )
-
-
-def admit_all(kubelet: Kubelet, pods: Iterable[PodRequest]) -> tuple[Admission, ...]:
-    """Return the answers to pods in the order of their admission."""
-    return tuple(kubelet.admit(pod) for pod in pods)
