@@ -64,12 +64,22 @@ def fraction(factors: int, generators: Sequence[Generator]) -> Iterator[Combinat
     decided = {number for number, _, _ in generators}
     free = [number for number in range(factors) if number not in decided]
     for levels in product((-1, 1), repeat=len(free)):
-        sign = dict(zip(free, levels, strict=True))
+        signs = dict(zip(free, levels, strict=True))
         for number, by, times in generators:
-            sign[number] = times
+            signs[number] = times
             for each in by:
-                sign[number] *= sign[each]
-        yield frozenset(number for number, level in sign.items() if level > 0)
+                signs[number] *= signs[each]
+        yield frozenset(number for number, level in signs.items() if level > 0)
+
+
+def pairs(factors: int) -> tuple[Combination, ...]:
+    """Return every pair of factors."""
+    return tuple(frozenset(two) for two in combinations(range(factors), 2))
+
+
+def sign(of: Combination, cell: Combination) -> int:
+    """Return the product of the signs of these factors: + where a factor is on."""
+    return -1 if len(of - cell) % 2 else 1
 
 
 def defining_words(generators: Sequence[Generator]) -> tuple[Combination, ...]:

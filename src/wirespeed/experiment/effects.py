@@ -16,12 +16,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
-from wirespeed.experiment.combinations import Combination
+from wirespeed.experiment.combinations import Combination, sign
 from wirespeed.experiment.placement_fit import PlacementFit
 from wirespeed.model.result.quantile import two_sided
 
@@ -112,27 +111,17 @@ def contrast(
     """
     if not cells or any(not rates for rates in cells.values()):
         return None
-    signs = {cell: _sign(of, cell) for cell in cells}
-    ups = sum(sign > 0 for sign in signs.values())
+    signs = {cell: sign(of, cell) for cell in cells}
+    ups = sum(each > 0 for each in signs.values())
     downs = len(signs) - ups
     if not ups or not downs:
         return None
     # An interaction is the effect with the other factor on, divided by that with it off.
     times = 2 ** (len(of) - 1)
     weights = {
-        cell: times / ups if sign > 0 else -times / downs for cell, sign in signs.items()
+        cell: times / ups if each > 0 else -times / downs for cell, each in signs.items()
     }  # fmt: skip
     return _effect(cells, weights, (of, frozenset()), blocks, fit)
-
-
-def _sign(of: Combination, cell: Combination) -> int:
-    """Return the product of the signs of these factors: + where a factor is on."""
-    return -1 if len(of - cell) % 2 else 1
-
-
-def pairs(factors: int) -> tuple[Combination, ...]:
-    """Return every pair of factors."""
-    return tuple(frozenset(two) for two in combinations(range(factors), 2))
 
 
 def mean(rates: Sequence[float]) -> float:

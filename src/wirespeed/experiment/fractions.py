@@ -17,6 +17,7 @@ from wirespeed.experiment.combinations import (
     Generator,
     aliases,
     fraction,
+    pairs,
 )
 
 # A factor that others generate is the product of an odd number of basic ones, so that the
@@ -58,7 +59,7 @@ def strings(factors: int) -> tuple[tuple[Combination, ...], ...]:
     """Return the interactions of two factors, grouped by what the fraction cannot separate."""
     same = aliases(factors, screening_generators(factors))
     found: dict[Combination, tuple[Combination, ...]] = {}
-    for pair in map(frozenset, combinations(range(factors), 2)):
+    for pair in pairs(factors):
         if not any(pair in group for group in found.values()):
             found[pair] = (pair, *same[pair])
     return tuple(found.values())

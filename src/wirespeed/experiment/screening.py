@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from wirespeed.experiment.combinations import Combination
+from wirespeed.experiment.combinations import Combination, sign
 from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.result.quantile import student, two_sided
 
@@ -88,7 +88,7 @@ def fit(runs: Sequence[Screened], effects: Sequence[Combination]) -> Fit:
     placements = _most_first([run.placement for run in runs])
     blocks = list(dict.fromkeys(run.block for run in runs))
     columns = [np.ones(len(runs))]
-    columns += [np.array([float(_sign(of, run.on)) for run in runs]) for of in effects]
+    columns += [np.array([float(sign(of, run.on)) for run in runs]) for of in effects]
     columns += [np.array([float(run.placement is kind) for run in runs]) for kind in placements[1:]]
     columns += [np.array([float(run.block == block) for run in runs]) for block in blocks[1:]]
     matrix: Floats = np.column_stack(columns) if runs else np.zeros((0, len(columns)))
@@ -141,7 +141,7 @@ def best_combination(factors: int, terms: Sequence[Term]) -> Combination:
 
 
 def _log_gain(terms: Sequence[Term], cell: Combination) -> float:
-    return sum(term.log / 2 * (_sign(term.of, cell) - _sign(term.of, START)) for term in terms)
+    return sum(term.log / 2 * (sign(term.of, cell) - sign(term.of, START)) for term in terms)
 
 
 def _pays(terms: Sequence[Term], cell: Combination, factor: int) -> bool:
@@ -156,10 +156,6 @@ def _subsets(named: Sequence[int]) -> Iterator[Combination]:
     masks = sorted(range(2 ** len(named)), key=lambda mask: mask.bit_count())
     for mask in masks:
         yield frozenset(each for at, each in enumerate(named) if mask >> at & 1)
-
-
-def _sign(of: Combination, cell: Combination) -> int:
-    return -1 if len(of - cell) % 2 else 1
 
 
 def _most_first(kinds: Sequence[PlacementKind | None]) -> list[PlacementKind | None]:

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from wirespeed.experiment.combinations import Combination, factorial
-from wirespeed.experiment.effects import Verdict, contrast, mean, pairs, scatter, step
+from wirespeed.experiment.combinations import Combination, factorial, pairs
+from wirespeed.experiment.effects import Verdict, contrast, mean, scatter, step
 
 BASE: Combination = frozenset()
 A, B = frozenset({0}), frozenset({1})

@@ -7,14 +7,13 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from wirespeed.experiment.combinations import Combination, aliases, generator, letters
+from wirespeed.experiment.combinations import Combination, aliases, generator, letters, pairs
 from wirespeed.experiment.effects import (
     Cells,
     Effect,
     Verdict,
     contrast,
     mean,
-    pairs,
     scatter,
     step,
 )
