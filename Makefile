@@ -98,7 +98,7 @@ explain-matrix: setup-dev ## Every injected fault x topologies x loads: count th
 papers: setup-dev ## Measure the papers' experiments in their short forms, and write docs/papers of them
 	$(BIN)/python -m benchmarks.papers --write docs/papers $(if $(CLOCK_GHZ),--clock-ghz $(CLOCK_GHZ))
 
-docs: setup-dev ## Regenerate the reference pages and check every link (out/docs)
+docs: setup-dev ## Regenerate the reference pages and schemas, check every link (out/docs)
 	$(BIN)/python -m wirespeed.cli.reference docs/reference
 	$(BIN)/mkdocs build --quiet --strict --site-dir out/docs
 

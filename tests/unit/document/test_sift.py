@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.document.test_kind import KINDS
+from wirespeed.cli.reference.pages import DOCUMENT_KINDS
 from wirespeed.document.kind import DocumentKind
 from wirespeed.document.sift import NotOfItsForm, sift
 from wirespeed.host.file import HOST_FILE
@@ -58,7 +58,7 @@ def test_sift_host_without_a_host_name_is_refused() -> None:
         sifted(replace(FACTS, host="../../etc/x"))
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", DOCUMENT_KINDS, ids=lambda kind: kind.name)
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 200_000, "[" * 100 + "]" * 100])
 def test_document_nested_too_deep_is_refused(kind: DocumentKind[object], text: str) -> None:
     with pytest.raises(BadInput, match=r"nested deeper than 64 levels"):

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""List the reference pages that are generated."""
+"""List the reference pages and JSON schemas that are generated."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from wirespeed.cli.reference.audit_rules import audit_rules_page
 from wirespeed.cli.reference.commands import cli_page
@@ -13,11 +14,21 @@ from wirespeed.cli.reference.reasons_page import reasons_page
 from wirespeed.cli.reference.result import result_page
 from wirespeed.cli.reference.sriov_page import sriov_page
 from wirespeed.cli.reference.study_file import study_page
+from wirespeed.cloud.file import CLOUD_FILE
+from wirespeed.document.kind import DocumentKind
+from wirespeed.fleet.snapshot_file import SNAPSHOT_FILE
+from wirespeed.host.file import HOST_FILE
+from wirespeed.plan.plan_file import PLAN_FILE
 from wirespeed.report.json.schema import result_schema
+
+DOCUMENT_KINDS: tuple[DocumentKind[Any], ...] = (HOST_FILE, CLOUD_FILE, PLAN_FILE, SNAPSHOT_FILE)
+"""The documents that wirespeed reads back, whose schemas follow from their types."""
 
 
 def pages() -> dict[str, str]:
-    """Return every generated page by its file name in docs/reference."""
+    """Return every generated page and schema by its path from docs/reference."""
+    schemas = {kind.name: kind.json_schema() for kind in DOCUMENT_KINDS}
+    schemas["result"] = result_schema()
     return {
         "audit-rules.md": audit_rules_page(),
         "cli.md": cli_page(),
@@ -26,6 +37,8 @@ def pages() -> dict[str, str]:
         "reasons.md": reasons_page(),
         "result.md": result_page(),
         "study-file.md": study_page(),
-        "../../schemas/result.schema.json": json.dumps(result_schema(), indent=2) + "\n",
         "../explanation/why-sriov-does-not-scale.md": sriov_page(),
+    } | {
+        f"../../schemas/{name}.schema.json": json.dumps(schema, indent=2) + "\n"
+        for name, schema in schemas.items()
     }
