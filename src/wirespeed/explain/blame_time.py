@@ -44,10 +44,10 @@ def _explains(found: Seen, name: str) -> float:
     """Return the lost frames that the thread's time off-CPU can explain.
 
     They are bounded by the frames offered in that time. On a generator CPU, unsent frames count as
-    well.
+    well. Frames for a VNF that was not connected are none of them: a slow reader stays connected.
     """
     spent = found.spent[name]
-    lost = found.dropped((*RINGS_OF_SUT, DropCause.NOT_CONNECTED, DropCause.UNKNOWN))
+    lost = found.dropped((*RINGS_OF_SUT, DropCause.UNKNOWN))
     if found.generates(name):
         lost += found.unsent + found.dropped({DropCause.TG_RX_RING_FULL})
     part = spent.not_running_ns / spent.elapsed_ns
