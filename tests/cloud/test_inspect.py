@@ -107,7 +107,7 @@ def test_a_wrong_password_is_told(made: Cloud) -> None:
     assert wrong not in str(failure.value)
 
 
-def test_who_is_no_administrator_is_told(made: Cloud) -> None:
+def test_credentials_without_the_administrator_role_are_an_error(made: Cloud) -> None:
     name, password = "onlooker", "of-no-consequence"
     for words in (
         ("user", "create", name, "--password", password),

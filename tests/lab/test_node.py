@@ -65,7 +65,7 @@ def test_its_own_grub_decides_what_it_boots_with(lab_node: LabNode) -> None:
 
 
 @pytest.mark.lab(whole=True)
-def test_what_was_synced_outlives_a_power_failure(lab_node: LabNode) -> None:
+def test_a_synced_file_survives_a_power_failure(lab_node: LabNode) -> None:
     with lab_node.runner() as runner:
         runner.write("/root/kept", "yes")
         runner.run(["sync"])

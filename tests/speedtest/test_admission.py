@@ -131,7 +131,7 @@ def test_many_places_of_one_client_are_one_turn_for_another(
         assert victim.recv(1) == CREATE_STREAMS, "the first slot that became free"
 
 
-def test_who_reconnects_gets_its_turn_all_the_same(limited: Callable[..., Server]) -> None:
+def test_a_client_that_reconnects_gets_its_turn(limited: Callable[..., Server]) -> None:
     server = limited("[limits]\ntests = 1\nqueue = 8\nidle_s = 60\nstep_s = 60\n")
     with held(running_then_queued(server, "127.0.0.2", 1, 7)) as greedy:
         for _ in range(3):

@@ -134,7 +134,7 @@ def test_ipv6_addresses_work_with_brackets(binary: Path, serve: Serve) -> None:
 @pytest.mark.parametrize(
     "server", ["127.0.0.1:99999", "127.0.0.1:abc", "", "[::1", "http://host:1", ":5201"]
 )
-def test_what_is_no_server_is_a_bad_option(binary: Path, server: str) -> None:
+def test_an_invalid_server_address_is_a_bad_option(binary: Path, server: str) -> None:
     done = run_client(binary, server)
     assert (done.returncode, done.stdout) == (2, "")
     assert server != "http://host:1" or "HOST[:PORT] is wanted, not a URL" in done.stderr

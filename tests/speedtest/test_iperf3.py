@@ -172,7 +172,7 @@ def server_is_testing(server: Server) -> bool:
         (["-C", "nosuch"], [], "congestion"),
     ],
 )
-def test_what_is_not_allowed_is_refused_in_iperf3s_words(
+def test_a_test_beyond_the_limits_is_refused_in_iperf3s_words(
     serve: Serve, options: list[str], limit: list[str], words: str
 ) -> None:
     report = iperf3(serve(*limit), *options)
@@ -213,7 +213,7 @@ def test_a_running_test_finishes_after_sigterm(serve: Serve) -> None:
         assert server.process.wait(PATIENCE_S) == 0
 
 
-def test_who_connected_before_the_drain_is_served(serve: Serve) -> None:
+def test_connections_made_before_the_drain_are_served(serve: Serve) -> None:
     """Closing a listener resets connections that the kernel has taken and nobody has accepted."""
     server = serve("--loops", "1", protocols=("--iperf3", "--http"))
     with ThreadPoolExecutor(1) as pool:

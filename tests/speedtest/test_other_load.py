@@ -106,7 +106,7 @@ def test_an_ndt7_client_is_told_in_the_last_measurement_of_a_download(serve: Ser
     assert peer.texts[-1]["OtherLoad"] == server.next_event("test finished")["other_load"]
 
 
-def test_what_was_refused_meanwhile_is_told(serve: Serve) -> None:
+def test_requests_refused_during_a_test_are_reported(serve: Serve) -> None:
     server = serve("--max-tests", "1", "--queue", "0", protocols=("--http",))
     with connect(server, UPLOAD) as peer:
         with connect(server, UPLOAD) as second:

@@ -287,7 +287,7 @@ def test_every_verdict_has_one_advice(serve: Serve, page: Page) -> None:
             assert told["advice"].endswith(".")
 
 
-def test_what_else_the_server_did_is_told_if_it_says_so(serve: Serve, page: Page) -> None:
+def test_other_load_of_the_server_is_shown_if_reported(serve: Serve, page: Page) -> None:
     url = address(serve(protocols=("--http",)))
     load = {"tests": 3, "bytes": 10, "bytes_share": 0.75, "loop_share": 0.421}
     judged = {"verdict": {"limited_by": "shared", "because": ["it was"]}}

@@ -143,7 +143,7 @@ def test_a_server_without_http2_is_told_so(binary: Path, certificate: Certificat
 @pytest.mark.parametrize(
     "options", [["--parallel", "2"], ["--bytes", "1000"], ["--rate", "1"], ["--username", "a"]]
 )
-def test_what_does_not_fit_ends_with_2(
+def test_options_that_do_not_apply_exit_with_2(
     binary: Path, certificate: Certificate, options: list[str]
 ) -> None:
     if options[0] == "--username":

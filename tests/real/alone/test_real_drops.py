@@ -56,7 +56,7 @@ def dropped_at(seen: Observation, hop: str, cause: DropCause) -> int:
     return dropped
 
 
-def test_what_a_router_has_no_route_to_is_dropped_there(tmp_path: Path, own_state: None) -> None:  # noqa: ARG001
+def test_frames_without_a_route_are_dropped_at_the_router(tmp_path: Path, own_state: None) -> None:  # noqa: ARG001
     """The opposite direction is not in its table: it loses all frames, the other direction none."""
     lines = l3fwd._lines
 

@@ -91,7 +91,7 @@ def faulty(kind: str, topology: str = "pvp", *, frame: str = "64", **fault: obje
     ],
     ids=lambda value: value.fault.kind if isinstance(value, Frames) else str(value),
 )
-def test_what_is_caused_is_named(frames: Frames, limit: str, hop: str, tmp_path: Path) -> None:
+def test_an_injected_fault_is_named(frames: Frames, limit: str, hop: str, tmp_path: Path) -> None:
     told, taken, other = explained(frames, tmp_path, (limit, hop))
     if taken <= MUCH:
         assert told[0] == (limit, hop)

@@ -128,7 +128,7 @@ def test_frames_pass_two_bridges_with_the_tag_that_each_has(
             assert action in flows, flows
 
 
-def test_what_a_patch_port_brings_and_no_rule_wants_is_dropped_there(tmp_path: Path) -> None:
+def test_frames_from_a_patch_port_without_a_rule_are_dropped_there(tmp_path: Path) -> None:
     spec = point("p2p")
     wanted = Vswitch(ovs=Ovs(bridges=2))
     with opened(replace(spec, sut=replace(spec.sut, vswitch=wanted)), tmp_path) as found:

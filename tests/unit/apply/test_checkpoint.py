@@ -42,7 +42,7 @@ def test_nobody_confirms() -> None:
     assert len(host.kernel.vfs["0000:21:00.0"]) == 4
 
 
-def test_whoever_reaches_the_host_again_confirms() -> None:
+def test_reaching_the_host_again_confirms_the_change() -> None:
     host = cut_at(f"write {NUMVFS} '4")
     again = session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
     assert not again.undone_before

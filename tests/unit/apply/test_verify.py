@@ -106,7 +106,7 @@ DISTURBED: dict[str, tuple[Callable[[FakeHost], object], str]] = {
 
 
 @pytest.mark.parametrize("what", DISTURBED)
-def test_what_somebody_has_changed_since_is_found(what: str) -> None:
+def test_a_setting_changed_after_apply_is_reported(what: str) -> None:
     host = as_planned()
     assert differing(host) == set()
     disturb, row = DISTURBED[what]

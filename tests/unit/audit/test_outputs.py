@@ -102,7 +102,7 @@ def test_html_is_whole_and_loads_nothing(s3: AuditReport) -> None:
     assert "Dell and Intel" in page
 
 
-def test_what_passed_is_told_by_what_is_right(s3: AuditReport) -> None:
+def test_a_passed_rule_is_shown_by_the_state_it_wants(s3: AuditReport) -> None:
     passed = next(f for f in s3.with_status(Status.PASSED) if f.rule == "WS08")
     page = html(s3, "1.0")
     assert f"<td>WS08</td><td>{passed.wanted}</td>" in page

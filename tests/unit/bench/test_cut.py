@@ -110,7 +110,7 @@ def test_without_stamps_only_the_whole_trial_counts() -> None:
     assert found.unseen == ("frames carry no time stamp: only whole trials count",)
 
 
-def test_what_a_nic_refused_has_no_window() -> None:
+def test_frames_refused_by_the_nic_leave_no_windows() -> None:
     full = bins([100] * BINS)
     found = cut([way(full, full, refused=1)], CLOCK, DURATION_NS, LOAD_FPS)
     assert found.windows is None

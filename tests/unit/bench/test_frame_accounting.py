@@ -35,7 +35,7 @@ def counts(
     }
 
 
-def test_what_every_port_counted_is_kept_by_the_name_of_its_end() -> None:
+def test_port_counts_are_kept_by_hop_and_port() -> None:
     found = {seen.port: seen for seen in accounts.ports(counts(90, 80, 80, 70, {}))}
     assert (found["tg:east"].left, found["tg:west"].entered) == (90, 70)
     assert (found["switch:east"].entered, found["switch:vnf0a"].left) == (90, 80)

@@ -108,7 +108,7 @@ def test_hosts_in_working_order_are_accepted() -> None:
          "wsdp 0.1.0, DPDK 22.11.11"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told(host: BenchHost, said: str) -> None:
+def test_an_unusable_host_is_an_error_of_its_key(host: BenchHost, said: str) -> None:
     assert said in told(bench_host(LabHost("tester")), host)
 
 

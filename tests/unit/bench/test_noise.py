@@ -186,7 +186,7 @@ def test_nobody_to_watch_is_no_blindness() -> None:
     assert program.asked == []
 
 
-def test_what_stops_another_host_is_longer_by_the_error_of_its_clock() -> None:
+def test_stops_on_another_host_are_widened_by_its_clock_error() -> None:
     stop = [5 * GHZ + 10 * MS, 2 * MS, 1, 1]
     program = Program(
         switches_stop={"format": "wirespeed-switches-1",

@@ -92,7 +92,7 @@ def test_the_bench_is_planned_near_the_physical_functions() -> None:
     assert needs_of(point(1, (PF, PF2))).devices == (PF, PF2)
 
 
-def test_what_the_nic_is_told_comes_from_the_study() -> None:
+def test_vf_settings_come_from_the_study() -> None:
     told = Sriov(qos=3, spoofchk=False, trust=True, max_tx_rate_mbps=500)
     settings = functions(point(sriov=told))["vnf0a"].settings
     assert (settings.qos, settings.spoofchk, settings.trust) == (3, False, True)
@@ -119,7 +119,7 @@ def test_a_point_that_the_nic_could_carry_has_no_fault() -> None:
         (point(2, sriov=Sriov(first_vlan=4093)), "sriov.first_vlan"),
     ],
 )  # fmt: skip
-def test_what_a_nic_cannot_carry_is_refused(frames: Frames, key: str) -> None:
+def test_a_point_that_the_nic_cannot_carry_is_refused(frames: Frames, key: str) -> None:
     assert faults(frames) == [key]
 
 
@@ -156,5 +156,5 @@ def test_a_functions_ports_are_planned_as_what_they_are() -> None:
         (replace(beside(), sut=Sut(vnf=Vnf(mode=VnfMode.IO), ports=(PF,))), "sut.vnf.mode"),
     ],
 )
-def test_what_does_not_go_beside_a_switch_is_refused(frames: Frames, key: str) -> None:
+def test_a_point_that_does_not_fit_sriov_vhost_is_refused(frames: Frames, key: str) -> None:
     assert faults(frames) == [key]

@@ -203,7 +203,7 @@ def stock_output(**end: Any) -> str:
     return json.dumps({"start": {}, "end": whole | end})
 
 
-def test_what_iperf3_received_counts_and_its_verdict_is_that_it_has_none() -> None:
+def test_iperf3_output_gives_received_bytes_and_an_unknown_limit() -> None:
     [way], cpu = iperf3.read_output(stock_output(), TcpDirection.DOWN)
     assert (way.direction, way.bytes, way.retransmits, cpu) == (TcpDirection.DOWN, 9, 4, 0.5)
     assert way.limited_by == "unknown"

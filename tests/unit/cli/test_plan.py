@@ -121,7 +121,7 @@ def test_an_untrusted_plan_writes_nothing_outside_the_folder(tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == [plan]
 
 
-def test_why_has_every_reason_below_its_owner() -> None:
+def test_show_why_lists_every_reason_below_its_owner() -> None:
     shown = wirespeed("show", EXAMPLE / "plan.json", "--why").stdout
     host, _, rest = shown.partition("host s3-r740xd, guest spirent-1\n")
     assert host.startswith("host s3-r740xd\n  huge_pages  node 0: 82 x 1048576 KiB")

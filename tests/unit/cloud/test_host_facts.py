@@ -117,7 +117,7 @@ def test_with_every_server_known_to_libvirt_nothing_of_guests_is_missing() -> No
     assert facts.why_missing("guests.devices") is None
 
 
-def test_what_virsh_could_not_tell_the_cloud_does() -> None:
+def test_guests_missing_from_virsh_come_from_the_cloud() -> None:
     missing = (Missing("guests", "needs virsh"), Missing("irqs", "needs root"))
     host = replace(lab_hosts()[0], guests=None, missing=missing)
     facts = completed(host, lab())
@@ -145,7 +145,7 @@ def test_a_shelved_server_has_given_its_place_back() -> None:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(workload=workloads())
-def test_what_is_taken_stays_taken(workload: Workload) -> None:
+def test_cpus_pages_and_vfs_of_servers_are_not_given_twice(workload: Workload) -> None:
     """Plan the same guests again, on a cloud that has them: no CPU, page or VF is given twice."""
     if broken_rules(workload):
         return

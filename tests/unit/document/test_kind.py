@@ -52,7 +52,7 @@ def told(**changed: object) -> str:
     return caught.value.what
 
 
-def test_what_was_written_is_read_and_fits_the_schema() -> None:
+def test_a_written_document_is_read_back_and_fits_the_schema() -> None:
     value = Cabling((Port("east", 9000, Media.FIBRE),), {7: 2.5})
     assert json.loads(json.dumps(CABLING.document(value))) == GOOD
     assert CABLING.parse(json.dumps(GOOD), "c.json") == value
@@ -101,7 +101,7 @@ def test_all_faults_are_told_but_a_contradiction_only_where_the_types_are_right(
         ('{"schema_version": "3.0"}', 'cabling file c.json has schema_version "3.0"'),
     ],
 )
-def test_what_is_no_such_document_is_refused(text: str, why: str) -> None:
+def test_a_text_that_is_no_such_document_is_refused(text: str, why: str) -> None:
     with pytest.raises(BadInput) as caught:
         CABLING.parse(text, "c.json")
     assert caught.value.what.startswith(why)

@@ -191,7 +191,7 @@ def test_a_search_that_drives_a_vnf_to_its_limit_finds_no_slow_one() -> None:
     assert "slow_vnf" not in found
 
 
-def test_who_explains_most_comes_first() -> None:
+def test_the_limit_that_explains_most_frames_comes_first() -> None:
     """A policer that drops half, beside a stray stop of the PMD thread."""
     policed = Drop("switch:east", DropCause.POLICER, 25_000)
     stray = replace(AT_ENTRANCE, frames=600)

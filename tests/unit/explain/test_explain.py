@@ -65,7 +65,7 @@ def only(point: PointRecord, limit: str) -> Explanation:
     return found
 
 
-def test_what_the_vnf_consumed_on_purpose_is_no_loss(run: RunRecord) -> None:
+def test_frames_consumed_by_the_vnf_are_no_loss(run: RunRecord) -> None:
     drops = [Drop("vnf0", DropCause.VNF_HANDLED, 200), Drop("tg", DropCause.MISDIRECTED, 123)]
     first = explained(with_drops(run.points[2], *drops))[0].sentence
     assert (
@@ -125,7 +125,7 @@ def test_it_looks_at_the_lowest_load_that_lost_frames_in_time_that_counts(run: R
                 assert load <= floor or load >= decisive.intended_load_fps
 
 
-def test_whole_trial_counters_are_called_that_beside_gated_figures(run: RunRecord) -> None:
+def test_counters_of_whole_trials_are_marked_next_to_gated_rates(run: RunRecord) -> None:
     assert "lost frames in clean time" in said(run.points[0])
     assert "Of the frames that the whole trial lost, all were dropped at" in said(run.points[0])
     assert "disturbed" not in explained(run.points[2])[0].sentence
@@ -156,7 +156,7 @@ def test_queues_that_grow_tell_of_an_overload_without_loss(run: RunRecord) -> No
     assert "The limit was not reached" not in text
 
 
-def test_where_nothing_counts_nobody_knows(run: RunRecord) -> None:
+def test_a_point_without_counted_trials_has_no_deciding_trial(run: RunRecord) -> None:
     trials = tuple(
         replace(s, trial=replace(s.trial, quiet=False, gated=None, fault="counters contradict"))
         for s in run.points[0].trials
@@ -166,7 +166,7 @@ def test_where_nothing_counts_nobody_knows(run: RunRecord) -> None:
     assert "The limit was not reached" not in said(point)
 
 
-def test_what_bounds_the_rig_is_said(run: RunRecord) -> None:
+def test_a_limit_of_the_bench_is_named(run: RunRecord) -> None:
     assert "share a core" in said(run.points[3])
     assert "share a core" not in said(run.points[0])
     result = run.points[0].result
@@ -342,7 +342,7 @@ def test_evidence_is_data_with_unit_and_source(run: RunRecord) -> None:
     assert load in found.evidence
 
 
-def test_how_busy_the_suts_threads_were_is_evidence(run: RunRecord) -> None:
+def test_busy_shares_of_sut_threads_are_evidence(run: RunRecord) -> None:
     point = run.points[0]
     decisive = deciding(point)
     assert decisive is not None

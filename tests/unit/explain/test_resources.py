@@ -251,7 +251,7 @@ def test_the_next_full_stage_bounds_what_a_cpu_brings(run: RunRecord) -> None:
 
 
 @pytest.mark.parametrize("busy", [None, 0.5])
-def test_where_nobody_knows_that_cpus_lack_no_gain_is_known(
+def test_a_thread_of_unknown_or_low_load_has_no_known_gain(
     run: RunRecord, busy: float | None
 ) -> None:
     point = seen(run.points[0], **threads(replace(PMD, busy_share=busy), VNF, GENERATOR))

@@ -61,7 +61,7 @@ def test_the_odd_host_is_told(facts: HostFacts, trait: str, value: str, usual: s
     assert found[trait] == Difference(trait, usual, 9, ((value, ("odd",)),))
 
 
-def test_what_names_a_disk_or_changes_by_itself_is_no_difference() -> None:
+def test_disk_names_and_free_memory_are_no_difference() -> None:
     facts = recorded()
     kernel = replace(facts.kernel, cmdline=f"{facts.kernel.cmdline} root=UUID=4711 resume=/dev/sdx")
     nodes = tuple(replace(node, free_kib=node.free_kib // 2) for node in facts.nodes)

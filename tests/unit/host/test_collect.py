@@ -120,7 +120,7 @@ def test_an_offline_cpu_has_no_topology() -> None:
     assert (cpu.online, cpu.node, cpu.siblings) == (False, None, (39,))
 
 
-def test_what_may_not_be_read_is_missing_and_the_rest_is_read() -> None:
+def test_an_unreadable_file_is_missing_and_the_rest_is_read() -> None:
     fake = runner(S1)
     fake.files["/etc/nova/nova.conf"] = PermissionError("/etc/nova/nova.conf")
     facts = collect(fake)

@@ -57,7 +57,7 @@ def test_modules_with_their_configured_speed() -> None:
     )  # fmt: skip
 
 
-def test_why_there_are_none_is_said() -> None:
+def test_absent_memory_modules_have_a_reason() -> None:
     absent = Reader(FakeRunner())
     assert read_dimms(absent) == ()
     assert absent.missing == (Missing("dimms", "needs dmidecode"),)

@@ -133,7 +133,7 @@ def test_a_slow_generator_changes_nothing_unless_the_sut_runs_on_its_cpu() -> No
     assert out(gate(evidence, shared, DRAINED))
 
 
-def test_where_nothing_was_sampled_nothing_is_slow() -> None:
+def test_a_cpu_without_samples_excludes_no_window() -> None:
     evidence = Evidence(contention=(ContentionSamples(1, True, (), ()),))
     assert not out(gate(evidence, GEOMETRY, DRAINED))
 

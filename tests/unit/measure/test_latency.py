@@ -51,7 +51,7 @@ def test_disturbed_time_counts_in_one_answer_only() -> None:
         assert each.undisturbed.p999_ns < 140_000, "full rings are 205 us"
 
 
-def test_where_no_time_is_undisturbed_there_is_one_answer() -> None:
+def test_latency_without_clean_time_has_no_clean_value() -> None:
     found, _ = measure_latency(prober_of(NoisyHost(5e6, ALWAYS_SHARED).measure), 4e6, 1.0)
     assert len(found) == 3
     assert all(each.undisturbed is None for each in found)

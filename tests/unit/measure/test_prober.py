@@ -240,7 +240,7 @@ def trial_of(observation: Observation) -> Trial:
     kept=st.floats(0.0, 1.0),
 )
 @settings(deadline=None, max_examples=30)
-def test_which_time_counts_never_depends_on_loss(
+def test_counted_windows_do_not_depend_on_loss(
     noise: Noise, seed: int, load_fps: float, kept: float
 ) -> None:
     """The same evidence and latency, with and without loss, give the same windows and reasons."""

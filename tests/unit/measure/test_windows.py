@@ -83,7 +83,7 @@ def test_drained_is_less_than_a_quarter_of_the_ring_in_every_direction() -> None
     assert drained(observation, geometry_of(observation, WIDTH)) == (True, True, False, False)
 
 
-def test_where_latency_is_not_known_all_windows_are_drained() -> None:
+def test_windows_of_unknown_latency_are_drained() -> None:
     observation = trial(direction([8] * 3, [8] * 3, [-1.0] * 3))
     assert drained(observation, geometry_of(observation, WIDTH)) == (True, True, True)
     assert drained(whole_trial(), geometry_of(whole_trial(), WIDTH)) == (True,)

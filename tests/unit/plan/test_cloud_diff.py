@@ -163,7 +163,7 @@ def test_each_difference_is_told(
     assert len(found) == 1, "nothing else differs"
 
 
-def test_what_the_plan_does_not_name_is_no_difference() -> None:
+def test_objects_that_the_plan_does_not_name_are_no_difference() -> None:
     given = replies(lab_plan(), lab_hosts())
     more = {"name": "other", "vcpus": 1, "ram": 1, "disk": 1, "extra_specs": {}}
     given.replies["compute /flavors/detail"].append(more)

@@ -150,7 +150,7 @@ def test_a_child_gets_environment_cpus_and_nice(ssh: SshRunner, tmp_path: Path) 
     assert cpus.endswith("affinity list: 0")
 
 
-def test_what_cannot_be_started_says_why(ssh: SshRunner, tmp_path: Path) -> None:
+def test_a_program_that_cannot_start_has_a_reason(ssh: SshRunner, tmp_path: Path) -> None:
     log = str(tmp_path / "log")
     with pytest.raises(ProgramMissing, match="no-such-program is not installed on box"):
         ssh.spawn(["no-such-program"], log=log)

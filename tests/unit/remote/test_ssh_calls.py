@@ -102,7 +102,7 @@ def test_calls_share_one_ssh_client(ssh: SshRunner, tmp_path: Path) -> None:
     assert len(clients(tmp_path)) == 1
 
 
-def test_what_is_long_or_no_text_passes_both_ways(ssh: SshRunner, tmp_path: Path) -> None:
+def test_long_and_non_text_content_passes_in_both_directions(ssh: SshRunner, tmp_path: Path) -> None:
     text = "\0\t\r\n\u20ac" * 200_000
     ssh.write(str(tmp_path / "long"), text)
     assert ssh.read(str(tmp_path / "long")) == text
@@ -113,7 +113,7 @@ def test_what_is_long_or_no_text_passes_both_ways(ssh: SshRunner, tmp_path: Path
     assert ssh.glob(f"{tmp_path}/[!a-z]*") == (odd,)
 
 
-def test_what_no_path_or_word_can_be_is_refused(ssh: SshRunner) -> None:
+def test_a_null_byte_in_a_path_or_argument_is_refused(ssh: SshRunner) -> None:
     for ask in (lambda: ssh.read("/a\0b"), lambda: ssh.run(["echo", "a\0b"])):
         with pytest.raises(ValueError, match="null"):
             ask()

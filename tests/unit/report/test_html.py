@@ -132,7 +132,7 @@ def test_every_point_has_its_figures_limits_and_trials(page: str, run: RunRecord
     assert "the core that polls this receive ring had no time left" in text
 
 
-def test_what_disturbed_a_trial_is_said_and_no_trial_is_invalid(page: str, run: RunRecord) -> None:
+def test_noisy_trials_show_their_reason_and_none_is_invalid(page: str, run: RunRecord) -> None:
     text = " ".join(Links(page).text)
     disturbed = {t.trial.disturbed for point in run.points for t in point.trials} - {None}
     assert disturbed
@@ -178,7 +178,7 @@ def test_it_says_what_ran(page: str) -> None:
     assert "BOOT_IMAGE=/vmlinuz quiet" in text
 
 
-def test_what_the_audit_found_is_shown_and_what_passed_is_counted(
+def test_failed_rules_are_shown_and_passed_ones_counted(
     page: str, run: RunRecord
 ) -> None:
     text = " ".join(" ".join(Links(page).text).split())

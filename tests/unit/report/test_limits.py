@@ -10,7 +10,7 @@ from wirespeed.report.text.limits import explanation_words, explanations, gain_w
 from wirespeed.store.records import RunRecord
 
 
-def test_what_keeps_a_point_from_a_better_grade_is_told(run: RunRecord) -> None:
+def test_the_reason_for_a_low_grade_is_shown(run: RunRecord) -> None:
     loud, quiet = remarks(run.points[0]), remarks(run.points[2])
     assert "Grade C: something else used the SUT's core for 72% of the time." in loud
     assert not any("Grade" in remark for remark in quiet)
@@ -29,7 +29,7 @@ def test_a_point_without_result_has_nothing_to_explain(run: RunRecord) -> None:
     assert explanations(pending) == remarks(pending) == ()
 
 
-def test_what_was_stored_is_shown_and_not_made_again(run: RunRecord) -> None:
+def test_stored_explanations_are_shown_and_not_made_again(run: RunRecord) -> None:
     stored = (Explanation("told_then", "As it was known then."),)
     assert explanations(replace(run.points[0], explanations=stored)) == stored
     older = replace(run.points[0], explanations=None)

@@ -37,7 +37,7 @@ def test_hops_and_links_are_those_of_the_topology(run: RunRecord) -> None:
 
 
 @pytest.mark.parametrize(("index", "place"), [(0, 0), (3, 1)])
-def test_what_was_offered_is_received_or_lost_on_the_way(
+def test_offered_frames_are_received_or_lost_along_the_path(
     run: RunRecord, index: int, place: int
 ) -> None:
     point = run.points[index]
@@ -51,7 +51,7 @@ def test_what_was_offered_is_received_or_lost_on_the_way(
     assert view.links[-1].share == pytest.approx(trial.received / trial.offered)
 
 
-def test_what_waited_on_the_way_is_told(run: RunRecord) -> None:
+def test_frames_queued_along_the_path_are_shown(run: RunRecord) -> None:
     view = shown(run.points[3])
     assert view.queued is not None
     assert 0 <= view.queued[0] <= view.queued[1] == 4096

@@ -126,7 +126,7 @@ def test_latency_is_given_both_ways(run: RunRecord) -> None:
     assert point_sentence(run.points[2]).endswith("p50 and p99: 3.2 and 8.0 \N{MICRO SIGN}s.")
 
 
-def test_why_there_is_nothing_is_said(run: RunRecord) -> None:
+def test_a_point_without_a_result_states_its_reason(run: RunRecord) -> None:
     nothing = SearchResult("quick", False, (), not_measurable="no trial could run")
     assert result_sentence(nothing) == "Not measurable: no trial could run."
     assert short_sentence(nothing) == "not measurable"

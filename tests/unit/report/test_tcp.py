@@ -159,7 +159,7 @@ def test_a_point_without_undisturbed_time_says_so_and_shows_the_other_answer(
     assert float(line["tcp_undisturbed_share"]) == pytest.approx(0.3 / 4)
 
 
-def test_how_disturbed_the_runs_were_is_said(tcp_run: RunRecord) -> None:
+def test_the_share_of_taken_cpu_time_is_in_every_output(tcp_run: RunRecord) -> None:
     result = tcp_run.points[0].result
     assert result is not None
     assert result.tcp is not None

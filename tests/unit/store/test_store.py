@@ -65,7 +65,7 @@ def stripped(trial: Trial) -> Trial:
     return dataclasses.replace(trial, observation=seen, series=())
 
 
-def test_what_is_stored_is_read_back_equal(store_name: str) -> None:
+def test_a_stored_run_is_read_back_equal(store_name: str) -> None:
     result, trials = searched()
     with Store(store_name) as store:
         writer, point_id = start(store)

@@ -36,7 +36,7 @@ def test_it_is_the_product_first_key_slowest() -> None:
     assert points_of(vary) == ["p2p, 64 B", "p2p, IMIX ag", "pvp, 64 B", "pvp, IMIX ag"]
 
 
-def test_what_else_varies_is_part_of_the_label() -> None:
+def test_a_varied_key_is_part_of_the_label() -> None:
     assert points_of({"traffic.flows": [1, 1000]}) == [
         "p2p, 64 B, flows 1",
         "p2p, 64 B, flows 1000",
@@ -81,7 +81,7 @@ def test_tcp_has_only_what_it_depends_on_and_frames_know_nothing_of_it() -> None
         ({"tcp": {"stream": 2}}, "tcp.stream"),
     ],
 )
-def test_what_tcp_would_ignore_or_cannot_do_is_a_fault(raw: dict[str, Any], key: str) -> None:
+def test_keys_that_do_not_apply_to_tcp_are_refused(raw: dict[str, Any], key: str) -> None:
     _, faults = validate_point({"tcp": {}} | raw)
     assert [fault.key for fault in faults] == [key]
 

@@ -120,7 +120,7 @@ def test_a_study_that_wants_hosts_needs_a_lab_file() -> None:
      ({"traffic": {"frame": 9000}}, "traffic.frame"),
      ({"topology": {"kind": "host"}, "sut": {"vnf": {"kind": "bng"}}, "bng": {}}, "bng")],
 )  # fmt: skip
-def test_what_interfaces_of_the_kernel_cannot_pass_is_refused(
+def test_frames_that_kernel_interfaces_cannot_pass_are_refused(
     tables: dict[str, object], key: str
 ) -> None:
     wanted = workloads(study(**SPREAD, **tables))

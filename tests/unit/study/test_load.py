@@ -193,7 +193,7 @@ def test_a_load_beyond_the_link_that_bounds_it_is_refused(tmp_path: Path) -> Non
     load_study(write(tmp_path, text), ["traffic.link_bound=false"])
 
 
-def test_what_needs_more_room_is_allowed_where_there_is_room(tmp_path: Path) -> None:
+def test_a_frame_large_enough_for_its_headers_is_accepted(tmp_path: Path) -> None:
     text = "[traffic]\nframe = 74\nip_version = 6\nencapsulation = 'qinq'\n"
     assert load_study(write(tmp_path, text)).points[0].workload.traffic.frame.sizes == (74,)
 

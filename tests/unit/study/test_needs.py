@@ -48,7 +48,7 @@ class Skipped(Nobody):
         self.why.append(why)
 
 
-def test_what_the_host_lacks_is_not_run_and_the_rest_is(tmp_path: Path) -> None:
+def test_points_that_the_host_cannot_run_are_skipped(tmp_path: Path) -> None:
     study, rig, watcher = study_of(STUDY), FakeHost(), Skipped()
     with Store(str(tmp_path / "runs.sqlite")) as store:
         writer = RunWriter.start(store, study, Origin(["test"], {"wirespeed": "0"}, FACTS))
@@ -109,7 +109,7 @@ def test_needs_that_cannot_be_are_refused(needs: str, says: str) -> None:
     assert says in str(error.value.faults[0])
 
 
-def test_what_a_point_needs_does_not_change_its_id() -> None:
+def test_needs_do_not_change_the_id_of_a_point() -> None:
     """Check that a run can be resumed after `needs` was corrected."""
     ids = [point.id for point in study_of(STUDY).points]
     without = STUDY.replace(STUDY.splitlines()[1], "")

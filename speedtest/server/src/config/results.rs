@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_store_is_refused_without_its_password() {
+    fn an_unknown_store_is_refused_without_its_password() {
         for to in ["", "sqlite:", "bogus:foo", "mysql://root:secret@h/x", "root:secret@h"] {
             let fault = named(to).unwrap_err();
             assert!(fault.contains("sqlite:PATH") && !fault.contains("secret"), "{to:?}: {fault}");

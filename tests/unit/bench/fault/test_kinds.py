@@ -37,7 +37,7 @@ def test_there_are_at_least_sixteen_that_any_host_can_have() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(ON_SWITCH | OF_VNF))
-def test_what_a_switch_or_vnf_has_the_wire_has_not(name: str) -> None:
+def test_a_fault_of_switch_or_vnf_is_refused_on_the_wire(name: str) -> None:
     [fault] = refusals(point(name, "wire"))
     assert fault.key == "fault.kind"
     assert 'topology.kind = "wire"' in fault.allowed
@@ -85,7 +85,7 @@ def test_frames_that_every_mtu_holds_cannot_be_above_one() -> None:
     seed=st.integers(0, 1000),
     share=st.floats(0, 1),
 )
-def test_what_is_not_refused_can_be_planned(
+def test_a_fault_that_is_not_refused_can_be_planned(
     name: str, topology: str, seed: int, share: float
 ) -> None:
     """A point is refused, or its place is one of the kind's, its strength in range, and the plan of
@@ -140,6 +140,6 @@ def test_a_fault_is_varied_like_any_other_key() -> None:
     assert any("fault missing-flow" in point.label for point in study.points)
 
 
-def test_what_a_fault_needs_its_points_need() -> None:
+def test_points_take_over_the_needs_of_their_fault() -> None:
     study = load_study("quickstart", ["fault.kind=pmd-off-node"])
     assert all(point.needs == ("numa_nodes >= 2",) for point in study.points)

@@ -87,7 +87,7 @@ def facts(text: str) -> list[tuple[str, str]]:
     ],
     ids=["emulated", "with KVM", "two CPUs", "taps", "VFs"],
 )
-def test_what_is_changed_is_told_and_nothing_else_is(offer: Offer) -> None:
+def test_every_change_of_the_domain_is_listed_and_no_other(offer: Offer) -> None:
     match offer.ports["02:01:00:00:00:00"]:
         case Tap():
             before = rendered(vswitch=Vswitch(kind="linux-bridge"))

@@ -177,7 +177,7 @@ def test_s3_cases_and_shares(s3_run: RunRecord) -> None:
         (Share(1.0, None), "100.0%"),
     ],
 )
-def test_how_a_share_is_written(share: Share, words: str) -> None:
+def test_a_share_is_written_as_percent_or_range(share: Share, words: str) -> None:
     assert share.words == words
 
 
@@ -212,7 +212,7 @@ def test_s4_in_its_own_tables(s4_run: RunRecord) -> None:
     assert told(level, "Open vSwitch with DPDK next to plain Linux")[0] is Agreement.DIFFERS
 
 
-def test_what_is_not_run_and_what_has_no_point_is_in_the_report(s4_run: RunRecord) -> None:
+def test_points_not_run_stay_open_in_the_comparison(s4_run: RunRecord) -> None:
     points = tuple(
         replace(p, result=None, state=PointState.NOT_RUN, error="needs lab_hosts >= 2")
         if p.frames.topology.kind == "sriov" else p
