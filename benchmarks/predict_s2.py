@@ -2,7 +2,7 @@
 """Measure the model's error on S2's published rates, fitted and excluded from the fit.
 
 All errors are of the predicted rate. The model's structure, its sharpness and its refusal share
-were chosen with all of S2 seen. So the errors of curves left out are those of parameters, not of a
+were chosen with all of S2 seen. So the errors of held-out curves are those of parameters, not of a
 structure that had never seen them. Next to each error stand the required one and the baseline:
 interpolation of the rate over the logarithm of the frame size, on log scales, within the same
 interface, pattern and number of functions. Beyond the ends, the line continues.
@@ -157,7 +157,7 @@ def of_machine(name: str, free: Sequence[str]) -> None:
     for parameter in free:
         if parameter in fitted.values:
             estimate = fitted.values[parameter]
-            sure = "" if estimate.told else " (not told by these data)"
+            sure = "" if estimate.told else " (not determined by these data)"
             print(f"{name} {parameter} {estimate.value:.4g}{sure}")
     for number in np.argsort(-np.abs(missed))[:3]:
         found = observations[number]

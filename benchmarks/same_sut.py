@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 
 from benchmarks.figures import show
 from benchmarks.point import point_of, searched
-from tests.unit.report.same_sut import Compared, compared, simulated
+from tests.support.same_sut import Compared, compared, simulated
 
 from wirespeed.model.result.result import SearchResult
 

@@ -105,7 +105,7 @@ def losses() -> None:
             name = f"wire_loss_{truth:.1%}_{noise}"
             found = result.undisturbed
             if found is None:
-                print(f"{name}: no undisturbed time; {result.because}")
+                print(f"{name}: no clean time; {result.because}")
                 continue
             ratio = found.lost / found.offered
             false_zeros += bool(truth) and found.lost == 0
@@ -133,7 +133,7 @@ def stalls() -> None:
     result = searched(spec)
     found = result.undisturbed
     if found is None:
-        print("wire_own_stalls: no undisturbed time")
+        print("wire_own_stalls: no clean time")
         return
     # Frames that do not fit into the queue while nothing is served.
     lost_each = 0.8 * STALLED_RATE_FPS * STALL_NS / 1e9 - spec.sut.impair.queue_frames

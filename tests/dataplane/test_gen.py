@@ -240,7 +240,7 @@ def test_a_bad_file_is_refused_before_anything_starts(tmp_path: Path) -> None:
     assert refused.returncode != 0
     assert f"[task.gen] pcap = {file}: " in refused.stderr
     assert "editcap" in refused.stderr
-    assert "[task.gen] frame = 64: has no meaning beside pcap" in refused.stderr
+    assert "[task.gen] frame = 64: has no meaning next to pcap" in refused.stderr
 
 
 def test_generators_on_several_lcores_add_up(tmp_path: Path) -> None:

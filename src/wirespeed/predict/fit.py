@@ -67,7 +67,7 @@ def _estimate(
 ) -> Estimate:
     """Return the value with its interval, cut at the bounds.
 
-    It is not told if it is in a group, at a bound, or too uncertain.
+    It is not determined if it is in a group, at a bound, or too uncertain.
     """
     quantity = BY_NAME[name]
     low, high = max(quantity.lower, value - unsure), min(quantity.upper, value + unsure)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.unit.ansible.fleet import Fleet
+from tests.support.ansible_fleet import Fleet
 from wirespeed.apply.rollback import RolledBack
 from wirespeed.apply.row import Row, Verdict
 from wirespeed.apply.session import Applied

@@ -17,7 +17,7 @@ import pytest
 
 from tests.unit.audit.case import Case
 from tests.unit.audit.faults import FAULTS
-from tests.unit.plan.render.hostile import MARKER, PAYLOADS, Judge, leaves, planted
+from tests.support.hostile import MARKER, PAYLOADS, Judge, leaves, planted
 from wirespeed.audit.engine import run_rule
 from wirespeed.audit.registry import all_rules
 from wirespeed.audit.rule import Subject

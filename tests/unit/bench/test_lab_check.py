@@ -102,7 +102,7 @@ def test_hosts_in_working_order_are_accepted() -> None:
         (bench_host(LabHost(), wsdp="/opt/none"),
          'hosts.dut.wsdp = "/opt/none": wsdp is not on dut: /opt/none does not exist'),
         (bench_host(LabHost(), wsdp=None),
-         'hosts.dut.wsdp = "(left out)": wsdp is not on dut: '),
+         'hosts.dut.wsdp = "(omitted)": wsdp is not on dut: '),
         (bench_host(LabHost(version="wsdp 0.1.0, DPDK 24.11.3")),
          'hosts.dut.wsdp = "/opt/wsdp": is wsdp 0.1.0, DPDK 24.11.3, but on tester it is '
          "wsdp 0.1.0, DPDK 22.11.11"),

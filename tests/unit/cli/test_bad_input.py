@@ -146,7 +146,7 @@ def lab(tmp_path: Path) -> str:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["run", "quickstart", *SPREAD], "there is no lab file; give one with --lab FILE"),
+        (["run", "quickstart", *SPREAD], "there is no testbed file; give one with --lab FILE"),
         (["run", "quickstart", "--lab", "LAB"], "no point of study quickstart names a host"),
         (["run", "quickstart", "--lab", "none.toml"], "none.toml cannot be read"),
         (["run", "quickstart", "--lab", "LAB", *SPREAD[:2], "--set", "hosts.sut=dot"],
@@ -155,7 +155,7 @@ def lab(tmp_path: Path) -> str:
         (["run", "quickstart", "--lab", "LAB", *SPREAD, "--set", "topology.kind=p2p"],
          'hosts.dut.ssh = "ssh://root@127.0.0.1:2": dut could not be reached'),
     ],
-    ids=["no lab file", "nothing for it", "no such file", "no such host", "wire", "unreachable"],
+    ids=["no testbed file", "nothing for it", "no such file", "no such host", "wire", "unreachable"],
 )  # fmt: skip
 def test_an_error_in_the_hosts_is_reported_and_nothing_runs(
     wirespeed: Command, host: FakeHost, lab: str, arguments: list[str], said: str

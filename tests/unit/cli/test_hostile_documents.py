@@ -22,7 +22,7 @@ import pytest
 from tests.support.examples import example_host, example_plan
 from tests.unit.cli.conftest import Command, Ended
 from tests.unit.cli.hostile import PAYLOAD, poisoned, raw, string_leaves
-from tests.unit.cloud.carried_out import replies
+from tests.support.carried_out import replies
 from wirespeed.cloud.collect import collect
 from wirespeed.cloud.file import CLOUD_FILE
 from wirespeed.cloud.recording import RecordingApi

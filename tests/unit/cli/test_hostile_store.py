@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.cli.conftest import Command
-from tests.unit.fleet.hosts import recorded, snapshot
+from tests.support.fleet_hosts import recorded, snapshot
 from tests.unit.store.test_imports import measure
 from tests.unit.store.test_store import start
 from wirespeed.fleet.snapshot_file import SNAPSHOT_FILE

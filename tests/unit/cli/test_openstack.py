@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.examples import ROOT, example_host, example_plan
 from tests.unit.cli.conftest import Command
-from tests.unit.cloud.carried_out import replies, with_vfs
+from tests.support.carried_out import replies, with_vfs
 from wirespeed.cloud.collect import collect
 from wirespeed.cloud.recording import FILE, RecordingApi
 from wirespeed.host.file import HOST_FILE

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from tests.support.examples import lab_hosts, lab_plan
-from tests.unit.cloud.carried_out import Replies, replies
+from tests.support.carried_out import Replies, replies
 from wirespeed.cloud.api import CloudUnreadable
 from wirespeed.cloud.collect import collect
 from wirespeed.cloud.file import CLOUD_FILE

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.support.examples import empty, lab_hosts, lab_plan
-from tests.unit.cloud.carried_out import replies, with_vfs
+from tests.support.carried_out import replies, with_vfs
 from tests.unit.plan.test_invariants import workloads
 from wirespeed.audit.engine import audit
 from wirespeed.audit.registry import all_rules

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.unit.fleet.hosts import BIOS, alike, recorded, snapshot
+from tests.support.fleet_hosts import BIOS, alike, recorded, snapshot
 from wirespeed.fleet.comparison import compare
 from wirespeed.fleet.groups import Difference
 from wirespeed.fleet.words import worth_a_look

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.fleet.hosts import BIOS, alike, figure, recorded, snapshot
+from tests.support.fleet_hosts import BIOS, alike, figure, recorded, snapshot
 from tests.unit.report.test_html import chromium
 from wirespeed.fleet.comparison import Fleet, compare
 from wirespeed.fleet.document import fleet_document

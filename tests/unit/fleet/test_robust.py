@@ -10,7 +10,7 @@ from statistics import pstdev
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.fleet.hosts import figure
+from tests.support.fleet_hosts import figure
 from wirespeed.fleet.outliers import compare_figures
 from wirespeed.fleet.robust import FEWEST, apart, spread
 from wirespeed.model.cpus import PlacementKind

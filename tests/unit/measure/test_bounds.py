@@ -57,7 +57,7 @@ def test_an_upper_bound_that_was_not_judged_gives_way_to_one_that_was() -> None:
     searched = Figures(ndr=Interval(Bound(1e6, 1e6, 0.0), unjudged.bound))
     figures = without_unjudged(searched, prober)
     assert loads(figures.ndr) == (1e6, None)
-    assert figures.notes == ("too little of the time was undisturbed to judge 2,000,000 frames/s",)
+    assert figures.notes == ("too little of the time was clean to judge 2,000,000 frames/s",)
     prober.points.append(point(3e6, passes=False))
     assert loads(without_unjudged(searched, prober).ndr) == (1e6, 3e6)
     prober.points.append(point(2e6, passes=False))

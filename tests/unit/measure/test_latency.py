@@ -45,7 +45,7 @@ def test_disturbed_time_counts_in_one_answer_only() -> None:
     found, notes = measure_latency(prober_of(rig.measure), 4e6, 2.0)
     assert notes == ()
     for each in found:
-        assert each.latency == LATENCY, "as this host is: of all frames"
+        assert each.latency == LATENCY, "over all time: of all frames"
         assert each.undisturbed is not None
         assert 0 < each.undisturbed.count < each.load_fps * 2.0
         assert each.undisturbed.p999_ns < 140_000, "full rings are 205 us"

@@ -80,7 +80,7 @@ def test_noise_does_not_move_the_clean_rates(
     assert result.mrr_fps == pytest.approx(CAPACITY_FPS, rel=0.005)
     assert result.as_is is not None
     assert result.as_is.mrr_fps is not None
-    assert result.as_is.mrr_fps < 0.97 * CAPACITY_FPS, "as this host is, it is less"
+    assert result.as_is.mrr_fps < 0.97 * CAPACITY_FPS, "over all time it is less"
     assert result.as_is.loss_high is not None
     assert result.as_is.loss_high > 0.01
     assert "core shared" in result.because[0]
@@ -126,7 +126,7 @@ def test_lower_loads_are_judged_when_little_time_is_clean(seed: int) -> None:
     result = run(NoisyHost(CAPACITY_FPS, LOUDEST, seed=seed))
     assert result.grade is Grade.C
     assert 0.85 * CAPACITY_FPS < lower_fps(result.ndr) <= CAPACITY_FPS
-    assert any("too little of the time was undisturbed to judge" in n for n in result.notes)
+    assert any("too little of the time was clean to judge" in n for n in result.notes)
     assert result.limited_by is None
 
 
@@ -140,7 +140,7 @@ def test_whole_trials_give_a_bracket_on_an_always_shared_core(search: Search) ->
     assert result.bracket is not None
     assert result.bracket.carried_fps == pytest.approx(0.6 * CAPACITY_FPS, rel=0.02)
     assert result.bracket.overloads_fps is None, "what a shared core drops, a whole one may carry"
-    assert result.because == ("of the time that decides, left out: core shared 100.0%",)
+    assert result.because == ("of the time that decides, excluded: core shared 100.0%",)
     assert Stage.AS_IS not in {t.stage for t in result.trials}, "the search itself looked for that"
 
 

@@ -91,7 +91,7 @@ def test_several_loads_that_cannot_be_judged_end_it() -> None:
     prober, _ = prober_of([disturbed()] * 100, extension=2)
     for number in range(1, UNDECIDED_IN_A_ROW):
         prober.at(1e6 + number, 1.0)
-    with pytest.raises(Undecided, match=r"0 undisturbed windows in 8 s .*SUT stopped 100%"):
+    with pytest.raises(Undecided, match=r"0 clean windows in 8 s .*SUT stopped 100%"):
         prober.at(1e6, 1.0)
     assert len(prober.trials) == 2 / LOST_TIME * UNDECIDED_IN_A_ROW
 

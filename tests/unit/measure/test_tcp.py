@@ -128,7 +128,7 @@ def test_runs_without_an_undisturbed_interval_have_no_such_rate_and_say_why() ->
     result, found = pointed(*faked(range(20), range(20)))
     assert (found, result.pieces) == (Grade.D, 0)
     assert all(figure.undisturbed_bps is None for figure in result.figures)
-    assert grade(result)[1][0].startswith("no interval of the 4.0 s was undisturbed;")
+    assert grade(result)[1][0].startswith("no interval of the 4.0 s was clean;")
 
 
 def test_a_direction_that_no_interval_tells_of_has_no_rate_of_its_own() -> None:

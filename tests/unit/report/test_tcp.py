@@ -144,13 +144,13 @@ def test_a_point_without_undisturbed_time_says_so_and_shows_the_other_answer(
         for figure in result.tcp.figures
     )
     graded = replace(
-        result, grade=Grade.D, because=("only 0.3 s were undisturbed",),
+        result, grade=Grade.D, because=("only 0.3 s were clean",),
         tcp=replace(result.tcp, figures=figures, clean_s=0.3),
     )  # fmt: skip
     run = replace(tcp_run, points=(replace(tcp_run.points[0], result=graded),))
     first, second, *_ = remarks(run.points[0])
     assert first.startswith("Down: all time, 4.24 (4.04 to 4.44) Gbps (grade D)")
-    assert second == "Only 0.3 s were undisturbed."
+    assert second == "Only 0.3 s were clean."
     out = io.StringIO()
     print_results(run, Console(file=out, width=200))
     assert "4.04 to 4.44" in out.getvalue()

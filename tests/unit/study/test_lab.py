@@ -60,7 +60,7 @@ def test_a_lab_file_names_hosts_and_ports(tmp_path: Path) -> None:
         ('[hosts.a]\nports = {east="0000:AB:00.0", west="0000:ab:00.0"}',
          'hosts.a.ports.west = "0000:ab:00.0": is the port east, too'),
         ('[hosts.a]\nwsdp = "wsdp"', 'hosts.a.wsdp = "wsdp": must be an absolute path'),
-        ("[hosts.a]\n[hosts.b]", 'hosts.b.ssh = "(left out)": hosts.a has no ssh: both would be'),
+        ("[hosts.a]\n[hosts.b]", 'hosts.b.ssh = "(omitted)": hosts.a has no ssh: both would be'),
         ('[hosts.a]\nssh="ssh://x"\n[hosts.b]\nssh="ssh://x"',
          'hosts.b.ssh = "ssh://x": hosts.a has the same address'),
         ('[hosts."a b"]', '"a b": must be a host name'),
@@ -110,7 +110,7 @@ def test_a_host_that_the_lab_lacks_is_told_with_those_it_has() -> None:
 
 
 def test_a_study_that_wants_hosts_needs_a_lab_file() -> None:
-    with pytest.raises(StudyError, match=r"there is no lab file; give one with --lab FILE"):
+    with pytest.raises(StudyError, match=r"there is no testbed file; give one with --lab FILE"):
         check_hosts(workloads(study(**SPREAD)), None, "s.toml")
 
 

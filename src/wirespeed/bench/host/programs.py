@@ -37,7 +37,7 @@ def find_program(runner: Runner, program: Program, told: str | None = None) -> s
             return told
         raise BenchError(
             f"{program.name} is not on {runner.name}: {told} does not exist",
-            "Correct the path in the lab file.",
+            "Correct the path in the testbed file.",
         )
     if runner.glob(str(program.built)):
         return str(program.built)

@@ -100,7 +100,7 @@ def _print_change(number: int, found: Explanation, proposal: Proposal, console: 
         keys = ", ".join(f"{change.key}={show(change.value)}" for change in proposal.keys)
         lines.append(f"To try here: {keys}")
     if proposal.cannot_try is not None:
-        which = "Left out of that" if proposal.keys else "Cannot be tried here"
+        which = "Not part of that" if proposal.keys else "Cannot be tried here"
         lines.append(f"{which}: {proposal.cannot_try}.")
     for line in lines:
         print_paragraph(line, console, first=" " * len(first))

@@ -183,7 +183,7 @@ def _print(a: str, b: str, tolerance: float, compared: Comparison) -> None:
         console.print(sentence, style="yellow", soft_wrap=True)
     if any(d.verdict is Judgement.AS_IS for d in compared.differences):
         console.print(
-            "Figures of the host as it is do not decide: they also depend on how noisy it was.",
+            "Rates over all time do not decide: they also depend on how noisy the host was.",
             soft_wrap=True,
         )
 

@@ -97,7 +97,7 @@ def add(
 
     A file belongs to the host that its directory is named for; one that names another host is
     refused. Addresses and sites come from --members alone. A file that is there already is left
-    out, so that a cut `add` is continued by running it again. A file that cannot be used is told
+    out, so that a cut `add` is continued by running it again. A file that cannot be used is reported
     and the others are added; then it ends with 1.
     """
     known_members = _members(members)

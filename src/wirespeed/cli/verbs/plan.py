@@ -194,7 +194,7 @@ def diff(
 ) -> None:
     """List what changes, and which changes need a reboot, a restart or a rebuild of guests.
 
-    With --openstack or --kubernetes: in what the cloud or cluster as it is (old) differs from the
+    With --openstack or --kubernetes: in what the existing cloud or cluster (old) differs from the
     plan (new).
     """
     wanted = 2 if openstack is None and kubernetes is None else 1

@@ -129,7 +129,7 @@ class Mlr:
             except (OutOfTime, Undecided, NotMeasurable) as ended:
                 return self._unconfirmed(prober, found, upper, ended.what)
             if not point.decided:
-                why = f"too little of the time was undisturbed at {load_fps:,.0f} frames/s"
+                why = f"too little of the time was clean at {load_fps:,.0f} frames/s"
                 return self._unconfirmed(prober, found, upper, why)
             if point.exceeded == 0.0 and self._stands(prober, load_fps):
                 return replace(found, ndr=Interval(point.bound, upper))

@@ -32,7 +32,7 @@ _QUANTITIES: Mapping[str, Callable[[PointFigures], Rate | None]] = {
     "NDR": lambda f: f.ndr,
     "PDR": lambda f: f.pdr,
     "MRR": lambda f: f.mrr,
-    "MRR as this host is": lambda f: f.as_is_mrr,
+    "MRR over all time": lambda f: f.as_is_mrr,
     "forwarded": lambda f: f.constant,
 }
 

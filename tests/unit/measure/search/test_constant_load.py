@@ -112,7 +112,7 @@ def test_misread_trials_of_a_soak_are_left_out_and_told() -> None:
     assert misread > 0
     assert result.constant is not None
     assert result.constant.loss_ratio == pytest.approx(0.25)
-    assert result.notes == (f"{misread} of 10 trials were misread and left out",)
+    assert result.notes == (f"{misread} of 10 trials were misread and excluded",)
 
 
 def test_a_soak_without_an_undisturbed_trial_is_told_as_this_host_is() -> None:

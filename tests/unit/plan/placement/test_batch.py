@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from tests.unit.plan.random_cases import random_guest, random_host
+from tests.support.random_cases import random_guest, random_host
 from wirespeed.model.plan.host_rules import Objective
 from wirespeed.model.plan.policy import CpuPolicy
 from wirespeed.plan.nova.guests import guest_request

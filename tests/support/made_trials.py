@@ -71,7 +71,7 @@ class _Window:
 
 
 @dataclass(frozen=True)
-class LoudHost:
+class MadeTrials:
     """A SUT of known capacity; on a shared core it forwards 0.62 of that."""
 
     capacity_fps: float
