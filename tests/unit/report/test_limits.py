@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from wirespeed.model.result.explanation import ExpectedGain, Explanation, Proposal
-from wirespeed.report.text.limits import explanation_words, explanations, gain_words, remarks
+from wirespeed.model.result.explanation import ExpectedGain, Explanation
+from wirespeed.report.text.limits import explanations, gain_words, remarks
 from wirespeed.store.records import RunRecord
 
 
@@ -35,20 +35,6 @@ def test_stored_explanations_are_shown_and_not_made_again(run: RunRecord) -> Non
     older = replace(run.points[0], explanations=None)
     now, then = explanations(older), run.points[0].explanations or ()
     assert [(e.limit, e.evidence) for e in now] == [(e.limit, e.evidence) for e in then] != []
-
-
-def test_an_explanation_in_words_says_what_to_change_and_what_it_brings() -> None:
-    bare = Explanation("limit", "The ring was full.")
-    assert explanation_words(bare) == "The ring was full."
-    whole = replace(
-        bare,
-        proposal=Proposal("Give it more CPUs.", "sut.vswitch.pmd_cpus"),
-        gain=ExpectedGain(1.24e6, "frames/s", "the PDR minus the NDR"),
-    )
-    assert explanation_words(whole) == (
-        "The ring was full. To change: Give it more CPUs (sut.vswitch.pmd_cpus). "
-        "Expected gain: at most 1.240 Mpps (the PDR minus the NDR)."
-    )
 
 
 @pytest.mark.parametrize(
