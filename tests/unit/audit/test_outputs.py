@@ -35,7 +35,7 @@ def s3() -> AuditReport:
 
 def test_json_is_as_its_schema_says(s3: AuditReport) -> None:
     schema = json.loads(SCHEMA.read_text())
-    assert schema == json_schema(), "write it again from wirespeed.audit.document.json_schema()"
+    assert schema == json_schema(), "run `make docs`"
     text = json.dumps(document(s3), indent=1)
     jsonschema.Draft202012Validator(schema).validate(json.loads(text))
     golden.check("audit/s3-r740xd.json", text + "\n")
