@@ -125,14 +125,14 @@ def remembered(path: Path) -> dict[str, Result]:
     found = {}
     for line in path.read_text().splitlines() if path.exists() else []:
         try:
-            record = json.loads(line)
+            raw = json.loads(line)
         except json.JSONDecodeError:
             continue
-        record["ways"] = {way: [_row(r) for r in rows] for way, rows in record["ways"].items()}
-        record["unexplained"], record["left"] = tuple(record["unexplained"]), tuple(record["left"])
-        found[record["case"]] = Result(**record)
+        raw["ways"] = {way: [_row(r) for r in rows] for way, rows in raw["ways"].items()}
+        raw["unexplained"], raw["left"] = tuple(raw["unexplained"]), tuple(raw["left"])
+        found[raw["case"]] = Result(**raw)
     return found
 
 
-def _row(record: dict[str, object]) -> Row:
-    return Row(**{k: tuple(v) if isinstance(v, list) else v for k, v in record.items()})  # type: ignore[arg-type]
+def _row(raw: dict[str, object]) -> Row:
+    return Row(**{k: tuple(v) if isinstance(v, list) else v for k, v in raw.items()})  # type: ignore[arg-type]

@@ -101,8 +101,8 @@ def cloud_on(
 def _image(api: Api, name: str, content: bytes) -> None:
     if any(image["name"] == name for image in api.get("glance", "/images")["images"]):
         return
-    wanted = {"name": name, "disk_format": "raw", "container_format": "bare", "visibility": "public"}
-    api.upload(api.post("glance", "/images", wanted)["id"], content)
+    body = {"name": name, "disk_format": "raw", "container_format": "bare", "visibility": "public"}
+    api.upload(api.post("glance", "/images", body)["id"], content)
 
 
 def free_script(text: str) -> str:

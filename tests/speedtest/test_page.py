@@ -116,7 +116,7 @@ def test_a_test_is_measured_shown_kept_and_reported(
     )
     assert len(points) == 15
     assert page.faults() == []
-    asked = [told["request"]["url"] for told in page.told("Network.requestWillBeSent")]
+    asked = [event["request"]["url"] for event in page.events("Network.requestWillBeSent")]
     assert len(asked) > 20
     assert [one for one in asked if not one.startswith((url, "data:"))] == []
 

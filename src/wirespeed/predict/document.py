@@ -41,7 +41,7 @@ def _value(name: str, estimate: Estimate) -> dict[str, Any]:
         "value": estimate.value,
         "low": estimate.low,
         "high": estimate.high,
-        "told": estimate.told,
+        "told": estimate.determined,
         "unit": quantity.unit,
         "bounds": [quantity.lower, quantity.upper],
         "meaning": quantity.meaning,

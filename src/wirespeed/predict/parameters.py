@@ -115,7 +115,7 @@ class Estimate:
     value: float
     low: float
     high: float
-    told: bool = True
+    determined: bool = True
     """The data distinguish it from the other parameters."""
 
 

@@ -67,7 +67,7 @@ class LabHost(LocalRunner):
         return Completed((), 0, "", "")
 
 
-def told(*hosts: BenchHost) -> str:
+def error_of(*hosts: BenchHost) -> str:
     with pytest.raises(BadInput) as caught:
         check_hosts(hosts, "lab.toml")
     assert caught.value.what.startswith("lab.toml: ")
@@ -109,11 +109,11 @@ def test_hosts_in_working_order_are_accepted() -> None:
     ],
 )  # fmt: skip
 def test_an_unusable_host_is_an_error_of_its_key(host: BenchHost, said: str) -> None:
-    assert said in told(bench_host(LabHost("tester")), host)
+    assert said in error_of(bench_host(LabHost("tester")), host)
 
 
 def test_all_of_it_is_told_at_once() -> None:
-    said = told(
+    said = error_of(
         bench_host(LabHost("tester", reachable=False)),
         bench_host(LabHost(clock_off_s=5), wsdp="/opt/none", east="eth9"),
     )

@@ -123,12 +123,12 @@ def test_a_point_that_the_nic_cannot_carry_is_refused(frames: Frames, key: str) 
     assert faults(frames) == [key]
 
 
-def beside(vnfs: int = 1, ports: tuple[str, ...] = (PF,)) -> Frames:
+def sriov_vhost(vnfs: int = 1, ports: tuple[str, ...] = (PF,)) -> Frames:
     return Frames(Topology("sriov-vhost", vnfs), Traffic(), Sut(ports=ports))
 
 
-def test_beside_the_switch_only_the_first_link_is_the_nics() -> None:
-    frames = beside(2)
+def test_next_to_the_switch_only_the_first_link_is_the_nics() -> None:
+    frames = sriov_vhost(2)
     assert {p: each.settings.vlan for p, each in functions(frames).items()} == {
         "east": 101, "vnf0a": 101,
     }  # fmt: skip
@@ -139,7 +139,7 @@ def test_beside_the_switch_only_the_first_link_is_the_nics() -> None:
 
 
 def test_a_functions_ports_are_planned_as_what_they_are() -> None:
-    needs = needs_of(beside())
+    needs = needs_of(sriov_vhost())
     assert needs.switch is not None
     [function] = needs.functions
     assert [port.vf is not None for port in function.ports] == [True, False]
@@ -149,11 +149,11 @@ def test_a_functions_ports_are_planned_as_what_they_are() -> None:
 @pytest.mark.parametrize(
     ("frames", "key"),
     [
-        (beside(1, (PF, PF2)), "sut.ports"),
-        (beside(1, ()), "sut.ports"),
-        (replace(beside(), hosts=Roles("a", "b")), "hosts"),
-        (replace(beside(), sut=Sut(Vswitch(kind="linux-bridge"), ports=(PF,))), "sut.vswitch.kind"),
-        (replace(beside(), sut=Sut(vnf=Vnf(mode=VnfMode.IO), ports=(PF,))), "sut.vnf.mode"),
+        (sriov_vhost(1, (PF, PF2)), "sut.ports"),
+        (sriov_vhost(1, ()), "sut.ports"),
+        (replace(sriov_vhost(), hosts=Roles("a", "b")), "hosts"),
+        (replace(sriov_vhost(), sut=Sut(Vswitch(kind="linux-bridge"), ports=(PF,))), "sut.vswitch.kind"),
+        (replace(sriov_vhost(), sut=Sut(vnf=Vnf(mode=VnfMode.IO), ports=(PF,))), "sut.vnf.mode"),
     ],
 )
 def test_a_point_that_does_not_fit_sriov_vhost_is_refused(frames: Frames, key: str) -> None:

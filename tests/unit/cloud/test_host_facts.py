@@ -38,14 +38,14 @@ def lab() -> Cloud:
     return collect(replies(lab_plan(), lab_hosts()))
 
 
-def told(cloud: Cloud, name: str) -> HostFacts:
+def facts_from(cloud: Cloud, name: str) -> HostFacts:
     host = cloud.host(name)
     assert host
     return host_facts(cloud, host)
 
 
 def test_the_api_alone_tells_servers_and_flavors_but_no_cpus() -> None:
-    facts = told(lab(), "compute-1")
+    facts = facts_from(lab(), "compute-1")
     assert facts.cpus == facts.nodes == ()
     assert "which of its 2 NUMA nodes (1 socket a node, 18 cores a socket" in str(
         facts.why_missing("cpus")
@@ -66,14 +66,14 @@ def test_the_api_alone_tells_servers_and_flavors_but_no_cpus() -> None:
 
 
 def test_every_fact_is_told_or_said_to_be_missing() -> None:
-    facts = told(lab(), "compute-1")
+    facts = facts_from(lab(), "compute-1")
     names = {field.name for field in fields(HostFacts)}
     by_the_api = {"host", "cpu_model", "guests", "flavors", "missing"}
     assert {name for name in names if facts.why_missing(name) is None} <= by_the_api
 
 
 def test_the_audit_checks_flavors_and_says_of_the_rest_that_it_is_not_known() -> None:
-    report = audit(Subject(told(lab(), "compute-1")), all_rules())
+    report = audit(Subject(facts_from(lab(), "compute-1")), all_rules())
     by_rule = {finding.name: finding for finding in report.findings}
     assert by_rule["unknown-extra-spec"].status in (Status.PASSED, Status.FAILED)
     for name in ("irqs-on-isolated", "pmd-guest-overlap", "governor", "two-guests-one-cpu"):
@@ -85,7 +85,7 @@ def test_the_audit_checks_flavors_and_says_of_the_rest_that_it_is_not_known() ->
 
 
 def test_a_plan_is_refused_where_only_the_api_was_asked() -> None:
-    facts = told(lab(), "compute-1")
+    facts = facts_from(lab(), "compute-1")
     with pytest.raises(PlanError, match="CPUs and NUMA nodes are not known") as failure:
         plan_workload(Workload("w", ()), [facts])
     assert "wirespeed inspect" in failure.value.next_step
@@ -111,7 +111,7 @@ def test_libvirt_knows_more_than_the_api_and_servers_that_are_off_keep_their_pla
 
 def test_with_every_server_known_to_libvirt_nothing_of_guests_is_missing() -> None:
     cloud = lab()
-    alone = told(cloud, "compute-1")
+    alone = facts_from(cloud, "compute-1")
     facts = completed(replace(lab_hosts()[0], guests=alone.guests), cloud)
     assert facts.why_missing("guests") is None
     assert facts.why_missing("guests.devices") is None
@@ -140,7 +140,7 @@ def test_a_shelved_server_has_given_its_place_back() -> None:
     given = replies(lab_plan(), lab_hosts())
     for server in given.replies["compute /servers/detail"]:
         server["status"] = "SHELVED_OFFLOADED"
-    assert told(collect(given), "compute-1").guests == ()
+    assert facts_from(collect(given), "compute-1").guests == ()
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -45,7 +45,7 @@ EAST = {"name": "east", "mtu": 9000, "media": "fibre"}
 GOOD = {"schema_version": "2.3", "ports": [EAST], "rates": {"7": 2.5}}
 
 
-def told(**changed: object) -> str:
+def error_of(**changed: object) -> str:
     with pytest.raises(BadInput) as caught:
         CABLING.parse(json.dumps(GOOD | changed), "c.json")
     assert caught.value.next_step == "Plug them in again."
@@ -83,11 +83,11 @@ def test_a_key_with_a_default_may_be_absent_and_the_minor_version_another() -> N
 def test_a_fault_says_which_key_its_value_and_what_would_be_right(
     changed: dict[str, Any], fault: str
 ) -> None:
-    assert told(**changed).startswith(f"cabling file c.json: 1 error\n  {fault}")
+    assert error_of(**changed).startswith(f"cabling file c.json: 1 error\n  {fault}")
 
 
 def test_all_faults_are_told_but_a_contradiction_only_where_the_types_are_right() -> None:
-    said = told(ports=[EAST, EAST, {}], rates=3)
+    said = error_of(ports=[EAST, EAST, {}], rates=3)
     assert "2 errors" in said
     assert "twice" not in said
 

@@ -51,7 +51,7 @@ def explained(point: PointRecord) -> tuple[Explanation, ...]:
     return explain(found)
 
 
-def said(point: PointRecord) -> str:
+def sentences(point: PointRecord) -> str:
     return " ".join(found.sentence for found in explained(point))
 
 
@@ -101,7 +101,7 @@ def test_a_lone_stray_frame_is_not_worth_a_sentence(run: RunRecord) -> None:
         Drop("sut-ingress", DropCause.RX_RING_FULL, 990),
         Drop("switch:vnf0a", DropCause.VHOST_TX_RING_FULL, 10),
     )
-    assert "vnf0" not in said(point)
+    assert "vnf0" not in sentences(point)
 
 
 def test_it_looks_at_the_lowest_load_that_lost_frames_in_time_that_counts(run: RunRecord) -> None:
@@ -126,8 +126,9 @@ def test_it_looks_at_the_lowest_load_that_lost_frames_in_time_that_counts(run: R
 
 
 def test_counters_of_whole_trials_are_marked_next_to_gated_rates(run: RunRecord) -> None:
-    assert "lost frames in clean time" in said(run.points[0])
-    assert "Of the frames that the whole trial lost, all were dropped at" in said(run.points[0])
+    assert "lost frames in clean time" in sentences(run.points[0])
+    said = sentences(run.points[0])
+    assert "Of the frames that the whole trial lost, all were dropped at" in said
     assert "disturbed" not in explained(run.points[2])[0].sentence
 
 
@@ -147,11 +148,11 @@ def test_loss_in_disturbed_time_explains_nothing(run: RunRecord) -> None:
     point = without_counted_loss(run.points[0], 0.0)
     assert any(stored.trial.lost for stored in point.trials)
     assert deciding(point) is None
-    assert "The limit was not reached" in said(point)
+    assert "The limit was not reached" in sentences(point)
 
 
 def test_queues_that_grow_tell_of_an_overload_without_loss(run: RunRecord) -> None:
-    text = said(without_counted_loss(run.points[0], 1e4))
+    text = sentences(without_counted_loss(run.points[0], 1e4))
     assert "queues grew by" in text
     assert "The limit was not reached" not in text
 
@@ -163,24 +164,24 @@ def test_a_point_without_counted_trials_has_no_deciding_trial(run: RunRecord) ->
     )
     point = replace(run.points[0], trials=trials)
     assert deciding(point) is None
-    assert "The limit was not reached" not in said(point)
+    assert "The limit was not reached" not in sentences(point)
 
 
 def test_a_limit_of_the_bench_is_named(run: RunRecord) -> None:
-    assert "share a core" in said(run.points[3])
-    assert "share a core" not in said(run.points[0])
+    assert "share a core" in sentences(run.points[3])
+    assert "share a core" not in sentences(run.points[0])
     result = run.points[0].result
     assert result is not None
     for reason in ("generator", "max_load"):
         limited = replace(run.points[0], result=replace(result, limited_by=reason))
-        assert "may be faster" in said(limited)
+        assert "may be faster" in sentences(limited)
 
 
 def test_the_reference_sut_is_limited_by_nothing_but_itself(tmp_path: Path) -> None:
     (point,) = sample_run(tmp_path, "sut.impair.rate_fps=1e6", study="wire").points
     assert point.result is not None
     assert point.result.limited_by == "shared_lcore"
-    assert "share a core" not in said(point)
+    assert "share a core" not in sentences(point)
 
 
 def test_loss_far_below_saturation_is_told_from_saturation(run: RunRecord) -> None:
@@ -190,18 +191,18 @@ def test_loss_far_below_saturation_is_told_from_saturation(run: RunRecord) -> No
     assert result.ndr.lower is not None
     low = replace(result.ndr, lower=replace(result.ndr.lower, load_fps=4e6))
     point = replace(run.points[0], result=replace(result, ndr=low))
-    assert "the SUT itself pauses for longer than its rings last" in said(point)
-    assert "256 \N{MICRO SIGN}s of traffic" in said(point)
-    assert "pauses" not in said(run.points[0])
+    assert "the SUT itself pauses for longer than its rings last" in sentences(point)
+    assert "256 \N{MICRO SIGN}s of traffic" in sentences(point)
+    assert "pauses" not in sentences(run.points[0])
 
 
 def test_a_sut_that_overload_slows_down_is_told(run: RunRecord) -> None:
     point = run.points[0]
     assert point.result is not None
-    assert "overload itself" not in said(point)
+    assert "overload itself" not in sentences(point)
     slowed = replace(point, result=replace(point.result, mrr_fps=1e6))
-    assert "overload itself slows the SUT" in said(slowed)
-    assert "each frame takes 1000 ns" not in said(slowed)
+    assert "overload itself slows the SUT" in sentences(slowed)
+    assert "each frame takes 1000 ns" not in sentences(slowed)
 
 
 def test_cpus_that_share_no_cache_or_share_a_core_are_told(run: RunRecord) -> None:
@@ -217,9 +218,9 @@ def test_cpus_that_share_no_cache_or_share_a_core_are_told(run: RunRecord) -> No
             )
             for t in point.trials
         )
-        return said(replace(point, trials=trials))
+        return sentences(replace(point, trials=trials))
 
-    assert "cache line" not in said(run.points[3])
+    assert "cache line" not in sentences(run.points[3])
     assert "cache line" not in placed(45, 1.0)
     assert "takes 210 ns from one to another" in placed(210, 1.0)
     assert "slow each other" not in placed(210, 1.05)
@@ -255,7 +256,7 @@ def test_explain_point_of_two_placements_looks_at_the_one_of_its_rates(run: RunR
     found = deciding(elsewhere)
     assert found is not None
     assert found[0] == lossy[0], "the lower load lost frames in another placement"
-    assert "cache line" not in said(elsewhere), "the last trial ran across caches"
+    assert "cache line" not in sentences(elsewhere), "the last trial ran across caches"
 
 
 def found_at(kind: PlacementKind, mrr_fps: float, **found: object) -> SearchResult:
@@ -301,15 +302,15 @@ def test_gain_of_one_cache_is_measured_or_not_told(
 
 
 def test_a_core_that_something_else_uses_is_told(run: RunRecord) -> None:
-    assert "Something else used a forwarding core for 71% of the time" in said(run.points[0])
-    assert "forwarding core" not in said(run.points[1])
-    assert "forwarding core" not in said(run.points[2])
+    assert "Something else used a forwarding core for 71% of the time" in sentences(run.points[0])
+    assert "forwarding core" not in sentences(run.points[1])
+    assert "forwarding core" not in sentences(run.points[2])
 
 
 def test_workers_are_said_to_be_even_or_not(run: RunRecord) -> None:
     """Over all trials, both directions: here the loads are 60, 40 and 50 of a mean of 50."""
     point = run.points[0]
-    assert "workers" not in said(point)
+    assert "workers" not in sentences(point)
     loads = ((45, 35, 40), (15, 5, 10))
     trials = tuple(
         replace(
@@ -324,7 +325,7 @@ def test_workers_are_said_to_be_even_or_not(run: RunRecord) -> None:
         )
         for stored, frames in zip(point.trials, loads, strict=False)
     )
-    text = said(replace(point, trials=trials))
+    text = sentences(replace(point, trials=trials))
     assert "3 workers shared the frames: the busiest took 20.0% more than the mean, " in text
     assert "the idlest 20.0% less" in text
 

@@ -66,7 +66,7 @@ def test_fit_of_one_size_reports_inseparable_parameters() -> None:
     known = {n: e.value for n, e in S2.values.items() if n not in ("vhost_rx_ns", "vhost_tx_ns")}
     found = fit(chains, "chains", known=known)
     assert found.together == (("vhost_rx_ns", "vhost_tx_ns"),)
-    assert not found.values["vhost_rx_ns"].told
+    assert not found.values["vhost_rx_ns"].determined
 
 
 def test_the_shipped_parameters_are_the_fit_to_the_shipped_table() -> None:

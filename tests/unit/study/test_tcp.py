@@ -48,7 +48,7 @@ class Course:
 
 
 @dataclass
-class Told(Nobody):
+class Reports(Nobody):
     """A listener that records the numbers of valid runs, and the reasons of failed ones."""
 
     heard: list[int | str] = field(default_factory=list)
@@ -84,11 +84,11 @@ def test_runs_are_added_only_where_more_undisturbed_time_can_be_had(
 
 
 def test_a_run_that_failed_is_made_again_and_told() -> None:
-    told = Told()
-    result = measure_tcp(Course("qfq"), TCP, told)
+    reports = Reports()
+    result = measure_tcp(Course("qfq"), TCP, reports)
     assert result.tcp is not None
     assert result.tcp.discarded == ("the speed test failed: Broken pipe",)
-    assert told.heard == [1, "the speed test failed: Broken pipe", 2]
+    assert reports.heard == [1, "the speed test failed: Broken pipe", 2]
     assert (result.not_measurable, result.notes, result.grade) == (None, (), Grade.A)
 
 

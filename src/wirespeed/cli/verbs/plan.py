@@ -104,7 +104,7 @@ def make(
     if openstack is None:
         plan = plan_workload(requested, hosts, costs, rates)
     else:
-        plan = _beside(read_cloud(openstack), requested, hosts, costs, rates)
+        plan = _around_servers(read_cloud(openstack), requested, hosts, costs, rates)
     text = write_plan(plan)
     if output:
         write_output(output, text)
@@ -123,7 +123,7 @@ def _unplaced(plan: Plan) -> str:
     return f"{counted(len(plan.unplaced), 'guest')} {verb} nowhere: {names}{more}"
 
 
-def _beside(
+def _around_servers(
     cloud: Cloud,
     workload: Workload,
     hosts: Sequence[HostFacts],
