@@ -210,7 +210,7 @@ def padded(packet: Packet) -> bytes:
     return bytes(packet).ljust(60, b"\0")
 
 
-def test_a_replayed_file_is_sent_as_it_is(tmp_path: Path) -> None:
+def test_a_replayed_file_is_sent_unchanged(tmp_path: Path) -> None:
     expected = [padded(packet) for packet in REPLAYED]
     assert replay("no", tmp_path) == [expected[index % 5] for index in range(12)]
 

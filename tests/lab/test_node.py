@@ -38,7 +38,7 @@ def test_inspect_sees_the_server(lab_node: LabNode) -> None:
     assert facts["iommu_units"]
 
 
-def test_the_lab_file_names_the_nics_by_their_addresses(lab_node: LabNode) -> None:
+def test_the_testbed_file_names_the_nics_by_their_addresses(lab_node: LabNode) -> None:
     lab = parse_lab(tomllib.loads(lab_node.lab.file.read_text()), "lab.toml")
     host = lab.hosts[lab_node.name]
     with lab_node.runner() as runner:

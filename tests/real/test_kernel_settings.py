@@ -81,7 +81,7 @@ CASES: Mapping[str, tuple[Callable[[str], None], str]] = {
 
 
 @pytest.mark.parametrize(("change", "what"), CASES.values(), ids=CASES.keys())
-def test_settings_of_a_namespace_changed_by_somebody_is_told_alone(
+def test_settings_of_a_namespace_changed_by_somebody_is_reported_alone(
     namespace: str, change: Callable[[str], None], what: str
 ) -> None:
     runner = LocalRunner()

@@ -165,7 +165,7 @@ def test_a_missing_password_or_key_file_is_named(binary: Path, keys: Keys, tmp_p
     ("user", "password", "why"),
     [("mia", "falsch", "wrong user or password"), ("eve", "geheim", "wrong user or password")],
 )
-def test_anybody_else_is_told_iperf3s_words_and_nothing_more(
+def test_other_clients_get_iperf3s_words_and_nothing_more(
     serve: Serve, keys: Keys, user: str, password: str, why: str
 ) -> None:
     server = serve(*keys.options)

@@ -232,7 +232,7 @@ def test_connections_made_before_the_drain_are_served(serve: Serve) -> None:
         assert "error" not in test.result()
 
 
-def test_tests_that_outlast_the_drain_are_told(serve: Serve) -> None:
+def test_tests_that_outlast_the_drain_are_reported(serve: Serve) -> None:
     server = serve("--drain", "0")
     with ThreadPoolExecutor(1) as pool:
         test = pool.submit(iperf3, server, "-t", "20", "-b", "1M")

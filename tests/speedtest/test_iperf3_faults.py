@@ -287,7 +287,7 @@ def test_bad_input_says_where_and_what_is_allowed_and_exits_2(
     ("address", "cause"),
     [("192.0.2.1:5201", "this host has no such address"), ("taken", "is another server using it?")],
 )
-def test_an_address_that_cannot_be_had_is_told_with_its_cause(
+def test_an_address_that_cannot_be_had_is_reported_with_its_cause(
     binary: Path, address: str, cause: str
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:

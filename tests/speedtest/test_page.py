@@ -121,7 +121,7 @@ def test_a_test_is_measured_shown_kept_and_reported(
     assert [one for one in asked if not one.startswith((url, "data:"))] == []
 
 
-def test_every_control_has_a_name_and_changes_are_told(serve: Serve, page: Page) -> None:
+def test_every_control_has_a_name_and_changes_are_reported(serve: Serve, page: Page) -> None:
     with_history(page, address(serve(protocols=("--http",))), PAST)
     tree = page.command("Accessibility.getFullAXTree")["nodes"]
     controls = [
@@ -218,7 +218,7 @@ def test_a_limit_that_cuts_the_test_is_named(limited: Callable[[str], str], page
     assert page.text("#failed-what") == "A limit of the server ended the test."
 
 
-def test_a_server_that_is_gone_is_told_with_what_was_measured(serve: Serve, page: Page) -> None:
+def test_a_server_that_is_gone_is_reported_with_what_was_measured(serve: Serve, page: Page) -> None:
     server = serve(protocols=("--http",))
     page.open(f"{address(server)}?start")
     page.wait("document.querySelector('#chart .download')?.getAttribute('points')", "a download")
@@ -242,7 +242,7 @@ def test_a_link_shows_a_result_and_runs_nothing_of_it(serve: Serve, page: Page) 
     )
 
 
-def test_bytes_count_when_they_moved_and_not_when_they_were_told(serve: Serve, page: Page) -> None:
+def test_bytes_count_when_they_moved_and_not_when_they_were_reported(serve: Serve, page: Page) -> None:
     page.open(address(serve(protocols=("--http",))))
     told = """import('./timeline.js').then(({ Timeline }) => {
       const timeline = new Timeline(2, 1000, 100);

@@ -135,7 +135,7 @@ def old_server(certificate: Certificate) -> Iterator[int]:
         serving.join(PATIENCE_S)
 
 
-def test_a_server_without_http2_is_told_so(binary: Path, certificate: Certificate) -> None:
+def test_a_server_without_http2_is_reported_so(binary: Path, certificate: Certificate) -> None:
     with old_server(certificate) as port:
         assert "HTTP/2" in result(measure(binary, port, certificate, "--json"))["error"]
 

@@ -148,7 +148,7 @@ fn an_endpoint_answers_the_last_ping_and_the_close() {
 }
 
 #[test]
-fn a_violation_is_told_and_ends_the_reading() {
+fn a_violation_is_reported_and_ends_the_reading() {
     let mut server = Endpoint::new(Role::Server, 1);
     let (_, notice) = server.receive(&[0x83, 0x80]);
     assert_eq!(notice, Some(Notice::Broken(Violation::Opcode(3))));

@@ -169,7 +169,7 @@ def test_upcalls_that_nobody_answers(tmp_path: Path, own_state: None) -> None:  
     assert dropped_at(seen, "switch", DropCause.UPCALL) < seen.total("offered")
 
 
-def test_frames_above_the_mtu_are_dropped_and_told(
+def test_frames_above_the_mtu_are_dropped_and_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "_OPEN_S", 0.5)

@@ -221,7 +221,7 @@ def test_a_nic_that_does_not_exist_is_named(address: str, tmp_path: Path) -> Non
 
 
 @as_root
-def test_a_host_without_open_vswitch_is_told_the_package(
+def test_a_host_without_open_vswitch_is_an_error_with_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ovs, "_DAEMONS", (f"{tmp_path}/ovs-vswitchd",))
@@ -232,7 +232,7 @@ def test_a_host_without_open_vswitch_is_told_the_package(
 
 
 @anyone
-def test_a_data_plane_that_is_not_built_is_told(
+def test_a_data_plane_that_is_not_built_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(program, "WSDP", replace(program.WSDP, built=tmp_path / "wsdp"))

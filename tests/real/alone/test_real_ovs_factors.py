@@ -56,7 +56,7 @@ def hits(found: RealBench) -> Counter[str]:
     return counted
 
 
-def test_caches_are_used_as_told(tmp_path: Path) -> None:
+def test_caches_are_used_as_configured(tmp_path: Path) -> None:
     with bench(Ovs(), tmp_path) as found:
         assert hits(found)["emc"] > 0
         assert hits(found)["smc"] == 0
@@ -143,7 +143,7 @@ def test_frames_from_a_patch_port_without_a_rule_are_dropped_there(tmp_path: Pat
     assert drops(seen)["switch:patch", DropCause.NO_FLOW] == seen.total("offered") > 0
 
 
-def test_an_open_vswitch_that_lacks_a_factor_is_told(
+def test_an_open_vswitch_that_lacks_a_factor_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(factors, "_SINCE", {"smc": (99, 0)})

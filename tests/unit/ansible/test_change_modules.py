@@ -47,7 +47,7 @@ PLAY = """
 """
 
 
-def test_the_modules_report_what_the_verbs_said(tmp_path: Path, collections: Path) -> None:
+def test_the_modules_report_the_output_of_the_verbs(tmp_path: Path, collections: Path) -> None:
     said = {
         "apply": applied_json(Applied("h", (CHANGED, WAITS), ("isolcpus=2",), unconfirmed=True)),
         "verify": rows_json("h", ROWS),

@@ -114,7 +114,7 @@ def test_a_setting_changed_after_apply_is_reported(what: str) -> None:
     assert row in differing(host)
 
 
-def test_a_device_that_knows_no_trust_is_never_said_to_have_it() -> None:
+def test_a_device_without_trust_is_never_reported_as_trusted() -> None:
     host = FakeHost(trust=False)
     done = session.apply(host.reach, HOST, lab_plan(), may_reboot=True, sleep=no_sleep)
     assert done.rows is not None

@@ -65,7 +65,7 @@ def test_sarif_has_a_rule_and_a_result_for_everything(s3: AuditReport) -> None:
     assert accepted["suppressions"] == [{"kind": "external", "justification": "pairs wanted"}]
 
 
-def test_sarif_tells_configuration_faults() -> None:
+def test_sarif_lists_configuration_errors() -> None:
     report = audit(with_config(pmd_cpu_mask="0xf000000"), all_rules())
     (invocation,) = sarif(report, all_rules(), "1")["runs"][0]["invocations"]
     assert invocation["executionSuccessful"] is False

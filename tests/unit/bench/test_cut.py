@@ -123,7 +123,7 @@ def test_a_burst_is_too_short_for_windows() -> None:
     assert "too short" in found.unseen[0]
 
 
-def test_frames_beyond_the_log_are_told() -> None:
+def test_frames_beyond_the_log_are_reported() -> None:
     full = bins([100] * BINS)
     found = cut([way(full, bins([100] * BINS, beyond=9))], CLOCK, DURATION_NS, LOAD_FPS)
     assert found.unseen == ("9 frames lie beyond the last window that was logged",)

@@ -106,7 +106,7 @@ def test_the_last_of_two_runs_restores_the_original_value(tmp_path: Path) -> Non
     assert host.files["/proc/sys/a"] == "1"
 
 
-def test_a_change_that_cannot_be_undone_is_told_and_kept(tmp_path: Path) -> None:
+def test_a_change_that_cannot_be_undone_is_reported_and_kept(tmp_path: Path) -> None:
     host = FakeHost({"/proc/sys/a": "1"})
 
     def refuse(_files: dict[str, str], path: str, _text: str) -> None:
@@ -301,7 +301,7 @@ def test_the_error_that_ended_the_run_outranks_a_failed_undo(
     assert "the changes on ssh://east are not undone" in caplog.text
 
 
-def test_an_address_that_nobody_can_reach_is_told(tmp_path: Path) -> None:
+def test_an_address_that_nobody_can_reach_is_reported(tmp_path: Path) -> None:
     old = Journal.create(tmp_path, "server2")
     old.note(DirectoryMade(f"{tmp_path}/absent"))
     old._file.close()

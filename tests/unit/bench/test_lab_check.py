@@ -112,7 +112,7 @@ def test_an_unusable_host_is_an_error_of_its_key(host: BenchHost, said: str) -> 
     assert said in error_of(bench_host(LabHost("tester")), host)
 
 
-def test_all_of_it_is_told_at_once() -> None:
+def test_all_of_it_is_reported_at_once() -> None:
     said = error_of(
         bench_host(LabHost("tester", reachable=False)),
         bench_host(LabHost(clock_off_s=5), wsdp="/opt/none", east="eth9"),

@@ -112,7 +112,7 @@ def test_pinned_queues_go_to_the_pmd_threads_in_turn() -> None:
         (Ovs(rxq_assign=RxqAssign.GROUP), "2.15.0", "rxq_assign = group needs Open vSwitch 2.16"),
     ],
 )
-def test_an_open_vswitch_without_the_factor_is_told(
+def test_an_open_vswitch_without_the_factor_is_reported(
     ovs: Ovs, version: str, says: str | None
 ) -> None:
     told = lacking(ovs, f"ovs-vswitchd (Open vSwitch) {version}", ["afxdp", "dpdk"])

@@ -109,7 +109,7 @@ def task_host(last_pid: int, *files: dict[str, str]) -> dict[str, str]:
     return found
 
 
-def test_tasks_are_told_apart_by_whose_they_are() -> None:
+def test_tasks_are_distinguished_by_whose_they_are() -> None:
     before = [schedstat(10, 10, 500, 300), schedstat(10, 11, 5, 3), schedstat(20, 20, 900, 1),
               schedstat(30, 30, 70, 1), schedstat(40, 40, 80, 1)]  # fmt: skip
     host = FakeHost(task_host(40, *before))
@@ -170,7 +170,7 @@ def test_ports_that_only_the_servers_machine_sees_are_read_there() -> None:
 
 
 @pytest.mark.parametrize(("cpu", "expected"), [(0, 4 * 10 * MS), (11, 90 * MS)])
-def test_steal_is_told_of_each_cpu(cpu: int, expected: int) -> None:
+def test_steal_is_counted_for_each_cpu(cpu: int, expected: int) -> None:
     stat = (
         "cpu  1 1 1 1 1 1 1 99 0 0\ncpu0 1 2 3 4 5 6 7 4 0 0\ncpu11 0 0 0 0 0 0 0 9 0 0\nintr 1\n"
     )

@@ -141,7 +141,7 @@ def test_any_driver_goes_with_any_port_on_veth(ports: OvsPorts, driver: KernelDr
     assert broken_rules(Tables(frames.topology, frames.traffic, bridged)) == []
 
 
-def test_an_open_vswitch_without_xdp_sockets_is_told() -> None:
+def test_an_open_vswitch_without_xdp_sockets_is_reported() -> None:
     wanted, version = Ovs(ports=OvsPorts.AF_XDP), "ovs-vswitchd (Open vSwitch) 3.1.0"
     assert lacking(wanted, version, ["afxdp", "dpdk"]) is None
     assert "built with AF_XDP" in (lacking(wanted, version, ["dpdk"]) or "")

@@ -65,7 +65,7 @@ def test_the_kernels_driver_takes_a_vf_that_is_set_already(tmp_path: Path) -> No
     assert nic.files == before
 
 
-def test_a_kernel_without_a_driver_for_vfs_is_told(
+def test_a_kernel_without_a_driver_for_vfs_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bench_vf, "_DRIVER_S", 0.0)
@@ -87,7 +87,7 @@ def test_the_kernels_driver_is_not_given_vfs_that_are_there_already(tmp_path: Pa
     assert nic.files == before
 
 
-def test_only_what_differs_is_told_to_the_driver(tmp_path: Path) -> None:
+def test_only_differing_settings_are_written_to_the_driver(tmp_path: Path) -> None:
     nic = FakeNic(refuses=("spoofchk", "trust", "max_tx_rate"))
     with changing_host(nic, tmp_path) as host:
         give_vfs_to_dpdk(host, PF, [A], 1500)

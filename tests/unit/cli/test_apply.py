@@ -154,7 +154,7 @@ def test_apply_journal_of_another_host_ends_with_1(
         assert "is of another host: /sys/class/dmi/id/product_uuid was" in ended.err
 
 
-def test_apply_tells_what_a_timer_did_not_undo(
+def test_apply_reports_settings_that_a_timer_did_not_undo(
     wirespeed: Command, server: FakeHost, plan: str
 ) -> None:
     assert wirespeed("apply", plan, *HOST).code == 0

@@ -48,7 +48,7 @@ def test_brackets_in_a_title_are_text(wirespeed: Command, study: Path) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_it_is_told_and_nothing_runs(
+def test_bad_input_is_reported_and_nothing_runs(
     wirespeed: Command, host: FakeHost, arguments: list[str], said: str
 ) -> None:
     ended = wirespeed(*arguments)

@@ -182,7 +182,7 @@ def test_try_measures_the_first_change_and_stores_the_run(queues: Command) -> No
     ]  # fmt: skip
 
 
-def test_try_tells_the_gain_with_its_interval(queues: Command) -> None:
+def test_try_reports_the_gain_with_its_interval(queues: Command) -> None:
     said = queues("explain", "latest", P2P, "--try").out
     assert "Measured gain: +" in said
     assert "with 99.2% confidence (ranks of 8 pairs, of 8 measured): brings more." in said

@@ -47,7 +47,7 @@ def test_hosts_of_a_directory_are_compared(wirespeed: Command) -> None:
     assert "3 hosts in 2 groups" in Path("fleet.html").read_text()
 
 
-def test_damaged_files_are_told_and_the_others_added(wirespeed: Command) -> None:
+def test_damaged_files_are_reported_and_the_others_added(wirespeed: Command) -> None:
     take(wirespeed, "good")
     cut = take(wirespeed, "cut")
     cut.write_text(cut.read_text()[:2000])

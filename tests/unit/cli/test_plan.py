@@ -98,7 +98,7 @@ def test_bad_input_ends_with_2_and_words(argv: list[object], expected: str) -> N
     assert "Traceback" not in done.stderr
 
 
-def test_all_bad_hosts_are_told_at_once(tmp_path: Path) -> None:
+def test_all_bad_hosts_are_reported_at_once(tmp_path: Path) -> None:
     (tmp_path / "old.json").write_text('{"schema_version": "9.0"}')
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe")
     hosts = ("--host", tmp_path / "old.json", "--host", EXAMPLE / "host.json")

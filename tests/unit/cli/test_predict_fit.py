@@ -72,7 +72,7 @@ def test_chosen_placement_that_no_rate_has_is_rejected(sriov: tuple[Observation,
         chosen(sriov, "near")
 
 
-def test_check_prints_the_error_of_curves_left_out(sriov: tuple[Observation, ...]) -> None:
+def test_check_prints_the_error_of_held_out_curves(sriov: tuple[Observation, ...]) -> None:
     (found,) = fit_each({None: sriov}, "run x", {}, None)
     console = Console(file=io.StringIO(), width=100)
     print_check(found, console)

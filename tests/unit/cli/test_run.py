@@ -176,7 +176,7 @@ class TestABenchThatBreaks:
         host.before_trial = breaks
         return host
 
-    def test_it_is_told_in_words_and_the_run_is_kept(
+    def test_a_failed_bench_is_one_error_and_the_run_is_kept(
         self, wirespeed: Command, broken: FakeHost
     ) -> None:
         ended = wirespeed("run", "quickstart", "--json")
@@ -267,7 +267,7 @@ def test_bad_input_exits_with_2_and_says_what(
     assert not host.opened
 
 
-def test_a_full_disk_outside_the_store_is_told_in_words(wirespeed: Command, host: FakeHost) -> None:
+def test_a_full_disk_outside_the_store_is_reported_in_words(wirespeed: Command, host: FakeHost) -> None:
     def full(_trial: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "/run/generator.ini")
 

@@ -65,7 +65,7 @@ def test_the_api_alone_tells_servers_and_flavors_but_no_cpus() -> None:
     assert HOST_FILE.parse(text, "it") == facts
 
 
-def test_every_fact_is_told_or_said_to_be_missing() -> None:
+def test_every_fact_is_known_or_listed_as_missing() -> None:
     facts = facts_from(lab(), "compute-1")
     names = {field.name for field in fields(HostFacts)}
     by_the_api = {"host", "cpu_model", "guests", "flavors", "missing"}

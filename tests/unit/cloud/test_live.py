@@ -199,14 +199,14 @@ def test_a_file_that_openstacksdk_skips_is_named(
     assert why in failure.value.what
 
 
-def test_a_folder_in_the_place_of_clouds_yaml_is_told(tmp_path: Path) -> None:
+def test_a_folder_in_the_place_of_clouds_yaml_is_reported(tmp_path: Path) -> None:
     (tmp_path / "clouds.yaml").mkdir()
     with pytest.raises(BadInput, match=r"clouds\.yaml cannot be read: Is a directory"):
         open_cloud("lab")
 
 
 @pytest.mark.parametrize("auth", ["5", "text", "[a, b]"])
-def test_a_cloud_of_the_wrong_shape_is_told(tmp_path: Path, auth: str) -> None:
+def test_a_cloud_of_the_wrong_shape_is_reported(tmp_path: Path, auth: str) -> None:
     (tmp_path / "clouds.yaml").write_text(f"clouds:\n  lab:\n    auth: {auth}\n")
     with pytest.raises(BadInput, match="'lab' cannot be used: its entry") as failure:
         open_cloud("lab")

@@ -86,7 +86,7 @@ def test_a_fault_says_which_key_its_value_and_what_would_be_right(
     assert error_of(**changed).startswith(f"cabling file c.json: 1 error\n  {fault}")
 
 
-def test_all_faults_are_told_but_a_contradiction_only_where_the_types_are_right() -> None:
+def test_all_faults_are_reported_but_a_contradiction_only_where_the_types_are_right() -> None:
     said = error_of(ports=[EAST, EAST, {}], rates=3)
     assert "2 errors" in said
     assert "twice" not in said
@@ -107,7 +107,7 @@ def test_a_text_that_is_no_such_document_is_refused(text: str, why: str) -> None
     assert caught.value.what.startswith(why)
 
 
-def test_a_document_of_another_kind_is_told_as_such_and_not_by_each_of_its_keys() -> None:
+def test_a_document_of_another_kind_is_reported_as_such_and_not_by_each_of_its_keys() -> None:
     other = {"schema_version": "2.0", "racks": 1, "rows": 2, "doors": 3, "lamps": 4}
     with pytest.raises(BadInput) as caught:
         CABLING.parse(json.dumps(other), "c.json")

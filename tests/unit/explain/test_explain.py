@@ -144,7 +144,7 @@ def without_counted_loss(point: PointRecord, growth_frames: float) -> PointRecor
     return replace(point, trials=tuple(trials))
 
 
-def test_loss_in_disturbed_time_explains_nothing(run: RunRecord) -> None:
+def test_loss_in_noisy_time_explains_nothing(run: RunRecord) -> None:
     point = without_counted_loss(run.points[0], 0.0)
     assert any(stored.trial.lost for stored in point.trials)
     assert deciding(point) is None
@@ -184,7 +184,7 @@ def test_the_reference_sut_is_limited_by_nothing_but_itself(tmp_path: Path) -> N
     assert "share a core" not in sentences(point)
 
 
-def test_loss_far_below_saturation_is_told_from_saturation(run: RunRecord) -> None:
+def test_loss_far_below_saturation_is_distinguished_from_saturation(run: RunRecord) -> None:
     result = run.points[0].result
     assert result is not None
     assert result.ndr is not None
@@ -196,7 +196,7 @@ def test_loss_far_below_saturation_is_told_from_saturation(run: RunRecord) -> No
     assert "pauses" not in sentences(run.points[0])
 
 
-def test_a_sut_that_overload_slows_down_is_told(run: RunRecord) -> None:
+def test_a_sut_that_overload_slows_down_is_reported(run: RunRecord) -> None:
     point = run.points[0]
     assert point.result is not None
     assert "overload itself" not in sentences(point)
@@ -205,7 +205,7 @@ def test_a_sut_that_overload_slows_down_is_told(run: RunRecord) -> None:
     assert "each frame takes 1000 ns" not in sentences(slowed)
 
 
-def test_cpus_that_share_no_cache_or_share_a_core_are_told(run: RunRecord) -> None:
+def test_cpus_that_share_no_cache_or_share_a_core_are_reported(run: RunRecord) -> None:
     def placed(core_to_core_ns: float, slowdown: float) -> str:
         where = CpuPlacement(core_to_core_ns, slowdown)
         point = run.points[3]
@@ -274,7 +274,7 @@ def found_at(kind: PlacementKind, mrr_fps: float, **found: object) -> SearchResu
     ],
     ids=["plain", "within the intervals", "a bracket", "without an interval"],
 )
-def test_gain_of_one_cache_is_measured_or_not_told(
+def test_gain_of_one_cache_is_measured_or_not_reported(
     run: RunRecord, near_fps: float, found: dict[str, object], told: bool
 ) -> None:
     """Across caches 6 Mpps were received, give or take 5%."""
@@ -301,13 +301,13 @@ def test_gain_of_one_cache_is_measured_or_not_told(
         assert "95% interval 1.500 to 2.500" in gain.estimated
 
 
-def test_a_core_that_something_else_uses_is_told(run: RunRecord) -> None:
+def test_a_core_that_something_else_uses_is_reported(run: RunRecord) -> None:
     assert "Something else used a forwarding core for 71% of the time" in sentences(run.points[0])
     assert "forwarding core" not in sentences(run.points[1])
     assert "forwarding core" not in sentences(run.points[2])
 
 
-def test_workers_are_said_to_be_even_or_not(run: RunRecord) -> None:
+def test_workers_are_reported_as_even_or_uneven(run: RunRecord) -> None:
     """Over all trials, both directions: here the loads are 60, 40 and 50 of a mean of 50."""
     point = run.points[0]
     assert "workers" not in sentences(point)

@@ -56,7 +56,7 @@ def without_smt() -> HostFacts:
         ),
     ],
 )  # fmt: skip
-def test_the_odd_host_is_told(facts: HostFacts, trait: str, value: str, usual: str) -> None:
+def test_the_outlier_is_named(facts: HostFacts, trait: str, value: str, usual: str) -> None:
     found = {one.trait: one for one in one_odd(facts)}
     assert found[trait] == Difference(trait, usual, 9, ((value, ("odd",)),))
 

@@ -145,7 +145,7 @@ def test_memory_channels_need_edac() -> None:
     assert "EDAC" in (facts.why_missing("memory_channels") or "")
 
 
-def test_every_senseless_value_is_told_at_once() -> None:
+def test_every_senseless_value_is_reported_at_once() -> None:
     fake = runner(S0)
     base = "/sys/devices/system"
     fake.files[f"{base}/cpu/cpu3/topology/core_id"] = "x\n"

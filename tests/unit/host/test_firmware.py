@@ -82,7 +82,7 @@ def test_the_board_and_its_firmware() -> None:
     assert amd.turbo is True
 
 
-def test_a_machine_that_tells_nothing_has_no_firmware() -> None:
+def test_a_machine_that_reports_nothing_has_no_firmware() -> None:
     reader = Reader(FakeRunner())
     assert read_firmware(reader) is None
     assert reader.missing == ()

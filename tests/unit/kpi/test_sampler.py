@@ -89,7 +89,7 @@ def run(frames: Frames, *collectors: Reading) -> tuple[threading.Event, list[thr
 
 
 @pytest.mark.usefixtures("fast")
-def test_source_that_hangs_delays_no_other_and_is_told_once() -> None:
+def test_source_that_hangs_delays_no_other_and_is_reported_once() -> None:
     frames, released = Frames(), threading.Event()
     calls = iter(range(10**9))
 

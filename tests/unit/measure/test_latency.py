@@ -40,7 +40,7 @@ def test_a_load_that_cannot_be_measured_leaves_the_others() -> None:
     assert "50% of the PDR is not measurable" in note
 
 
-def test_disturbed_time_counts_in_one_answer_only() -> None:
+def test_noisy_time_counts_over_all_time_only() -> None:
     rig = NoisyHost(5e6, BUSY)
     found, notes = measure_latency(prober_of(rig.measure), 4e6, 2.0)
     assert notes == ()

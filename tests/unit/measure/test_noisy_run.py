@@ -145,7 +145,7 @@ def test_whole_trials_give_a_bracket_on_an_always_shared_core(search: Search) ->
 
 
 @pytest.mark.parametrize("kind", [SearchKind.FIXED, SearchKind.SOAK])
-def test_a_held_load_that_cannot_be_judged_is_told_as_this_host_is(kind: SearchKind) -> None:
+def test_a_held_load_that_cannot_be_judged_has_rates_over_all_time(kind: SearchKind) -> None:
     """Some of the time was clean, but too little for a verdict."""
     search = Search(kind, load_fps=3.9e6, trial_s=0.3, total_s=0.3, extension=1.0, latency=False)
     if kind is SearchKind.FIXED:

@@ -102,7 +102,7 @@ def test_loads_that_can_be_judged_in_between_let_it_go_on() -> None:
     assert [p.decided for p in points] == [False, False, True] * 3
 
 
-def test_time_that_is_over_is_told_before_the_next_trial() -> None:
+def test_time_that_is_over_is_reported_before_the_next_trial() -> None:
     prober, _ = prober_of([noisy()] * 9, extension=9)
     prober.time_limit_s = 3.0
     assert not prober.at(1e6, 1.0).decided
@@ -150,7 +150,7 @@ def test_a_generator_whose_core_is_shared_is_not_called_short() -> None:
         prober.usable(1e6, 1.0, Stage.SEARCH)
 
 
-def test_pauses_of_the_generator_are_told_from_a_load_beyond_it() -> None:
+def test_pauses_of_the_generator_are_distinguished_from_a_load_beyond_it() -> None:
     paused = NoisyHost(4e6, Noise(pauses_per_s=20, pause_ns=5e6), generator_fps=2.2e6)
     quiet_prober(paused.measure).usable(2e6, 1.0, Stage.SEARCH)
     slow = NoisyHost(4e6, generator_fps=1.9e6)

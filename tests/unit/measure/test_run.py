@@ -107,7 +107,7 @@ def test_the_mrr_alone() -> None:
     assert len(result.trials) == 1 + 10
 
 
-def test_an_mrr_without_an_undisturbed_trial_is_told_as_this_host_is() -> None:
+def test_an_mrr_without_a_clean_trial_has_rates_over_all_time() -> None:
     result = run(Rig(Sharp(4e6), disturbed_share=1.0), Search(SearchKind.MRR))
     assert result.grade is Grade.D
     assert result.mrr_fps is None
@@ -151,7 +151,7 @@ def test_a_line_rate_is_never_exceeded() -> None:
     assert result.limited_by == "link"
 
 
-def test_a_generator_that_falters_at_line_rate_is_not_told_to_exceed_it() -> None:
+def test_a_generator_that_falters_at_line_rate_is_never_asked_for_more() -> None:
     """In the warm-up the generator offers less than the links carry; later it could offer more."""
 
     class Faltering(Rig):
@@ -221,7 +221,7 @@ def test_a_shared_lcore_labels_the_result() -> None:
     assert run(Rig(Sharp(4e6), limited_by="shared_lcore")).limited_by == "shared_lcore"
 
 
-def test_latency_can_be_left_out() -> None:
+def test_latency_can_be_omitted() -> None:
     result = run(Rig(Sharp(4e6)), Search(SearchKind.QUICK, latency=False))
     assert result.latency == ()
     assert Stage.LATENCY not in {t.stage for t in result.trials}

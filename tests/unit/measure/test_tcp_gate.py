@@ -56,13 +56,13 @@ def test_taken_time_is_steal_and_the_wait_for_competing_processes(
     assert found == says
 
 
-def test_an_interval_beside_a_disturbed_one_is_left_out_too() -> None:
+def test_an_interval_next_to_a_noisy_one_is_excluded() -> None:
     evidence = intervals([i == 5 for i in range(10)])
     assert [bool(why) for why in reasons(evidence, 0.1)] == [4 <= i <= 6 for i in range(10)]
     assert reasons(evidence, 0.1)[4] == BESIDE
 
 
-def test_an_interval_that_nobody_looked_at_for_long_is_left_out() -> None:
+def test_an_interval_that_nobody_looked_at_for_long_is_excluded() -> None:
     quiet = intervals([False] * 3)
     late = replace(quiet, at_ns=(0, TENTH_NS, 4 * TENTH_NS, 5 * TENTH_NS))
     assert reasons(late, 0.1)[1] == UNWATCHED

@@ -247,7 +247,7 @@ def test_verdict_overload_whose_queues_never_drain_fails(seed: int) -> None:
 
 
 @pytest.mark.parametrize("loss", [0.0, 0.9 * NDR_LOSS_LIMIT])
-def test_verdict_growth_within_the_width_beside_an_allowed_loss_is_no_overflow(loss: float) -> None:
+def test_verdict_growth_within_the_width_next_to_an_allowed_loss_is_no_overflow(loss: float) -> None:
     """No window drained: then only an overflow could decide, and this is none."""
     growing = run(20, loss, 0.9999 * WIDTH)
     found = verdict([replace(piece(), draining=(growing,) * 40)], WIDTH, WIDTH)

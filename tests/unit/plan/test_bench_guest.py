@@ -128,7 +128,7 @@ def test_each_guest_of_a_chain_has_its_own() -> None:
     assert set(bench_domains(plan)) == {"vnf0", "vnf1", "vnf2"}
 
 
-def test_on_two_cpus_guests_take_turns_with_others_and_it_is_said() -> None:
+def test_guests_on_two_cpus_take_turns_and_the_plan_says_so() -> None:
     plan = planned(point("chain", 2), cores=2)
     assert {cpu for guest in plan.guests for cpu in guest.cpus.value} <= {0, 1}
     assert all("no core is left" in guest.cpus.because for guest in plan.guests)

@@ -150,7 +150,7 @@ FLAVORS, NETWORKS = "compute /flavors/detail", "network /networks"
         ),
     ],
 )  # fmt: skip
-def test_each_difference_is_told(
+def test_each_difference_is_reported(
     change: Change, where: str, what: str, old: str | None, new: Any
 ) -> None:
     given = replies(lab_plan(), lab_hosts())
@@ -172,7 +172,7 @@ def test_objects_that_the_plan_does_not_name_are_no_difference() -> None:
     assert diff_cloud(collect(given), lab_plan()) == ()
 
 
-def test_two_servers_of_one_name_are_told_apart_by_nobody() -> None:
+def test_two_servers_of_one_name_cannot_be_distinguished() -> None:
     given = replies(lab_plan(), lab_hosts())
     servers = given.replies["compute /servers/detail"]
     servers.append(dict(next(s for s in servers if s["name"] == "ids")))

@@ -120,7 +120,7 @@ def test_a_manifest_of_another_kind_is_refused(tmp_path: Path, manifest: str) ->
         RecordedRunner.open(str(folder))
 
 
-def test_a_cut_manifest_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_cut_manifest_is_reported_in_one_line(tmp_path: Path) -> None:
     folder = recorded(tmp_path)
     manifest = folder / "recording.json"
     manifest.write_text(manifest.read_text()[:30])

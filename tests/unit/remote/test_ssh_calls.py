@@ -23,7 +23,7 @@ from wirespeed.remote.ssh import SshRunner
 from wirespeed.remote.ssh_held import calls_command
 
 
-def test_failure_absence_and_unreachable_are_told_apart(either: SshRunner) -> None:
+def test_failure_absence_and_unreachable_are_distinguished(either: SshRunner) -> None:
     assert either.run(["sh", "-c", "exit 3"], check=False).exit_code == 3
     assert either.run(["sh", "-c", "exit 255"], check=False).exit_code == 255
     with pytest.raises(RemoteError, match="ended with 3: oops"):
@@ -154,7 +154,7 @@ def test_a_late_command_is_ended_with_what_it_started(ssh: SshRunner, tmp_path: 
     assert len(clients(tmp_path)) == 1
 
 
-def test_an_agent_that_was_killed_is_said_and_replaced(ssh: SshRunner, tmp_path: Path) -> None:
+def test_an_agent_that_was_killed_is_reported_and_replaced(ssh: SshRunner, tmp_path: Path) -> None:
     was, fifo = agent_pid(ssh), tmp_path / "fifo"
     fatal = f"exec 3>{fifo}; printf x >&3; kill -KILL $PPID; exec sleep 600"
     with (

@@ -60,7 +60,7 @@ def test_line_rate_is_the_curve_of_every_frame_size_below_the_top(run: RunRecord
         assert y <= 1.15 * top
 
 
-def test_line_rate_above_all_rates_is_said_and_not_drawn(tmp_path: Path) -> None:
+def test_line_rate_above_all_rates_is_reported_and_not_drawn(tmp_path: Path) -> None:
     mpps = rates_of(sample_run(tmp_path, "traffic.link_bps=400e9"))
     assert LineStyle.REFERENCE not in {series.line for series in mpps.curves}
     assert "the nominal line rate is above the chart" in mpps.legend

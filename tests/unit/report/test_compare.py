@@ -90,7 +90,7 @@ def test_the_tolerance_decides_where_the_runs_leave_nothing_open(
     assert difference.verdict is verdict
 
 
-def test_a_loss_within_both_brackets_cannot_be_told(run: RunRecord) -> None:
+def test_a_loss_within_both_brackets_is_undecided(run: RunRecord) -> None:
     """6% less, but the search of each stopped 10% wide."""
     ndr = run.points[0].result and run.points[0].result.ndr
     assert ndr is not None
@@ -182,7 +182,7 @@ def test_a_bracket_is_compared_with_an_ndr_as_a_range(run: RunRecord) -> None:
     assert not any(d.verdict is Judgement.GONE for d in compare_runs(a, within, 0.05).differences)
 
 
-def test_a_grade_that_changed_is_told(run: RunRecord) -> None:
+def test_a_grade_that_changed_is_reported(run: RunRecord) -> None:
     compared = compare_runs(only(run, 0), only(run, 0, grade=Grade.B), 0.05)
     assert compared.grades == (GradeChange(run.points[0].label, Grade.C, Grade.B),)
 

@@ -95,7 +95,7 @@ window.addEventListener("load", () => {
 
 
 @pytest.mark.parametrize("width", [1200, 390])
-def test_a_browser_without_network_draws_it_and_tells_values_by_pointer(
+def test_a_browser_without_network_draws_it_and_shows_values_by_pointer(
     page: str, tmp_path: Path, width: int
 ) -> None:
     path = tmp_path / "report.html"

@@ -66,7 +66,7 @@ def test_every_place_of_a_path_has_its_losses(run: RunRecord, hop: str) -> None:
     assert view.elsewhere == ()
 
 
-def test_losses_at_other_places_are_told_in_words(run: RunRecord) -> None:
+def test_losses_at_other_places_are_reported_in_words(run: RunRecord) -> None:
     view = shown(with_drops(run.points[3], Drop("switch:patch", DropCause.NO_FLOW, 7)))
     assert "Lost elsewhere, at switch:patch: 7 frames (no_flow)." in list(queue_words(view))
 

@@ -54,7 +54,7 @@ def test_few_pieces_bound_nothing() -> None:
     assert "no loss in 3.1 M frames, \N{LESS-THAN OR EQUAL TO}1e-6; queues" in said
 
 
-def test_frames_that_were_lost_undisturbed_are_never_called_none() -> None:
+def test_frames_lost_in_clean_time_are_never_called_none() -> None:
     lossy = replace(C, undisturbed=replace(RESTS, lost=12, loss_bound=7e-6))
     said = result_sentence(lossy)
     assert "12 of 3.1 M frames lost, 4e-6, \N{LESS-THAN OR EQUAL TO}7e-6" in said

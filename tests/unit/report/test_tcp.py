@@ -133,7 +133,7 @@ def test_a_point_without_a_run_that_counts_says_why_everywhere(tcp_run: RunRecor
     assert (line["tcp_down_bps"], line["not_measurable"]) == ("", why)
 
 
-def test_a_point_without_undisturbed_time_says_so_and_shows_the_other_answer(
+def test_a_point_without_clean_time_shows_its_rates_over_all_time(
     tcp_run: RunRecord,
 ) -> None:
     result = tcp_run.points[0].result

@@ -67,7 +67,7 @@ def test_its_figures_are_kept_and_it_claims_no_grade(old_run: RunRecord) -> None
     assert (result.grade, result.undisturbed, result.as_is) == (None, None, None)
 
 
-def test_a_valid_trial_was_quiet_and_an_invalid_one_disturbed(old_run: RunRecord) -> None:
+def test_a_valid_trial_was_quiet_and_an_invalid_one_noisy(old_run: RunRecord) -> None:
     found = trials(old_run)
     assert [trial.quiet for trial in found[:3]] == [False, True, True]
     assert found[0].disturbed is not None

@@ -104,7 +104,7 @@ def test_a_wrong_vary_is_a_fault(vary: dict[str, Any]) -> None:
     assert faults[0].key.startswith("vary.")
 
 
-def test_one_wrong_value_among_many_is_said_once() -> None:
+def test_one_wrong_value_among_many_is_reported_once() -> None:
     points, faults = expand({}, {"traffic.frame": [64, 60], "traffic.flows": [1, 2]})
     assert not points
     assert {(fault.key, fault.value) for fault in faults} == {("traffic.frame", 60)}

@@ -33,7 +33,7 @@ def lab_of(text: str) -> Lab:
     return parse_lab(tomllib.loads(text), "lab.toml")
 
 
-def test_a_lab_file_names_hosts_and_ports(tmp_path: Path) -> None:
+def test_a_testbed_file_names_hosts_and_ports(tmp_path: Path) -> None:
     path = tmp_path / "lab.toml"
     path.write_text(LAB)
     lab = load_lab(path)
@@ -73,13 +73,13 @@ def test_faults_say_where_what_and_what_would_be_right(text: str, told: str) -> 
     assert "docs/howto/two-hosts.md" in caught.value.next_step
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_at_once() -> None:
     with pytest.raises(BadInput, match=r"lab\.toml: 2 errors"):
         lab_of('[hosts.a]\nport = 1\nwspd = "x"')
 
 
 @pytest.mark.parametrize(("content", "told"), [(None, "cannot be read"), ("[", "not TOML")])
-def test_a_file_that_is_none_is_told(tmp_path: Path, content: str | None, told: str) -> None:
+def test_a_file_that_is_none_is_reported(tmp_path: Path, content: str | None, told: str) -> None:
     path = tmp_path / "lab.toml"
     if content is not None:
         path.write_text(content)
@@ -100,7 +100,7 @@ def test_the_hosts_that_a_study_wants_are_found() -> None:
     assert check_hosts(workloads(study()), None, "s") == ()
 
 
-def test_a_host_that_the_lab_lacks_is_told_with_those_it_has() -> None:
+def test_a_host_that_the_lab_lacks_is_reported_with_those_it_has() -> None:
     wanted = workloads(study(hosts={"generator": "tester", "sut": "dot"}))
     with pytest.raises(StudyError) as caught:
         check_hosts(wanted, lab_of(LAB), "s.toml")
@@ -109,7 +109,7 @@ def test_a_host_that_the_lab_lacks_is_told_with_those_it_has() -> None:
     )
 
 
-def test_a_study_that_wants_hosts_needs_a_lab_file() -> None:
+def test_a_study_that_wants_hosts_needs_a_testbed_file() -> None:
     with pytest.raises(StudyError, match=r"there is no testbed file; give one with --lab FILE"):
         check_hosts(workloads(study(**SPREAD)), None, "s.toml")
 
@@ -133,7 +133,7 @@ def test_frames_that_kernel_interfaces_cannot_pass_are_refused(
     assert check_hosts(wanted, lab_of(both), "s.toml") == ("tester", "dut")
 
 
-def test_a_host_without_the_generators_ports_is_told() -> None:
+def test_a_host_without_the_generators_ports_is_reported() -> None:
     wanted = workloads(study(hosts={"generator": "tester", "sut": "here"}))
     with pytest.raises(BadInput, match=r"hosts\.here\.ports = {}: lacks the port east"):
         check_hosts(wanted, lab_of(LAB), "s.toml")

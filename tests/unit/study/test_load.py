@@ -97,7 +97,7 @@ def test_a_key_both_varied_and_set_by_a_case_is_a_fault(tmp_path: Path) -> None:
     assert "[[case]]" in faults(tmp_path, text)['vary."topology.vnfs"']
 
 
-def test_all_faults_are_said_at_once_with_key_value_and_what_is_allowed(tmp_path: Path) -> None:
+def test_all_faults_are_reported_at_once_with_key_value_and_what_is_allowed(tmp_path: Path) -> None:
     found = faults(
         tmp_path,
         """
@@ -238,7 +238,7 @@ class TestSet:
         resolved = load_study("wire", ["sut.impair.rate_fps=5e5"]).resolved
         assert resolved["sut"]["impair"]["rate_fps"] == 5e5
 
-    def test_an_unknown_key_and_a_wrong_value_are_both_said(self, tmp_path: Path) -> None:
+    def test_an_unknown_key_and_a_wrong_value_are_both_reported(self, tmp_path: Path) -> None:
         found = faults(tmp_path, "", "traffic.flow=1", "traffic.frame=1", "topology.kind")
         assert {"--set traffic.flow", "--set", "traffic.frame"} <= set(found)
 

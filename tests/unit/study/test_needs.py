@@ -116,7 +116,7 @@ def test_needs_do_not_change_the_id_of_a_point() -> None:
     assert [point.id for point in study_of(without).points] == ids
 
 
-def test_points_that_want_a_lab_file_are_not_run_without_one_and_the_rest_is(
+def test_points_that_want_a_testbed_file_are_not_run_without_one_and_the_rest_is(
     tmp_path: Path,
 ) -> None:
     study = study_of("""

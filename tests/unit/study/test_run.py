@@ -239,7 +239,7 @@ class Starved:
         return self.bench.emulated
 
 
-def test_a_tcp_run_that_says_nothing_is_repeated_and_told(store: Store, tcp_study: str) -> None:
+def test_a_tcp_run_that_says_nothing_is_repeated_and_reported(store: Store, tcp_study: str) -> None:
     study = load_study(tcp_study, [])
     writer = start(store, study)
     run_study(study, writer, starved(FakeHost(), range(2, 3)), Nobody())

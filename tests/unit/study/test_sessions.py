@@ -210,14 +210,14 @@ def test_sessions_held_runs_that_differ_have_grade_c() -> None:
     assert found.sessions.failures == {"reset": 1000}
 
 
-def test_sessions_limit_not_reached_is_said() -> None:
+def test_sessions_limit_not_reached_is_reported() -> None:
     found = measured(held_run(10_000), mode="concurrent")
     assert found.sessions is not None
     assert found.sessions.figure.limited_by == "connections"
     assert "limit was not reached" in found.sessions.figure.because
 
 
-def test_sessions_failed_run_is_made_again_and_told() -> None:
+def test_sessions_failed_run_is_made_again_and_reported() -> None:
     reports = Reports()
     bench = FakeBench([BenchError("it broke"), rate_run(10_000, 0.5, 0.5)])
     found = RepeatedSessions(workload(), bench).measure(reports)

@@ -70,7 +70,7 @@ class Reports(Nobody):
         ("d", 2, Grade.D),  # more of them could not help
     ],
 )
-def test_runs_are_added_only_where_more_undisturbed_time_can_be_had(
+def test_runs_are_added_only_where_more_clean_time_can_be_had(
     letters: str, runs: int, grade: Grade
 ) -> None:
     bench = Course(letters)
@@ -83,7 +83,7 @@ def test_runs_are_added_only_where_more_undisturbed_time_can_be_had(
     assert bool(result.because) == (grade is not Grade.A)
 
 
-def test_a_run_that_failed_is_made_again_and_told() -> None:
+def test_a_run_that_failed_is_made_again_and_reported() -> None:
     reports = Reports()
     result = measure_tcp(Course("qfq"), TCP, reports)
     assert result.tcp is not None

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_counts_what_it_drops_and_tells_it_once() {
+    fn a_full_queue_counts_dropped_lines_and_reports_them_once() {
         let queue = Queue::default();
         (0..MOST + 3).for_each(|number| queue.put(format!("{number}\n")));
         assert_eq!(queue.unwritten(), Unwritten { suppressed: 0, dropped: 3 });
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_tells_what_was_suppressed() {
+    fn the_end_reports_suppressed_lines() {
         let queue = Queue::default();
         let admitted = (0..150).filter(|_| queue.admits("refused", Instant::now())).count();
         assert!(queue.unwritten().suppressed as usize + admitted == 150 && admitted < 150);

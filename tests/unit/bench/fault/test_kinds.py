@@ -62,14 +62,14 @@ def test_a_vnf_in_the_generators_process_is_refused(name: str) -> None:
     assert as_built(frames).sut.vnf.placement == "process"
 
 
-def test_a_strength_out_of_range_is_told_with_its_range() -> None:
+def test_a_strength_out_of_range_is_reported_with_its_range() -> None:
     [fault] = refusals(point("stopped-vnf", strength=1.5))
     assert str(fault) == ("fault.strength = 1.5: must be 0.05 to 1 (the share of the trial)")
     [fault] = refusals(point("missing-flow", strength=1.0))
     assert "has no strength" in fault.allowed
 
 
-def test_a_place_that_is_not_there_is_told_with_those_that_are() -> None:
+def test_a_place_that_is_not_there_is_reported_with_those_that_are() -> None:
     [fault] = refusals(point("missing-flow", at="vnf7a"))
     assert fault.allowed == "must be one of east, vnf0b"
 

@@ -155,7 +155,7 @@ def address(element: Xml.Element) -> str:
     return f"{domain:04x}:{bus:02x}:{slot:02x}.{function}"
 
 
-def test_a_vf_beside_vhost_user_in_one_guest() -> None:
+def test_a_vf_next_to_vhost_user_in_one_guest() -> None:
     """No topology has both yet; a deployment's guest may."""
     macs = list(PORTS)
     mixed = {macs[0]: VFS[macs[0]], macs[1]: PORTS[macs[1]]}

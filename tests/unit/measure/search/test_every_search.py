@@ -88,7 +88,7 @@ def test_a_buffer_hides_little(kind: SearchKind, capacity_fps: float, buffer_fra
 
 @given(kind=kinds, capacity_fps=capacities, share=st.floats(0.05, 0.6), seed=seeds)
 @settings(deadline=None)
-def test_disturbed_trials_never_decide(
+def test_noisy_trials_never_decide(
     kind: SearchKind, capacity_fps: float, share: float, seed: int
 ) -> None:
     """Trials with noise return a meaningless loss; the rates must be the clean ones."""

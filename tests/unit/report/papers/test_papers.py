@@ -120,7 +120,7 @@ def by_queues(one: float, two: float) -> Rate:
         (1.0, 1.0, Agreement.DIFFERS, "One queue is enough here"),
     ],
 )
-def test_s3_s_finding_is_told_both_ways(
+def test_s3s_finding_is_judged_in_both_directions(
     s3_run: RunRecord, one: float, two: float, agreement: Agreement, says: str
 ) -> None:
     found = comparison_of(zero_loss(s3_run, by_queues(one, two)))
