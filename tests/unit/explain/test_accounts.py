@@ -190,7 +190,7 @@ def test_changed_rule_without_a_loss_is_not_blamed() -> None:
 
 
 def test_loss_that_a_weak_suspect_cannot_explain_comes_first() -> None:
-    """A program that took 3.6% of the CPU beside 40% lost."""
+    """A program that took 3.6% of the CPU while 40% was lost."""
     weak = Competitor("cc1", 1, 0.036)
     busy = replace(THREADS[1], busy_share=0.5)
     seen = observed(AT_ENTRANCE, competitors=(weak,), threads=(THREADS[0], busy))

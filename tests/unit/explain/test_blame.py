@@ -192,7 +192,7 @@ def test_a_search_that_drives_a_vnf_to_its_limit_finds_no_slow_one() -> None:
 
 
 def test_the_limit_that_explains_most_frames_comes_first() -> None:
-    """A policer that drops half, beside a stray stop of the PMD thread."""
+    """A policer that drops half, and one stop of the PMD thread."""
     policed = Drop("switch:east", DropCause.POLICER, 25_000)
     stray = replace(AT_ENTRANCE, frames=600)
     seen = observed(policed, stray, competitors=(Competitor("cc1", 1, 0.1),))

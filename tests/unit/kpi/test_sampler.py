@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check that a source that hangs, ends or changes its text delays no other, and is told once."""
+"""Check that a source that hangs, ends or changes its text delays no other, and is logged once."""
 
 from __future__ import annotations
 

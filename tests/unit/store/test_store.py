@@ -51,7 +51,7 @@ def start(store: Store) -> tuple[RunWriter, str]:
 
 
 def searched() -> tuple[SearchResult, list[Trial]]:
-    """Return a result with everything that a search finds, and disturbed trials with series."""
+    """Return a result with everything that a search finds, and noisy trials with series."""
     made = MadeUp(load_study("wire").points[0].workload, Grade.C, seed=1)
     return made.search(), made.trials
 

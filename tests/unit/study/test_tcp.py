@@ -20,7 +20,7 @@ TCP = Tcp(seconds=2, repeats=2)
 
 
 class Course:
-    """A bench whose runs follow letters: q quiet, l little clean time, d disturbed, f fails.
+    """A bench whose runs follow letters: q quiet, l little clean time, d noisy, f fails.
 
     The letters repeat after the last one.
     """
