@@ -34,7 +34,7 @@ def changes(found: Seen) -> Iterator[Suspect]:
             _sentence(each) + _effect(each, harmed, unsent),
             (figure("settings changed", len(each.changes), "1"),
              *_shares("before the change", each.before), *_shares("from then on", each.after)),
-            Proposal("Find out who changed it, set it back, and measure again."),
+            Proposal("Find the program that changed it, set it back, and measure again."),
             hop=hop if harmed else None,
         ), certain=harmed, harmless=not harmed)  # fmt: skip
 

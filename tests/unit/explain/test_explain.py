@@ -69,7 +69,7 @@ def test_frames_consumed_by_the_vnf_are_no_loss(run: RunRecord) -> None:
     drops = [Drop("vnf0", DropCause.VNF_HANDLED, 200), Drop("tg", DropCause.MISDIRECTED, 123)]
     first = explained(with_drops(run.points[2], *drops))[0].sentence
     assert (
-        "all of them were dropped at tg: they arrived, but bore what belongs to somebody else"
+        "all of them were dropped at tg: they arrived with the tags, key or addresses of another"
         in first
     )
 

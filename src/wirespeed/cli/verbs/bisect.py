@@ -48,7 +48,7 @@ def bisect_studies(
     pairs: PairsOption = 12,
     worth: WorthOption = 2.0,
     probes: Annotated[
-        int, typer.Option("--probes", metavar="N", min=3, help="Most comparisons.")
+        int, typer.Option("--probes", metavar="N", min=3, help="Maximum number of comparisons.")
     ] = MOST_PROBES,
     resume: ResumeOption = False,
     json: JsonOption = False,

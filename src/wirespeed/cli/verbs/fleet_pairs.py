@@ -132,7 +132,7 @@ def work_off(
             "--lease",
             metavar="SECONDS",
             min=MIN_LEASE_S,
-            help="How long the hosts of a controller that died stay taken.",
+            help="Seconds after which the hosts of a controller that died are free.",
         ),
     ] = 60.0,
     holder: Annotated[

@@ -116,14 +116,14 @@ def mark(
 def clean(
     *,
     keep: Annotated[
-        str | None, typer.Option("--keep", metavar="TIME", help="Delete older ones, e.g. 30d.")
+        str | None, typer.Option("--keep", metavar="TIME", help="Delete recordings older than this, e.g. 30d.")
     ] = None,
     size: Annotated[
         str | None,
-        typer.Option("--size", metavar="SIZE", help="Delete the oldest beyond it, e.g. 20G."),
+        typer.Option("--size", metavar="SIZE", help="Delete the oldest beyond this size, e.g. 20G."),
     ] = None,
     recording: Annotated[
-        str | None, typer.Option("--recording", metavar="RECORDING", help="Delete this one.")
+        str | None, typer.Option("--recording", metavar="RECORDING", help="Delete this recording.")
     ] = None,
     store: StoreOption = None,
 ) -> None:

@@ -54,7 +54,7 @@ class Unplaced(WirespeedError):
 
 @app.command("make")
 def make(
-    workload: Annotated[Path, typer.Argument(metavar="WORKLOAD", help="What to run: a TOML file.")],
+    workload: Annotated[Path, typer.Argument(metavar="WORKLOAD", help="Workload file (TOML).")],
     *,
     host: Annotated[
         list[str] | None,
@@ -75,7 +75,7 @@ def make(
     cycles: Annotated[
         Path | None,
         typer.Option(
-            "--cycles", metavar="FILE", help="Measured cycles per frame, instead of S2's."
+            "--cycles", metavar="FILE", help="Measured cycles per frame. Default: Intel 2017 (S2)."
         ),
     ] = None,
     params: Annotated[
@@ -177,7 +177,7 @@ def diff(
         list[Path],
         typer.Argument(
             metavar="[OLD] NEW",
-            help="A plan and the one that replaces it; with --openstack or --kubernetes one.",
+            help="Old and new plan; with --openstack or --kubernetes the new one alone.",
         ),
     ],
     *,
@@ -230,7 +230,7 @@ def render_plan(
         ),
     ] = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="The folder to write into.")
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write into.")
     ],
 ) -> None:
     """Write the plan as files for the programs that apply it.
