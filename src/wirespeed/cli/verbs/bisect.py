@@ -66,7 +66,7 @@ def bisect_studies(
             reasons = "\n".join(f"  {each.name}: {each.why}" for each in left)
             raise BadInput(
                 "no difference between A and B can be tried here",
-                f"Of each, why:\n{reasons}" if left else "A and B are the same point.",
+                f"Reasons:\n{reasons}" if left else "A and B are the same point.",
             )
         rig.plan(setting_with(first.parameters, found, frozenset(range(len(found)))).workload)
         asked: dict[str, Any] = {

@@ -118,7 +118,7 @@ def retry(
         if unknown := [name for name in names or () if name not in known]:
             raise BadInput(
                 f"{', '.join(unknown)}: not among the {len(known)} pairs in {opened.url}",
-                "`wirespeed fleet pairs list` names them.",
+                "`wirespeed fleet pairs list` lists them.",
             )
         print_line(f"{try_again(opened, names or ())} to be measured again")
 

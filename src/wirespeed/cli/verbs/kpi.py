@@ -129,7 +129,7 @@ def clean(
 ) -> None:
     """Delete recordings by age, by total size, or by id. Runs stay."""
     if keep is None and size is None and recording is None:
-        raise BadInput("kpi clean: says not what to delete", "Give --keep, --size or --recording.")
+        raise BadInput("kpi clean: nothing is named to delete", "Give --keep, --size or --recording.")
     oldest_s = None if keep is None else duration_s("--keep", keep)
     most = None if size is None else size_octets("--size", size)
     with Store(store, exists=True) as opened:

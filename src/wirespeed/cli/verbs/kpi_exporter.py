@@ -93,6 +93,6 @@ def _address(
     if not address.is_loopback and not public:
         raise BadInput(
             f"--listen {listen}: others can reach this address",
-            "Give --public to allow that; the exporter asks nobody for a password.",
+            "Give --public to allow that; the exporter has no authentication.",
         )
     return address, number

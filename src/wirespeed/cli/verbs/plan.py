@@ -142,7 +142,7 @@ def _costs(
 ) -> tuple[CycleModel, RatesOfPorts | None]:
     """Return cycles per frame, and predicted rates where there are parameters. Raises BadInput."""
     if cycles and params:
-        raise BadInput("--cycles and --params both tell what a frame costs", "Choose one.")
+        raise BadInput("--cycles, --params: both give the cost of a frame", "Choose one.")
     if params:
         # These load numpy, for which no other plan should wait.
         from wirespeed.predict.document import parse_parameters
