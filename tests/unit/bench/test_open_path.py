@@ -56,7 +56,7 @@ def test_frames_that_found_a_receive_ring_full_have_passed(found: Observation) -
 @pytest.mark.parametrize("found", [LOST, seen(0), SWALLOWED])
 def test_a_path_that_loses_is_not_open(found: Observation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wirespeed.bench.session._OPEN_S", 0.0)
-    with pytest.raises(BenchError, match="does not open: of 1000 frames"):
+    with pytest.raises(BenchError, match="do not pass the SUT: of 1000 frames"):
         Scripted([found]).await_open(lossless=True)
 
 

@@ -55,7 +55,7 @@ def test_frames_queued_along_the_path_are_shown(run: RunRecord) -> None:
     view = shown(run.points[3])
     assert view.queued is not None
     assert 0 <= view.queued[0] <= view.queued[1] == 4096
-    assert "The shallowest stage of a direction holds 1,024 frames." in list(queue_words(view))
+    assert "The smallest queue of a direction holds 1,024 frames." in list(queue_words(view))
 
 
 @pytest.mark.parametrize("hop", ["switch", "vnf0", "tg", "tg:west", "vnf0:b-switch:vnf0b"])
