@@ -84,7 +84,7 @@ def test_required_placement_that_no_point_has_exits_with_1(wirespeed: Command) -
     assert ended.code == 1
     assert "1 of 1 points are not of the placement that they ask for" in ended.err
     [note] = json.loads(ended.out)["points"][0]["result"]["notes"]
-    assert "no figure with polling CPUs within one cache" in note
+    assert "no rate with polling CPUs within one cache" in note
 
 
 def test_required_placement_that_the_study_does_not_name_is_refused(
@@ -133,7 +133,7 @@ def test_a_point_that_was_not_measurable_is_a_failure_with_its_reason(
     ended = wirespeed("run", "wire")
     assert ended.code == 1
     assert "wire, 64 B  no rate: " in ended.out
-    assert "wirespeed: 1 of 1 points have no figure: wire, 64 B\n" in ended.err
+    assert "wirespeed: 1 of 1 points have no rate: wire, 64 B\n" in ended.err
     assert wirespeed("runs").code == 0
 
 

@@ -151,7 +151,7 @@ def test_search_that_waits_in_vain_gives_the_other_placement_after_its_time() ->
     assert sum(waits) == 30.0
     assert result.placement is PlacementKind.ACROSS_CACHES
     assert result.grade is Grade.A
-    [told] = [note for note in result.notes if "no figure with" in note]
+    [told] = [note for note in result.notes if "no rate with" in note]
     assert "after a wait of 30 s; the figures are of: polling CPUs across caches" in told
 
 
@@ -326,7 +326,7 @@ def test_wanted_placement_that_never_comes_is_reported() -> None:
     search = replace(QUICK, placement=PlacementKind.ONE_CACHE)
     result = run_search(search, host.measure, UNLIMITED, Recorder())
     assert result.placement is PlacementKind.ACROSS_CACHES
-    assert any("no figure with polling CPUs within one cache" in note for note in result.notes)
+    assert any("no rate with polling CPUs within one cache" in note for note in result.notes)
 
 
 def test_result_of_two_placements_is_stored_and_read_back() -> None:

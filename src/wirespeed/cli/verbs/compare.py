@@ -137,7 +137,7 @@ def _nothing_to_compare(a: RunRecord, b: RunRecord) -> BadInput:
     ]
     if unmeasured and {point.id for point in a.points} & {point.id for point in b.points}:
         return BadInput(
-            f"runs {a.id} and {b.id} share no point with a figure: {'; '.join(unmeasured)}",
+            f"runs {a.id} and {b.id} share no point with a rate: {'; '.join(unmeasured)}",
             "The runs' reports say why no trial could run; measure again.",
         )
     return BadInput(

@@ -107,7 +107,7 @@ def queues_sentence(size: int, pairs: Mapping[tuple[str, int], Pair], reading: R
     """Compare S3's finding: one queue loses, two do not."""
     one, two = pairs.get((ONE_QUEUE, size)), pairs.get((TWO_QUEUES, size))
     if one is None or two is None or one.ours is None or two.ours is None:
-        return Said(Agreement.OPEN, f"{size} B: one queue or two have no figure {reading.where}")
+        return Said(Agreement.OPEN, f"{size} B: one queue or two have no rate {reading.where}")
     figures = (
         f"{size} B, two bridges with VLAN translation: one queue passes {_percent(one.theirs)} of "
         f"line rate without loss in S3 and {one.ours.words} {reading.where}, two pass "
