@@ -93,9 +93,14 @@ def differences(hosts: list[Host]) -> tuple[Difference, ...]:
     found = [
         difference
         for name in names
-        if (difference := _difference(name, {h.name: h.attributes.get(name, ABSENT) for h in hosts}))
+        if (difference := _difference(name, _values(hosts, name)))
     ]
     return tuple(sorted(found, key=lambda one: sum(len(names) for _, names in one.others)))
+
+
+def _values(hosts: list[Host], name: str) -> dict[str, str]:
+    """Return the attribute's value on each host."""
+    return {host.name: host.attributes.get(name, ABSENT) for host in hosts}
 
 
 def _difference(trait: str, values: Mapping[str, str]) -> Difference | None:

@@ -155,7 +155,7 @@ def lab(tmp_path: Path) -> str:
         (["run", "quickstart", "--lab", "LAB", *SPREAD, "--set", "topology.kind=p2p"],
          'hosts.dut.ssh = "ssh://root@127.0.0.1:2": dut could not be reached'),
     ],
-    ids=["no testbed file", "nothing for it", "no such file", "no such host", "wire", "unreachable"],
+    ids=["no testbed", "nothing for it", "no such file", "no such host", "wire", "unreachable"],
 )  # fmt: skip
 def test_an_error_in_the_hosts_is_reported_and_nothing_runs(
     wirespeed: Command, host: FakeHost, lab: str, arguments: list[str], said: str

@@ -133,7 +133,8 @@ kind = "wire"
         run_study(study, writer, FakeHost().rig, watcher)
         assert read_run(store, writer.run_id).complete
     assert watcher.why == [
-        "not run: needs lab_hosts >= 2 (hosts of a testbed file, --lab FILE; there is no testbed file)"
+        "not run: needs lab_hosts >= 2 (hosts of a testbed file, --lab FILE; there is no testbed "
+        "file)"
     ]
     assert lacking(["lab_hosts >= 2"], FACTS, 2) is None
     assert "the testbed file has 1" in str(lacking(["lab_hosts >= 2"], FACTS, 1))

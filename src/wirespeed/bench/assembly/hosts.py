@@ -63,7 +63,7 @@ def check_hosts(hosts: Sequence[BenchHost], lab: str) -> None:
     if faults:
         raise faulty_file(
             lab, [str(fault) for fault in faults],
-            "Correct the testbed file, or these hosts; docs/howto/two-hosts.md says what they need.",
+            "Correct the testbed file or these hosts; see docs/howto/two-hosts.md.",
         )  # fmt: skip
 
 
