@@ -48,7 +48,7 @@ def test_the_testbed_file_names_the_nics_by_their_addresses(lab_node: LabNode) -
 
 
 @pytest.mark.lab(whole=True)
-def test_its_own_grub_decides_what_it_boots_with(lab_node: LabNode) -> None:
+def test_a_node_boots_with_the_arguments_of_its_own_grub(lab_node: LabNode) -> None:
     added = "/etc/default/grub.d/90-test.cfg"
     with lab_node.runner() as runner:
         before = runner.read("/proc/cmdline")

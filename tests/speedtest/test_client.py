@@ -49,7 +49,7 @@ def test_an_amount_arrives_to_the_last_byte(
     assert result["server"]["directions"][0]["verdict"]["because"]
 
 
-def test_it_tests_against_stock_iperf3(binary: Path) -> None:
+def test_client_tests_against_stock_iperf3(binary: Path) -> None:
     with stock_server("-1") as port:
         report = client(binary, port, "--time", "1", "--rate", "20000000")
         assert 0 < report["results"][0]["directions"][0]["bits_per_second"] < 22e6

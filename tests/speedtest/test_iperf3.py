@@ -117,7 +117,7 @@ def test_the_server_output_has_verdict_and_tcp_info_series(serve: Serve) -> None
     assert samples[-1]["rtt_us"] > 0
 
 
-def test_of_port_0_the_log_has_the_port_that_was_chosen(binary: Path) -> None:
+def test_the_log_has_the_port_chosen_for_port_0(binary: Path) -> None:
     command = [binary, "serve", "--log", "json", "--iperf3", "127.0.0.1:0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None

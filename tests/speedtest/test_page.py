@@ -142,7 +142,7 @@ def test_every_control_has_a_name_and_changes_are_reported(serve: Serve, page: P
 
 
 @pytest.mark.parametrize("width", [360, 768, 1280])
-def test_nothing_sticks_out_sideways(serve: Serve, page: Page, width: int) -> None:
+def test_the_page_never_scrolls_sideways(serve: Serve, page: Page, width: int) -> None:
     page.resize(width, 800)
     url = address(serve(protocols=("--http",)))
     with_history(page, url, PAST, LATER)

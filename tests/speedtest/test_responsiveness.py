@@ -86,7 +86,7 @@ def test_each_direction_is_loaded_and_probed(
         assert sum(interval["loaded_probes"] for interval in one["intervals"]) > 0
 
 
-def test_as_text(binary: Path, serve: Serve, certificate: Certificate) -> None:
+def test_responsiveness_prints_a_line_for_each_phase(binary: Path, serve: Serve, certificate: Certificate) -> None:
     port = serve(*certificate.options, protocols=("--https",)).ports["--https"]
     lines = measure(binary, port, certificate, "--time", "2", "--reverse").stdout.splitlines()
     assert [line.split()[0] for line in lines] == ["idle", "down", "down"]
@@ -108,7 +108,7 @@ def test_a_server_that_ends_the_load_ends_the_test(
     assert found["directions"] == []
 
 
-def test_nobody_there_and_nobody_believed(
+def test_an_absent_server_and_an_untrusted_certificate_are_errors(
     binary: Path, serve: Serve, certificate: Certificate, tmp_path: Path
 ) -> None:
     absent = result(measure(binary, reserved_port(), certificate, "--json"))

@@ -95,7 +95,7 @@ def test_an_idle_pmd_thread_sleeps_and_balances(tmp_path: Path) -> None:
         assert described["other_config"]["pmd-rxq-assign"] == "group"
 
 
-def test_its_memory_is_in_pages_of_the_size_asked_for(tmp_path: Path) -> None:
+def test_open_vswitch_memory_is_in_pages_of_the_wanted_size(tmp_path: Path) -> None:
     pool = Path("/sys/kernel/mm/hugepages/hugepages-1048576kB")
     with bench(Ovs(pages=PageSize.GIB_1), tmp_path):
         used = int((pool / "nr_hugepages").read_text()) - int((pool / "free_hugepages").read_text())

@@ -29,7 +29,7 @@ def cut_at(what: str, when: str = "after") -> FakeHost:
     return host
 
 
-def test_nobody_confirms() -> None:
+def test_unconfirmed_changes_are_undone_by_the_timer() -> None:
     host = cut_at(f"write {NUMVFS} '4")
     assert len(host.kernel.vfs["0000:21:00.0"]) == 4
     host.fire_timer()

@@ -93,7 +93,7 @@ STATS = (
 )
 
 
-def test_it_waits_for_every_link_and_for_lacp() -> None:
+def test_a_bond_is_ready_when_all_links_and_lacp_are() -> None:
     up, agreed = SHOWN.format("enabled"), LACP.format("current", "collecting distributing")
     assert not_ready(BOND, up, agreed) is None
     assert "east1" in (not_ready(BOND, SHOWN.format("disabled"), agreed) or "")

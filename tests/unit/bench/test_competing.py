@@ -126,7 +126,7 @@ def test_competitors_are_named_by_cpu_without_the_bench() -> None:
     assert found == (Competitor("hog", 1, 0.4, pid=11), Competitor("cc1", 0, 0.1, pid=13))
 
 
-def test_by_cpu_programs_that_ended_count_for_whoever_waited_for_them() -> None:
+def test_by_cpu_time_of_programs_that_ended_counts_for_their_parent() -> None:
     before = {10: Usage("wsdp", 1, 0, 0, 0), 20: Usage("sh", 1, 1, 30, 1)}
     after = {
         1: Usage("we", 0, 0, 500, 0), 10: Usage("wsdp", 1, 0, 70, 1), 20: Usage("sh", 1, 2, 69, 1),

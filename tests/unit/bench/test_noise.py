@@ -178,7 +178,7 @@ def test_records_that_are_forbidden_are_reported() -> None:
     assert "perf_event_paranoid is 3" in blind
 
 
-def test_nobody_to_watch_is_no_blindness() -> None:
+def test_records_without_threads_ask_the_program_nothing() -> None:
     program = Program()
     records = SwitchRecords(program)
     records.start([])

@@ -62,7 +62,7 @@ def test_explain_brief_is_a_line_for_each_point(queues: Command) -> None:
     assert (refused.code, "--brief, --json: only one" in refused.err) == (2, True)
 
 
-def test_it_says_what_limits_and_what_to_change(queues: Command) -> None:
+def test_explain_prints_limits_and_changes(queues: Command) -> None:
     ended = queues("explain", "latest")
     assert (ended.code, ended.err) == (0, "")
     assert "switch CPU         limits" in ended.out

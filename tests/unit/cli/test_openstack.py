@@ -43,7 +43,7 @@ def test_a_cloud_is_shown(wirespeed: Command, cloud: str) -> None:
         assert guest.name in shown.out
 
 
-def test_its_json_is_a_cloud_again(wirespeed: Command, cloud: str, tmp_path: Path) -> None:
+def test_inspect_json_of_a_cloud_is_read_back_equal(wirespeed: Command, cloud: str, tmp_path: Path) -> None:
     text = wirespeed("inspect", "--openstack", cloud, "--json").out
     written = tmp_path / "CLOUD.json"
     written.write_text(text)

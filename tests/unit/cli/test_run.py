@@ -221,7 +221,7 @@ class TestABenchThatBreaks:
         assert "cannot change run quickstart-1" in ended.err
 
 
-def test_there_is_nothing_to_resume(wirespeed: Command) -> None:
+def test_resume_without_an_incomplete_run_is_refused(wirespeed: Command) -> None:
     wirespeed("run", "wire")
     ended = wirespeed("run", "wire", "--resume")
     assert ended.code == 2

@@ -104,7 +104,7 @@ def test_a_lone_stray_frame_is_not_worth_a_sentence(run: RunRecord) -> None:
     assert "vnf0" not in sentences(point)
 
 
-def test_it_looks_at_the_lowest_load_that_lost_frames_in_time_that_counts(run: RunRecord) -> None:
+def test_the_deciding_trial_is_at_the_lowest_load_that_lost_counted_frames(run: RunRecord) -> None:
     for point in run.points:
         result = point.result
         assert result is not None
@@ -411,7 +411,7 @@ def test_a_stored_point_is_explained_as_it_was_when_it_was_complete(run: RunReco
         assert explained(point) == point.explanations
 
 
-def test_nothing_measured_needs_no_explanation(run: RunRecord) -> None:
+def test_a_result_without_rates_has_no_explanation(run: RunRecord) -> None:
     sut = run.points[0].sut
     assert sut is not None
     assert explain(Measured(sut, SearchResult("quick", False, ()))) == ()

@@ -24,7 +24,7 @@ def loads(interval: Interval | None) -> tuple[float | None, float | None]:
     return (lower.load_fps if lower else None, upper.load_fps if upper else None)
 
 
-def test_nothing_judged_is_nothing_known() -> None:
+def test_points_that_were_not_judged_give_no_interval() -> None:
     assert known_interval([], 0.0) is None
     assert known_interval([point(1e6, passes=True, decided=False)], 0.0) is None
 

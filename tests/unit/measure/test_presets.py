@@ -24,7 +24,7 @@ def test_every_kind_has_a_preset() -> None:
     assert set(PRESETS) == set(SearchKind)
 
 
-def test_nothing_set_is_the_preset_itself() -> None:
+def test_a_search_without_keys_is_its_preset() -> None:
     assert resolve(Search(SearchKind.MLR)) == PRESETS[SearchKind.MLR]
 
 

@@ -221,7 +221,7 @@ def test_a_broken_measurer_passes_through() -> None:
         quiet_prober(broken).at(1e6, 1.0)
 
 
-def test_nothing_that_could_not_be_watched_is_quiet() -> None:
+def test_a_trial_that_could_not_be_watched_is_not_quiet() -> None:
     observation = replace(good(), evidence=Evidence(unseen=("perf is forbidden",)))
     prober, _ = prober_of([observation])
     (trial,) = prober.at(1e6, 1.0).trials

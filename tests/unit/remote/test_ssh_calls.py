@@ -58,7 +58,7 @@ def test_files_are_read_in_one_call(either: SshRunner, tmp_path: Path) -> None:
     assert isinstance(got[str(tmp_path)], IsADirectoryError)
 
 
-def test_nobody_is_asked_for_nothing(ssh: SshRunner, tmp_path: Path) -> None:
+def test_an_empty_request_starts_no_ssh(ssh: SshRunner, tmp_path: Path) -> None:
     assert ssh.read_many([]) == {}
     assert ssh.glob() == ()
     assert not (tmp_path / "calls").exists()

@@ -61,7 +61,7 @@ def test_the_report_says_it_next_to_the_label(run: RunRecord) -> None:
     assert f"{run.points[0].label} ({EMULATED})" in html_report(run)
 
 
-def test_it_is_no_tile_and_speed_is_not_explained(run: RunRecord) -> None:
+def test_an_emulated_point_has_no_tile_and_no_explained_speed(run: RunRecord) -> None:
     emulated = run.points[0]
     assert all(tile.label != emulated.label for tile in tiles(run))
     everything = replace(run, points=(emulated,))

@@ -59,7 +59,7 @@ def test_a_loss_is_reported(emulated: RunRecord) -> None:
     assert "in 2 of 3 pairs of points (0.2x to 2.5x), unlike in S0's" in said
 
 
-def test_of_real_guests_nothing_is_judged_in_words(real: RunRecord) -> None:
+def test_tcp_of_real_guests_has_tiles_and_no_verdict_on_offloads(real: RunRecord) -> None:
     assert offload_direction(real.points) is None
     assert {tile.unit for tile in tiles(real)} == {"Gbps"}
 

@@ -163,7 +163,7 @@ def test_an_older_run_with_evidence_is_explained(tmp_path: Path, run: RunRecord)
 
 
 class TestPointNames:
-    def test_by_label_id_or_their_beginning(self, run: RunRecord) -> None:
+    def test_a_point_is_named_by_label_id_or_their_beginning(self, run: RunRecord) -> None:
         for point in run.points:
             for name in (point.label, point.id, point.id[:7], point.label.upper()):
                 assert point_named(run, name) is point

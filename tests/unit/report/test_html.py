@@ -56,7 +56,7 @@ class Links(HTMLParser):
             self.text.append(data)
 
 
-def test_it_links_to_nothing_outside_itself(page: str) -> None:
+def test_the_page_links_to_nothing_outside_itself(page: str) -> None:
     outside = [a for a in Links(page).addresses if not a.startswith(("#", "data:"))]
     assert outside == []
     styles = "".join(re.findall(r"<style>(.*?)</style>", page, re.DOTALL))
@@ -170,7 +170,7 @@ def test_an_old_run_says_that_its_grades_were_not_recorded(tmp_path: Path) -> No
     assert "not recorded" not in html_report(replace(old, points=()))
 
 
-def test_it_says_what_ran(page: str) -> None:
+def test_the_page_has_versions_rules_and_configuration(page: str) -> None:
     text = " ".join(" ".join(Links(page).text).split())
     assert "Open vSwitch ovs-vswitchd 3.1.0, DPDK 22.11.7" in text
     assert "dl_dst=02:01:00:00:00:00,actions=output:3" in text

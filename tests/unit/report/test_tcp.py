@@ -33,7 +33,7 @@ def tcp_run(tmp_path_factory: pytest.TempPathFactory) -> RunRecord:
     return sample_run(tmp_path_factory.mktemp("run"), *SMALL, study="s0-speedtest")
 
 
-def test_it_follows_the_schema(tcp_run: RunRecord) -> None:
+def test_a_tcp_run_follows_the_schema(tcp_run: RunRecord) -> None:
     assert problems(document(tcp_run)) == []
     [point, *_] = document(tcp_run)["points"]
     assert point["dut_type"] == "ovs-dpdk"

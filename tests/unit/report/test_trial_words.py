@@ -66,7 +66,7 @@ def test_an_overload_whose_queues_never_drain_shows_in_steady_windows(noisy: Tri
     assert outcome(with_runs(noisy), 0.005) is Outcome.UNKNOWN
 
 
-def test_of_a_faulty_trial_nothing_counts(noisy: Trial) -> None:
+def test_a_faulty_trial_has_no_counted_time(noisy: Trial) -> None:
     faulty = replace(noisy, fault="more received than offered", gated=None)
     assert outcome(faulty, 0.005) is Outcome.UNKNOWN
     assert trial_words(faulty) == "faulty: more received than offered"

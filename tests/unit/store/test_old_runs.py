@@ -58,7 +58,7 @@ def trials(run: RunRecord) -> list[Trial]:
     return [stored.trial for stored in run.points[0].trials]
 
 
-def test_its_figures_are_kept_and_it_claims_no_grade(old_run: RunRecord) -> None:
+def test_an_old_run_keeps_its_rates_and_has_no_grade(old_run: RunRecord) -> None:
     result = old_run.points[0].result
     assert result is not None
     assert result.ndr is not None

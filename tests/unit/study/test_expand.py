@@ -31,7 +31,7 @@ def points_of(vary: dict[str, Any], base: dict[str, Any] | None = None) -> list[
     return [point.label for point in points]
 
 
-def test_it_is_the_product_first_key_slowest() -> None:
+def test_points_are_the_product_of_varied_keys_first_key_slowest() -> None:
     vary = {"topology.kind": ["p2p", "pvp"], "traffic.frame": [64, "imix:ag"]}
     assert points_of(vary) == ["p2p, 64 B", "p2p, IMIX ag", "pvp, 64 B", "pvp, IMIX ag"]
 
@@ -47,7 +47,7 @@ def test_the_same_point_twice_is_measured_once() -> None:
     assert points_of({"traffic.frame": [64, "64"]}) == ["p2p, 64 B"]
 
 
-def test_nothing_varied_is_one_point() -> None:
+def test_a_study_without_varied_keys_has_one_point() -> None:
     assert points_of({}) == ["p2p, 64 B"]
 
 

@@ -221,20 +221,20 @@ def test_a_file_that_is_not_there() -> None:
 
 
 class TestSet:
-    def test_it_takes_toml_values_and_bare_words(self) -> None:
+    def test_set_takes_toml_values_and_bare_words(self) -> None:
         study = load_study("wire", ["sut.impair.rate_fps=2_000_000", "search.kind=mrr"])
         assert study.points[0].workload.sut.impair.rate_fps == 2e6
         assert study.points[0].workload.search.kind is SearchKind.MRR
 
-    def test_it_fixes_what_the_study_varies(self) -> None:
+    def test_set_fixes_a_varied_key(self) -> None:
         study = load_study("quickstart", ["topology.kind=pvp", "traffic.frame=256"])
         assert [point.label for point in study.points] == ["pvp, 256 B"]
 
-    def test_it_can_vary_a_key(self) -> None:
+    def test_set_can_vary_a_key(self) -> None:
         study = load_study("wire", ["vary.traffic.frame=[64, 128]"])
         assert [point.label for point in study.points] == ["wire, 64 B", "wire, 128 B"]
 
-    def test_it_is_part_of_the_resolved_study(self) -> None:
+    def test_set_is_part_of_the_resolved_study(self) -> None:
         resolved = load_study("wire", ["sut.impair.rate_fps=5e5"]).resolved
         assert resolved["sut"]["impair"]["rate_fps"] == 5e5
 
