@@ -73,7 +73,9 @@ def test_a_created_cloud_differs_from_its_plan_by_equal_vfs_alone(
     assert {d.effort for d in found} <= {Effort.LIVE}
 
 
-def test_a_plan_around_running_servers_takes_none_of_their_cpus(made: Cloud, collected: Collected) -> None:
+def test_a_plan_around_running_servers_takes_none_of_their_cpus(
+    made: Cloud, collected: Collected
+) -> None:
     facts = completed(replace(example_host(EXAMPLE), guests=()), collected)
     taken = {cpu for guest in facts.guests or () for pin in guest.pins for cpu in pin.cpus}
     assert taken == {

@@ -242,7 +242,9 @@ def test_a_link_shows_a_result_and_runs_nothing_of_it(serve: Serve, page: Page) 
     )
 
 
-def test_bytes_count_when_they_moved_and_not_when_they_were_reported(serve: Serve, page: Page) -> None:
+def test_bytes_count_when_they_moved_and_not_when_they_were_reported(
+    serve: Serve, page: Page
+) -> None:
     page.open(address(serve(protocols=("--http",))))
     told = """import('./timeline.js').then(({ Timeline }) => {
       const timeline = new Timeline(2, 1000, 100);

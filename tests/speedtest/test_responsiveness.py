@@ -86,7 +86,9 @@ def test_each_direction_is_loaded_and_probed(
         assert sum(interval["loaded_probes"] for interval in one["intervals"]) > 0
 
 
-def test_responsiveness_prints_a_line_for_each_phase(binary: Path, serve: Serve, certificate: Certificate) -> None:
+def test_responsiveness_prints_a_line_for_each_phase(
+    binary: Path, serve: Serve, certificate: Certificate
+) -> None:
     port = serve(*certificate.options, protocols=("--https",)).ports["--https"]
     lines = measure(binary, port, certificate, "--time", "2", "--reverse").stdout.splitlines()
     assert [line.split()[0] for line in lines] == ["idle", "down", "down"]

@@ -21,8 +21,8 @@ from unittest import mock
 
 from jinja2 import UndefinedError
 
-from tests.support.examples import ROOT, example_host, example_plan
 from tests.support.carried_out import replies
+from tests.support.examples import ROOT, example_host, example_plan
 from tests.support.fleet_hosts import recorded, snapshot
 from tests.support.hostile import MARKER, PAYLOADS, Judge, leaves, planted
 from wirespeed.audit import suppressions

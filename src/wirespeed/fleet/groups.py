@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from wirespeed.fleet.hardware import hardware_lines
 from wirespeed.fleet.attributes import Attributes, attributes
+from wirespeed.fleet.hardware import hardware_lines
 from wirespeed.fleet.verdicts import Verdicts, verdicts
 from wirespeed.model.host.snapshot import HostSnapshot, Member
 
@@ -91,9 +91,7 @@ def differences(hosts: list[Host]) -> tuple[Difference, ...]:
     """
     names = dict.fromkeys(name for host in hosts for name in host.attributes)
     found = [
-        difference
-        for name in names
-        if (difference := _difference(name, _values(hosts, name)))
+        difference for name in names if (difference := _difference(name, _values(hosts, name)))
     ]
     return tuple(sorted(found, key=lambda one: sum(len(names) for _, names in one.others)))
 

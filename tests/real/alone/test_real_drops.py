@@ -180,7 +180,9 @@ def test_frames_above_the_mtu_are_dropped_and_reported(
     small = replace(vswitch_plan, mtu=Decision(1500, "to see what a frame above it does"))
     cut = replace(plan, hosts=(replace(plan.hosts[0], vswitch=small),))
     with (
-        pytest.raises(BenchError, match=r"do not pass the SUT: .* 0 arrived; .* at switch:west \(mtu\)"),
+        pytest.raises(
+            BenchError, match=r"do not pass the SUT: .* 0 arrived; .* at switch:west \(mtu\)"
+        ),
         opened(spec, tmp_path, cut),
     ):
         pass

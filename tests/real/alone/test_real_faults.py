@@ -206,7 +206,9 @@ def test_a_path_that_leads_nowhere_says_so(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(session, "_OPEN_S", 0.5)
     spec = point("external", ports=("net_null0,no-rx=1", "net_null1,no-rx=1"))
     with (
-        pytest.raises(BenchError, match=r"do not pass the SUT: of \d+ .* 0 arrived; .* at external"),
+        pytest.raises(
+            BenchError, match=r"do not pass the SUT: of \d+ .* 0 arrived; .* at external"
+        ),
         opened(spec, tmp_path),
     ):
         pass

@@ -152,7 +152,10 @@ def test_a_functions_ports_are_planned_as_what_they_are() -> None:
         (sriov_vhost(1, (PF, PF2)), "sut.ports"),
         (sriov_vhost(1, ()), "sut.ports"),
         (replace(sriov_vhost(), hosts=Roles("a", "b")), "hosts"),
-        (replace(sriov_vhost(), sut=Sut(Vswitch(kind="linux-bridge"), ports=(PF,))), "sut.vswitch.kind"),
+        (
+            replace(sriov_vhost(), sut=Sut(Vswitch(kind="linux-bridge"), ports=(PF,))),
+            "sut.vswitch.kind",
+        ),
         (replace(sriov_vhost(), sut=Sut(vnf=Vnf(mode=VnfMode.IO), ports=(PF,))), "sut.vnf.mode"),
     ],
 )

@@ -103,7 +103,9 @@ def test_a_wire_of_limited_rate_is_the_guests_own() -> None:
         (FakeGuest(queues=2), 4, "NIC of guest server has 2 queues, and tcp.queues = 4"),
     ],
 )  # fmt: skip
-def test_a_guest_nic_without_offloads_or_queues_is_an_error(guest: FakeGuest, queues: int, says: str) -> None:
+def test_a_guest_nic_without_offloads_or_queues_is_an_error(
+    guest: FakeGuest, queues: int, says: str
+) -> None:
     with pytest.raises(BenchError, match=says):
         made(guest, Tcp(path="vhost-user", clients=2, queues=queues))
 

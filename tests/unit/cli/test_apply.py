@@ -106,7 +106,9 @@ def test_json(wirespeed: Command, server: FakeHost, plan: str) -> None:
     assert server.boots == 1
 
 
-def test_apply_with_an_unmet_requirement_exits_with_1(wirespeed: Command, plan: str, server: FakeHost) -> None:
+def test_apply_with_an_unmet_requirement_exits_with_1(
+    wirespeed: Command, plan: str, server: FakeHost
+) -> None:
     server.ovs = None
     ended = wirespeed("apply", plan, *HOST)
     assert ended.code == 1

@@ -135,7 +135,9 @@ class TestBadInput:
             (("latest", "--try", "--pairs", "0"), "--pairs 0: must be 1 to 100"),
         ],
     )
-    def test_bad_arguments_are_one_error(self, queues: Command, arguments: tuple[str, ...], said: str) -> None:
+    def test_bad_arguments_are_one_error(
+        self, queues: Command, arguments: tuple[str, ...], said: str
+    ) -> None:
         ended = queues("explain", *arguments)
         assert ended.code == 2
         assert ended.err.startswith(f"wirespeed: {said}")
@@ -155,7 +157,9 @@ class TestBadInput:
         assert ended.code == 2
         assert "was measured on testhost, this is another" in ended.err
 
-    def test_try_without_a_known_change_exits_with_1_and_its_reason(self, wirespeed: Command) -> None:
+    def test_try_without_a_known_change_exits_with_1_and_its_reason(
+        self, wirespeed: Command
+    ) -> None:
         """The reference SUT limits itself, and there is nothing to change."""
         wirespeed("run", "wire")
         ended = wirespeed("explain", "latest", "--try")

@@ -20,8 +20,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.cli.conftest import Command
 from tests.support.fleet_hosts import recorded, snapshot
+from tests.unit.cli.conftest import Command
 from tests.unit.store.test_imports import measure
 from tests.unit.store.test_store import start
 from wirespeed.fleet.snapshot_file import SNAPSHOT_FILE

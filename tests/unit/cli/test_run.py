@@ -267,7 +267,9 @@ def test_bad_input_exits_with_2_and_says_what(
     assert not host.opened
 
 
-def test_a_full_disk_outside_the_store_is_reported_in_words(wirespeed: Command, host: FakeHost) -> None:
+def test_a_full_disk_outside_the_store_is_reported_in_words(
+    wirespeed: Command, host: FakeHost
+) -> None:
     def full(_trial: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "/run/generator.ini")
 

@@ -10,8 +10,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from tests.support.examples import lab_hosts, lab_plan
 from tests.support.carried_out import Replies, replies
+from tests.support.examples import lab_hosts, lab_plan
 from wirespeed.cloud.api import CloudUnreadable
 from wirespeed.cloud.collect import collect
 from wirespeed.cloud.file import CLOUD_FILE

@@ -11,8 +11,8 @@ from dataclasses import fields, replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from tests.support.examples import empty, lab_hosts, lab_plan
 from tests.support.carried_out import replies, with_vfs
+from tests.support.examples import empty, lab_hosts, lab_plan
 from tests.unit.plan.test_invariants import workloads
 from wirespeed.audit.engine import audit
 from wirespeed.audit.registry import all_rules

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.examples import example_host, example_plan, example_text
 from tests.support.carried_out import replies
+from tests.support.examples import example_host, example_plan, example_text
 from wirespeed.cloud.collect import collect
 from wirespeed.cloud.host_facts import completed
 from wirespeed.cloud.recording import RecordedApi, RecordingApi

@@ -106,9 +106,7 @@ def test_noise_lowers_the_rate_over_all_time_alone() -> None:
         ((range(20), range(20)), Grade.D),
     ],
 )
-def test_the_grade_says_how_much_time_was_clean(
-    stolen: tuple[range, ...], expected: Grade
-) -> None:
+def test_the_grade_says_how_much_time_was_clean(stolen: tuple[range, ...], expected: Grade) -> None:
     result, found = pointed(*faked(*stolen))
     assert found is expected
     assert (result.undisturbed_bps is None) == (expected is Grade.D)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.examples import EXAMPLES, example_host, example_plan, lab_hosts, lab_plan
 from tests.support.carried_out import replies
+from tests.support.examples import EXAMPLES, example_host, example_plan, lab_hosts, lab_plan
 from wirespeed.cloud.collect import collect
 from wirespeed.plan.cloud.diff import diff_cloud
 from wirespeed.plan.diff import Difference, Effort

@@ -118,7 +118,9 @@ def test_a_lost_host_is_a_failure_and_not_asked_again(ssh: SshRunner, tmp_path: 
     assert (tmp_path / "calls").read_text() == calls
 
 
-def test_a_child_is_started_signalled_and_its_end_is_reported(ssh: SshRunner, tmp_path: Path) -> None:
+def test_a_child_is_started_signalled_and_its_end_is_reported(
+    ssh: SshRunner, tmp_path: Path
+) -> None:
     child = ssh.spawn(["sleep", "60"], log=str(tmp_path / "log"))
     assert child.poll() is None
     child.signal(signal.SIGTERM)

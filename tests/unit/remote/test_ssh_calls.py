@@ -102,7 +102,9 @@ def test_calls_share_one_ssh_client(ssh: SshRunner, tmp_path: Path) -> None:
     assert len(clients(tmp_path)) == 1
 
 
-def test_long_and_non_text_content_passes_in_both_directions(ssh: SshRunner, tmp_path: Path) -> None:
+def test_long_and_non_text_content_passes_in_both_directions(
+    ssh: SshRunner, tmp_path: Path
+) -> None:
     text = "\0\t\r\n\u20ac" * 200_000
     ssh.write(str(tmp_path / "long"), text)
     assert ssh.read(str(tmp_path / "long")) == text

@@ -178,9 +178,7 @@ def test_the_page_has_versions_rules_and_configuration(page: str) -> None:
     assert "BOOT_IMAGE=/vmlinuz quiet" in text
 
 
-def test_failed_rules_are_shown_and_passed_ones_counted(
-    page: str, run: RunRecord
-) -> None:
+def test_failed_rules_are_shown_and_passed_ones_counted(page: str, run: RunRecord) -> None:
     text = " ".join(" ".join(Links(page).text).split())
     assert "1 failed, 1 passed, 1 not checked" in text
     assert "WS25 The host has no 1 GiB huge pages" in text

@@ -54,7 +54,9 @@ def messages_run(tmp_path_factory: pytest.TempPathFactory) -> RunRecord:
         (Tcp(path="ovs", wire_bps=1e9), None),
     ],
 )
-def test_only_points_that_s0_measured_are_compared_with_s0(tcp: Tcp, which: Scenario | None) -> None:
+def test_only_points_that_s0_measured_are_compared_with_s0(
+    tcp: Tcp, which: Scenario | None
+) -> None:
     assert scenario(tcp, tcp.path != "veth") is which
 
 

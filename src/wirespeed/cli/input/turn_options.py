@@ -27,7 +27,10 @@ GoalOption = Annotated[
 PairsOption = Annotated[
     int,
     typer.Option(
-        "--pairs", metavar="N", min=FEWEST_PAIRS, max=MOST_PAIRS,
+        "--pairs",
+        metavar="N",
+        min=FEWEST_PAIRS,
+        max=MOST_PAIRS,
         help="Maximum pairs of a comparison.",
     ),
 ]

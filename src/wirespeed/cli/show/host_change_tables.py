@@ -28,8 +28,7 @@ _STYLES = {
     Verdict.REBOOT: "yellow", Verdict.UNCHECKED: "bold red",
 }  # fmt: skip
 _UNKNOWN_HOST = (
-    "The journal does not name its host: one that came with a cloned disk is not "
-    "noticed."
+    "The journal does not name its host: one that came with a cloned disk is not noticed."
 )
 
 

@@ -108,7 +108,10 @@ def audit(
     ] = None,
     fail_on: Annotated[
         Severity | None,
-        typer.Option("--fail-on", help="Exit with 1 at this severity or worse: low, medium, high or critical."),
+        typer.Option(
+            "--fail-on",
+            help="Exit with 1 at this severity or worse: low, medium, high or critical.",
+        ),
     ] = None,
     run: Annotated[
         str | None,

@@ -51,7 +51,9 @@ def tables(
         bool, typer.Option(help="Give every subscriber a PPPoE session; needs --subscriber.")
     ] = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same tables.")] = 1,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the tables there. Default: stdout.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the tables there. Default: stdout.")
+    ] = None,
 ) -> None:
     """Write a table file of any size: subscribers, routes and next hops."""
     spec = TableSpec(

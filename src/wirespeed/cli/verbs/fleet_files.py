@@ -41,7 +41,8 @@ from wirespeed.store.store import Store
 def snapshot(
     *,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the snapshot to FILE.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the snapshot to FILE."),
     ] = None,
     name: Annotated[
         str | None,

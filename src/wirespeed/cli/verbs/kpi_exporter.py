@@ -25,7 +25,11 @@ def exporter(
     *,
     listen: Annotated[
         str,
-        typer.Option("--listen", metavar="ADDRESS:PORT", help="Address to listen at; port 0 takes a free one."),
+        typer.Option(
+            "--listen",
+            metavar="ADDRESS:PORT",
+            help="Address to listen at; port 0 takes a free one.",
+        ),
     ] = "127.0.0.1:9811",
     names: Annotated[
         Names,

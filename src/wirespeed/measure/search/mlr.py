@@ -100,9 +100,7 @@ class Mlr:
         found, step = so_far(prober), 4 * width
         if not _narrow(found.ndr, width):
             prober.reserve_s = 0.0
-        while (
-            (ndr := found.ndr) is not None and ndr.upper is not None and not _narrow(ndr, width)
-        ):
+        while (ndr := found.ndr) is not None and ndr.upper is not None and not _narrow(ndr, width):
             if ndr.lower is not None:
                 load_fps = (ndr.lower.load_fps + ndr.upper.load_fps) / 2
             else:
