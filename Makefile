@@ -217,7 +217,7 @@ lock: $(LOCK_VENV)/.installed ## Write setup/locks from pyproject.toml (UPGRADE=
 audit-locks: $(LOCK_VENV)/.installed ## Ask the package index for known vulnerabilities of what setup/locks holds
 	$(LOCK_VENV)/bin/pip-audit --strict --disable-pip $(addprefix -r ,$(wildcard $(LOCKS)/*.txt))
 
-test-nova: $(NOVA_VENV)/.installed ## Our placement beside the real Nova library's
+test-nova: $(NOVA_VENV)/.installed ## Compare our placement with the real Nova library's
 	$(NOVA_VENV)/bin/python -m pytest tests/nova_library
 
 $(KUBELET_ORACLE): $(wildcard kubernetes/oracle/*)
@@ -226,7 +226,7 @@ $(KUBELET_ORACLE): $(wildcard kubernetes/oracle/*)
 
 # Minutes of two CPUs for the first build, 400 MB of modules. MACHINES: each with 7 policies.
 test-kubelet: MACHINES ?= 10000
-test-kubelet: $(KUBELET_ORACLE) $(VENV)/.dev ## Our prediction of the kubelet beside the kubelet's own code, 10,000 machines
+test-kubelet: $(KUBELET_ORACLE) $(VENV)/.dev ## Compare our prediction of the kubelet with its own code, 10,000 machines
 	WIRESPEED_KUBELET_ORACLE=$(abspath $(KUBELET_ORACLE)) WIRESPEED_KUBELET_MACHINES=$(MACHINES) \
 		$(BIN)/pytest -q -n 2 tests/unit/plan/kubelet/test_oracle.py
 
@@ -318,7 +318,7 @@ test-openstack-short: $(VENV)/.dev packages-openstack
 
 # An emulated server runs Nova's compute: minutes on two CPUs, 6 GiB.
 test-openstack-compute: export WIRESPEED_OPENSTACK := compute
-test-openstack-compute: $(VENV)/.dev packages-openstack compute-image ## A guest by a real nova-compute on an emulated server, beside its plan
+test-openstack-compute: $(VENV)/.dev packages-openstack compute-image ## A guest by a real nova-compute on an emulated server, compared with its plan
 	$(BIN)/pytest --durations=0 -m openstack -s tests/cloud/true_compute
 
 test-openstack-full: $(VENV)/.dev packages-openstack ## The same with 100 random plans; goes on where it was cut

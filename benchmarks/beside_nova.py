@@ -29,7 +29,7 @@ from tests.nova_library.world import (
     pci_stats,
 )
 from tests.support.examples import empty
-from tests.unit.plan.random_cases import random_guest, random_host
+from tests.support.random_cases import random_guest, random_host
 
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.plan.nova.guests import guest_request

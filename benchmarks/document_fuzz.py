@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.unit.document.fuzz import Fuzz, subjects
+from tests.support.document_fuzz import Fuzz, subjects
 
 COLUMNS = ("leaves", "tried", "accepted", "documents", "renders", "executions")
 

@@ -12,7 +12,7 @@ import os
 import sys
 
 from benchmarks.figures import show
-from tests.unit.experiment.moving_rates import (
+from tests.support.moving_rates import (
     best_with_placement,
     best_without_placement,
     simulated,

@@ -270,7 +270,7 @@ def unrelated_rules(switch: OvsDpdk) -> Iterator[None]:
 
 
 @contextmanager
-def told(switch: OvsDpdk, *command: str) -> Iterator[None]:
+def appctl(switch: OvsDpdk, *command: str) -> Iterator[None]:
     """Give Open vSwitch a command of ovs-appctl once."""
     switch.control.ask(*command)
     yield

@@ -20,6 +20,7 @@ from benchmarks.fault_causing import (
 )
 from benchmarks.fault_on_threads import running
 from benchmarks.fault_outside_acts import (
+    appctl,
     asked,
     configured,
     confined,
@@ -37,7 +38,6 @@ from benchmarks.fault_outside_acts import (
     shaped,
     short_programs,
     steered_packets,
-    told,
     tracked,
     unrelated_rules,
     watched,
@@ -101,7 +101,7 @@ OUTSIDE = (
              ("flows_deleted", "upcalls", "upcall"), programs=PROGRAMS, loads_fps=HIGH_FPS),
     _outside("ports-come-and-go", on_switch(ports_come_and_go), setting="passing",
              programs=_AGENT, loads_fps=HIGH_FPS),
-    _outside("debug-log", on_switch(told, "vlog/set", "ANY:file:dbg")),
+    _outside("debug-log", on_switch(appctl, "vlog/set", "ANY:file:dbg")),
     # What harms nobody.
     _harmless("bypassed-tag", on_switch(configured, "set", "port", "OUT", "tag=100")),
     _harmless("unrelated-rules", on_switch(unrelated_rules)),

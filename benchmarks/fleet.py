@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time large fleets: 200 hosts audited through Ansible, 1,000 compared and rendered.
 
-The 200 are recorded hosts behind the tests' own connection plugin (tests/unit/ansible/connection):
+The 200 are recorded hosts behind the tests' connection plugin (tests/support/ansible_connection):
 modules are packed, sent and run as on any host, but as processes of this machine. So the hosts' own
 work is done here, too, and a controller of real hosts is faster. Its memory is the peak of
 ansible-playbook with its forks, as PSS, sampled every half second. The 1,000 are derived from the
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.figures import show
 from benchmarks.fleet_hosts import HOSTS, RECORDED, figures, made_up, repeats
-from tests.unit.ansible.fleet import Fleet, install_collection
+from tests.support.ansible_fleet import Fleet, install_collection
 
 from wirespeed.fleet.comparison import compare
 from wirespeed.report.page.fleet_page import fleet_page

@@ -26,7 +26,7 @@ def tell(run: int, result: SearchResult) -> float | None:
     show(f"p2p_64B_run{run}_clean_share_median", median(shares), "of-the-time")
     print(f"p2p_64B_run{run} grade {result.grade}: {'; '.join(result.because)}")
     if result.mrr_fps is None:
-        print(f"p2p_64B_run{run} has no undisturbed MRR: {result.as_is}")
+        print(f"p2p_64B_run{run} has no MRR over clean time: {result.as_is}")
         return None
     if (pair := trials[-1].observation.placement) is not None:
         print(f"p2p_64B_run{run} CPUs: {pair[0]}")

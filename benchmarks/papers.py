@@ -102,12 +102,12 @@ def steps(name: str, run: RunRecord) -> None:
 
     Where the effect is not sure, print the number of repeats that would make it so.
     """
-    effects = [told for group in factor_groups(run) for told in group.told]
-    for told in effects:
-        print(f"{name} effect: {effect_words(told)}")
+    effects = [effect for group in factor_groups(run) for effect in group.named]
+    for effect in effects:
+        print(f"{name} effect: {effect_words(effect)}")
     if effects:
-        sure = sum(told.effect.verdict is not Verdict.UNSURE for told in effects)
-        known = sum(told.effect.low is not None for told in effects)
+        sure = sum(effect.effect.verdict is not Verdict.UNSURE for effect in effects)
+        known = sum(effect.effect.low is not None for effect in effects)
         show(f"{name}_effects_with_an_interval", known, f"of-{len(effects)} asked {len(effects)}")
         show(f"{name}_effects_sure", sure, f"of-{len(effects)}")
 

@@ -36,9 +36,9 @@ def points(loss: float, unmoved: int) -> bool:
     for seed in range(RUNS):
         host = MovingHost(NEAR_FPS, loss, seed=seed)
         result = run_search(QUICK, host.measure, UNLIMITED, Recorder())
-        told = any("merged" in note for note in result.notes)
-        merged += told
-        both += told or sum(bool(one.mrr_fps) for one in result.answers) > 1
+        fused_here = any("merged" in note for note in result.notes)
+        merged += fused_here
+        both += fused_here or sum(bool(one.mrr_fps) for one in result.answers) > 1
         for one in result.answers:
             ran = sum(trial.placement is one.placement for trial in result.trials)
             most = max(most, ran)

@@ -135,7 +135,7 @@ def fitted(points: list[Found], of: Of) -> Parameters:
     return fit_bench(observations, f"this host, {of}", CLOCK_GHZ * 1e9)
 
 
-def beside(point: Found, parameters: Parameters, of: Of) -> float | None:
+def show_error(point: Found, parameters: Parameters, of: Of) -> float | None:
     """Print the prediction next to the measurement; return the error, where the MRR counts."""
     found = predict([point.case], parameters)[0]
     name = f"{point.label}_{named(of)}"
@@ -144,8 +144,8 @@ def beside(point: Found, parameters: Parameters, of: Of) -> float | None:
         print(f"{name}_measured none of grade {LEAST} or better")
         return None
     show(f"{name}_predicted", found.rate_fps, f"fps limited by {found.limit.resource}")
-    told = f"fps median of {len(rates)}, {min(rates):.0f} to {max(rates):.0f}"
-    show(f"{name}_measured", rate, told, found.rate_fps / rate, "mrr")
+    spread = f"fps median of {len(rates)}, {min(rates):.0f} to {max(rates):.0f}"
+    show(f"{name}_measured", rate, spread, found.rate_fps / rate, "mrr")
     result = point.results[0]
     if of not in (POOLED, result.placement):
         return abs(found.rate_fps / rate - 1)
@@ -176,12 +176,12 @@ def checked(points: dict[tuple[str, int, int], Found], of: Of) -> bool | None:
         print(f"{named(of)}: {error.what}")
         return None
     for name, estimate in parameters.values.items():
-        told = "" if estimate.told else " (not told)"
-        print(f"{name} {estimate.value:.4g} ({estimate.low:.4g} to {estimate.high:.4g}){told}")
+        unsure = "" if estimate.determined else " (not determined)"
+        print(f"{name} {estimate.value:.4g} ({estimate.low:.4g} to {estimate.high:.4g}){unsure}")
     for point in learned:
-        beside(point, parameters, of)
+        show_error(point, parameters, of)
     print("# held out", flush=True)
-    missed = [beside(points[point], parameters, of) for point in PREDICTED]
+    missed = [show_error(points[point], parameters, of) for point in PREDICTED]
     counted = [error for error in missed if error is not None]
     show(f"held_out_points_{named(of)}", len(counted), f"of-{len(missed)}")
     if not counted:

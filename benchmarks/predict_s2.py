@@ -2,7 +2,7 @@
 """Measure the model's error on S2's published rates, fitted and excluded from the fit.
 
 All errors are of the predicted rate. The model's structure, its sharpness and its refusal share
-were chosen with all of S2 seen. So the errors of curves left out are those of parameters, not of a
+were chosen with all of S2 seen. So the errors of held-out curves are those of parameters, not of a
 structure that had never seen them. Next to each error stand the required one and the baseline:
 interpolation of the rate over the logarithm of the frame size, on log scales, within the same
 interface, pattern and number of functions. Beyond the ends, the line continues.
@@ -57,16 +57,16 @@ def main() -> int:
     show("s2_parameters", len(names) + len(given), split)
     values = known | solve(cases, rates, names, known).values
     missed = errors(observations, values)
-    told("in_sample", missed, median=1.2, mean=2.2, p90=5.5)
+    show_errors("in_sample", missed, median=1.2, mean=2.2, p90=5.5)
     check_shipped(values, shipped_parameters())
     left_out = leave_curves_out(observations, names, known)
     for curve, found in left_out.items():
         show(f"left_out {curve}", 100 * float(np.median(np.abs(found))), "% median")
-    told("curve_left_out", np.concatenate(list(left_out.values())), median=2.0, p90=10.0)
-    told("baseline_curve_left_out", interpolated(observations))
+    show_errors("curve_left_out", np.concatenate(list(left_out.values())), median=2.0, p90=10.0)
+    show_errors("baseline_curve_left_out", interpolated(observations))
     extrapolated(observations, names, known)
     sizes = [o.case.frame_bytes in SIZES_HELD_OUT for o in observations]
-    told("without_256_and_1024", held_out(observations, sizes, names, known), median=3.0)
+    show_errors("without_256_and_1024", held_out(observations, sizes, names, known), median=3.0)
     worst(observations, missed)
     speed(observations, shipped_parameters())
     of_machine("s4", ("port_ns", "function_ns", "queue_ns", "transmit_share"))
@@ -74,7 +74,7 @@ def main() -> int:
     return 0
 
 
-def told(name: str, missed: Floats, **asked: float) -> None:
+def show_errors(name: str, missed: Floats, **asked: float) -> None:
     """Print median, mean and 90th percentile of the error next to the required ones."""
     found = np.abs(missed) * 100
     figures = {
@@ -100,13 +100,13 @@ def extrapolated(
     """Fit to 1 to 4 functions, and predict 5 to 8."""
     out = [o.case.functions > SMALL_CHAINS for o in observations]
     missed = held_out(observations, out, names, known)
-    told("functions_5_to_8", missed, median=2.0)
+    show_errors("functions_5_to_8", missed, median=2.0)
     tested = [o for o, left in zip(observations, out, strict=True) if left]
     vhost = np.array([
         o.case.attachment is Attachment.VHOST and o.case.arrangement is Arrangement.PARALLEL
         for o in tested
     ])  # fmt: skip
-    told("functions_5_to_8_vhost_north_south", missed[vhost], median=6.0)
+    show_errors("functions_5_to_8_vhost_north_south", missed[vhost], median=6.0)
 
 
 def interpolated(observations: Sequence[Observation]) -> Floats:
@@ -152,12 +152,12 @@ def of_machine(name: str, free: Sequence[str]) -> None:
     known = {n: e.value for n, e in shipped_parameters().values.items() if n not in free}
     fitted = fit(observations, name.upper(), known=known)
     missed = errors(observations, {n: e.value for n, e in fitted.values.items()})
-    told(f"{name}_in_sample", missed)
+    show_errors(f"{name}_in_sample", missed)
     show(f"{name}_largest", 100 * float(np.max(np.abs(missed))), "%")
     for parameter in free:
         if parameter in fitted.values:
             estimate = fitted.values[parameter]
-            sure = "" if estimate.told else " (not told by these data)"
+            sure = "" if estimate.determined else " (not determined by these data)"
             print(f"{name} {parameter} {estimate.value:.4g}{sure}")
     for number in np.argsort(-np.abs(missed))[:3]:
         found = observations[number]

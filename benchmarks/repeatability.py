@@ -98,9 +98,9 @@ class Rates:
         too_far = []
         for (name, kind), places in sorted(self.found.items()):
             for where, rates in sorted(places.items()):
-                told = f"{name}_{kind}_{where}"
-                if variation(told, rates, f" asked {ASKED[kind]:g}") > ASKED[kind]:
-                    too_far.append(told)
+                label = f"{name}_{kind}_{where}"
+                if variation(label, rates, f" asked {ASKED[kind]:g}") > ASKED[kind]:
+                    too_far.append(label)
             variation(f"{name}_{kind}_pooled", [rate for of in places.values() for rate in of])
         for name, rates in sorted(self.rough.items()):
             variation(name, rates)

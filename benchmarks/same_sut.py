@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 
 from benchmarks.figures import show
 from benchmarks.point import point_of, searched
-from tests.unit.report.same_sut import Compared, compared, simulated
+from tests.support.same_sut import Compared, compared, simulated
 
 from wirespeed.model.result.result import SearchResult
 
@@ -26,7 +26,7 @@ LOSSES = (0.0, 0.1, 0.35)
 ASKED = 0.05
 
 
-def told(name: str, pairs: Iterator[Compared]) -> bool:
+def show_verdicts(name: str, pairs: Iterator[Compared]) -> bool:
     """Print the verdicts of the pairs; return whether few enough see a difference."""
     found = list(pairs)
     differs = sum(pair.differs for pair in found)
@@ -45,14 +45,14 @@ def pairs_of(measure: Callable[[], SearchResult], count: int) -> Iterator[Compar
 
 def main() -> int:
     passed = [
-        told(f"simulated_{loss:.0%}",
+        show_verdicts(f"simulated_{loss:.0%}",
              (compared(simulated(loss, 2 * n), simulated(loss, 2 * n + 1))
               for n in range(SIMULATED)))
         for loss in LOSSES
     ]  # fmt: skip
     if REAL:
         spec = point_of("quickstart", "topology.kind=p2p", "traffic.frame=64")
-        passed.append(told("real", pairs_of(lambda: searched(spec), REAL)))
+        passed.append(show_verdicts("real", pairs_of(lambda: searched(spec), REAL)))
     return 0 if all(passed) else 1
 
 

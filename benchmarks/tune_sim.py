@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable
 
 from benchmarks.figures import show
-from tests.unit.experiment.tuned_host import TunedHost
+from tests.support.tuned_host import TunedHost
 
 from wirespeed.experiment.bisection import MOST_PROBES, bisect
 from wirespeed.experiment.tuning import effort_for, tune

@@ -91,7 +91,7 @@ def rates() -> bool:
 
 def losses() -> None:
     """Print clean loss next to every Nth of the offered frames, under each noise."""
-    false_zeros = covered = told = 0
+    false_zeros = covered = judged = 0
     for every in LOSS_EVERY:
         spec = point_of(
             "wire", "sut.impair.rate_fps=0", f"sut.impair.loss_every={every}",
@@ -105,11 +105,11 @@ def losses() -> None:
             name = f"wire_loss_{truth:.1%}_{noise}"
             found = result.undisturbed
             if found is None:
-                print(f"{name}: no undisturbed time; {result.because}")
+                print(f"{name}: no clean time; {result.because}")
                 continue
             ratio = found.lost / found.offered
             false_zeros += bool(truth) and found.lost == 0
-            told += 1
+            judged += 1
             covered += ratio <= found.loss_bound and truth <= found.loss_bound
             show(
                 name,
@@ -119,7 +119,7 @@ def losses() -> None:
                 "truth",
             )
     show("wire_loss_false_zero", false_zeros, "figures")
-    show("wire_loss_truth_within_bound", covered, f"of-{told}-figures")
+    show("wire_loss_truth_within_bound", covered, f"of-{judged}-figures")
 
 
 def stalls() -> None:
@@ -133,7 +133,7 @@ def stalls() -> None:
     result = searched(spec)
     found = result.undisturbed
     if found is None:
-        print("wire_own_stalls: no undisturbed time")
+        print("wire_own_stalls: no clean time")
         return
     # Frames that do not fit into the queue while nothing is served.
     lost_each = 0.8 * STALLED_RATE_FPS * STALL_NS / 1e9 - spec.sut.impair.queue_frames

@@ -119,7 +119,7 @@ section_load(struct config *config, struct config_section *section, struct rte_c
 }
 
 /* rte_cfgfile passes over lines that are neither [section] nor key = value, and does not survive a
- * key before the first section. Returns how many lines are wrong, each told on stderr. */
+ * key before the first section. Returns how many lines are wrong, each reported on stderr. */
 static unsigned int
 check_lines(const char *path, FILE *file)
 {

@@ -103,7 +103,7 @@ bng_traffic_gen_read(struct gen_config *config, const struct config_section *sec
 	};
 	struct bng_traffic_keys *keys = (void *)&config->content_keys;
 	int ret = config_refuse(section, meaningless, RTE_DIM(meaningless),
-				"has no meaning beside bng: the tables say it");
+				"has no meaning next to bng: the tables say it");
 
 	if (gen_config_read_sizes(config, section) != 0)
 		return -EINVAL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gen: sends UDP frames, or a pcap file's, at an intended load. How it paces, stamps and counts is
- * told in docs/explanation/generator.md. */
+ * described in docs/explanation/generator.md. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

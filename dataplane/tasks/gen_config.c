@@ -201,7 +201,7 @@ static int
 read_replay(struct gen_config *config, const struct config_section *section)
 {
 	static const char meaningless[] =
-		"has no meaning beside pcap: the file's frames are sent as they are";
+		"has no meaning next to pcap: the file's frames are sent as they are";
 	struct pcap_frames pcap;
 	struct fault why;
 	int ret = config_refuse(section, frame_keys, RTE_DIM(frame_keys), meaningless);

@@ -14,7 +14,7 @@ struct gen_config;
 struct gen_start {
 	uint64_t trial;
 	uint64_t after_ns;    /* delay of the first frame from now */
-	uint64_t duration_ns; /* as the sinks were told: 0 if they were not */
+	uint64_t duration_ns; /* as the sinks know it: 0 if they do not */
 };
 
 /* Read config->load; sizes and pcap have been read. Returns 0, or -EINVAL after config_fault. */
@@ -23,7 +23,7 @@ int gen_load_config(struct gen_config *config, const struct config_section *sect
  * unknown keys and bad values are errors. */
 int gen_load_request(const char *args, struct load *load, struct gen_start *start);
 
-/* Senders that share a stream's flows share its load: each is told as much, and sends what falls to
+/* Senders that share a stream's flows share its load: each gets the same load, and sends what falls to
  * the `own` flows of all. */
 struct load gen_load_share(struct load load, uint16_t senders, uint32_t own, uint32_t flows);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sink: receives what gen sent and says what became of it: loss, order, latency, jitter. How it
- * counts is told in docs/explanation/generator.md. */
+ * counts is described in docs/explanation/generator.md. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -55,7 +55,7 @@ sink_down(void)
 	bench_down(&sink_bench);
 }
 
-/* Not inlined: told the buffer's size but not the frame's, GCC 14 warns of the copies of longer frames. */
+/* Not inlined: knowing the buffer's size but not the frame's, GCC 14 warns of the copies of longer frames. */
 __attribute__((noinline)) void
 sink_craft_with(uint8_t *octets, uint8_t version, uint8_t tags, unsigned int bytes,
 		const struct stamp *stamp)

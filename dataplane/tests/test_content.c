@@ -247,7 +247,7 @@ test_a_frame_has_one_content(void)
 {
 	check_refused("colour = 300\n", "colour = 300: must be a whole number from 0 to 255");
 	check_refused("colour = 1\nbng = up\n", "frames have one content");
-	check_refused("colour = 1\npcap = /no/such\n", "colour = 1: has no meaning beside pcap");
+	check_refused("colour = 1\npcap = /no/such\n", "colour = 1: has no meaning next to pcap");
 }
 
 int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many random plans, one after another; goes on where it was cut.
+"""Run many random plans, one after another; resume after an interruption.
 
 python -m tests.cloud [CASES] [SEED] [STATE]
 """

@@ -24,16 +24,18 @@ _WAIT = ("--wait", "--poll", "1")
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a case showed. ways: the rows of each way. unexplained: differences without a reason.
-    left: names in the cloud when all was removed."""
+    """Outcome of a case."""
 
     case: str
     ready_s: float
     cached: bool
     memory_mib: int
     ways: Mapping[str, list[Row]]
+    """Rows of each way of creating the plan."""
     unexplained: tuple[str, ...]
+    """Differences from the plan without a known reason."""
     left: tuple[str, ...]
+    """Names still in the cloud after everything was removed."""
 
 
 class CaseError(Exception):
@@ -62,7 +64,7 @@ def by_create_sh(made: Cloud) -> Iterator[tuple[str, list[Row]]]:
 
 
 def in_every_way(made: Cloud) -> Iterator[tuple[str, list[Row]]]:
-    """create.sh with the hosts as planned and, its servers gone, left open; then the stack."""
+    """Run create.sh with the planned hosts, then without hosts, then the Heat stack."""
     _done(made, made.script(CREATE))
     yield FORCED, made.compare()
     made.delete_servers()
@@ -123,14 +125,14 @@ def remembered(path: Path) -> dict[str, Result]:
     found = {}
     for line in path.read_text().splitlines() if path.exists() else []:
         try:
-            told = json.loads(line)
+            raw = json.loads(line)
         except json.JSONDecodeError:
             continue
-        told["ways"] = {way: [_row(r) for r in rows] for way, rows in told["ways"].items()}
-        told["unexplained"], told["left"] = tuple(told["unexplained"]), tuple(told["left"])
-        found[told["case"]] = Result(**told)
+        raw["ways"] = {way: [_row(r) for r in rows] for way, rows in raw["ways"].items()}
+        raw["unexplained"], raw["left"] = tuple(raw["unexplained"]), tuple(raw["left"])
+        found[raw["case"]] = Result(**raw)
     return found
 
 
-def _row(told: dict[str, object]) -> Row:
-    return Row(**{k: tuple(v) if isinstance(v, list) else v for k, v in told.items()})  # type: ignore[arg-type]
+def _row(raw: dict[str, object]) -> Row:
+    return Row(**{k: tuple(v) if isinstance(v, list) else v for k, v in raw.items()})  # type: ignore[arg-type]

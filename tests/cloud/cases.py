@@ -40,10 +40,11 @@ _ZED = PlacementRules(nova_release=26)
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """make: the plan and the facts of its hosts."""
+    """A plan to create on OpenStack."""
 
     name: str
     make: Callable[[], tuple[Plan, Sequence[HostFacts]]]
+    """Return the plan and the facts of its hosts."""
 
 
 def examples() -> list[Case]:

@@ -25,7 +25,7 @@ CREATE, DELETE, STACK = "openstack/create.sh", "openstack/delete.sh", "openstack
 
 @dataclass(frozen=True, slots=True)
 class Cloud:
-    """Running, with the images that the plan names. ready_s: until its computes were up."""
+    """A running cloud that has the images of the plan."""
 
     plan: Plan
     rendered: Mapping[str, str]
@@ -33,6 +33,7 @@ class Cloud:
     computes: computes.Computes
     api: Api
     ready_s: float
+    """Time until its computes were up."""
 
     def script(self, name: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
         """Run a rendered script, or this text of it, as an administrator would."""
@@ -79,7 +80,7 @@ def cloud_on(
 ) -> Iterator[Cloud]:
     """Run a cloud while the block runs, then remove it from the control plane.
 
-    start: what makes its computes. image: the content of the plan's images.
+    start: starts its computes. image: the content of the plan's images.
     """
     began = time.monotonic()
     rendered = render(plan, ["openstack"])
@@ -100,8 +101,8 @@ def cloud_on(
 def _image(api: Api, name: str, content: bytes) -> None:
     if any(image["name"] == name for image in api.get("glance", "/images")["images"]):
         return
-    told = {"name": name, "disk_format": "raw", "container_format": "bare", "visibility": "public"}
-    api.upload(api.post("glance", "/images", told)["id"], content)
+    body = {"name": name, "disk_format": "raw", "container_format": "bare", "visibility": "public"}
+    api.upload(api.post("glance", "/images", body)["id"], content)
 
 
 def free_script(text: str) -> str:

@@ -15,7 +15,7 @@ from wirespeed.model.plan.plan import Plan
 
 
 class Clouds:
-    """After a failure in one cloud, the next has a control plane of its own."""
+    """Share one control plane between clouds; start another after a failure."""
 
     def __init__(self) -> None:
         self._open = ExitStack()
@@ -31,7 +31,7 @@ class Clouds:
                 yield made
         except BaseException:
             self._control = None
-            # Told of the fault, it keeps the logs.
+            # With the exception it keeps the logs.
             self._open.__exit__(*sys.exc_info())
             raise
 

@@ -25,13 +25,15 @@ _VIF = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """cells: in the order of COLUMNS. differences: from the plan. contradictions: between Nova,
-    Placement, Neutron and libvirt's document, of which there must be none."""
+    """A guest next to its plan."""
 
     guest: str
     cells: tuple[bool, ...]
+    """One for each of COLUMNS."""
     differences: tuple[str, ...]
+    """Differences from the plan."""
     contradictions: tuple[str, ...]
+    """Contradictions between Nova, Placement, Neutron and libvirt's document; must be empty."""
 
 
 def rows(
@@ -117,10 +119,10 @@ def _other_slot(
     port: str, seen: str | None, planned: str | None, devices: Sequence[Mapping[str, Any]]
 ) -> str:
     parents = {device["address"]: device["parent"] for device in devices}
-    told = f"port {port}: VF {seen}, planned {planned}"
+    text = f"port {port}: VF {seen}, planned {planned}"
     if seen in parents and planned in parents and parents[seen] == parents[planned]:
-        return f"{told}: {SAME_PF}"
-    return told
+        return f"{text}: {SAME_PF}"
+    return text
 
 
 def _contradictions(guest: GuestPlan, flavor: FlavorPlan, server: Server) -> list[str]:
@@ -138,17 +140,17 @@ def _contradictions(guest: GuestPlan, flavor: FlavorPlan, server: Server) -> lis
             found.append(f"port {mac} is {port.status} on {port.host}")
     domain = server.domain
     if domain is None:
-        return [*found, "libvirt was told nothing"]
+        return [*found, "libvirt has no such domain"]
     pins = {vcpu: (cpu,) for node in server.nodes for vcpu, cpu in node.pins.items()}
     if any(domain.pins.get(vcpu) != cpus for vcpu, cpus in pins.items()):
-        found.append(f"Nova says {pins}, libvirt was told {dict(domain.pins)}")
+        found.append(f"Nova says {pins}, libvirt has {dict(domain.pins)}")
     if domain.nodes and domain.nodes != tuple(node.host_node for node in server.nodes):
         found.append(f"memory is bound to nodes {domain.nodes}")
     if server.page_kib > 4 and domain.page_kib != server.page_kib:
-        found.append(f"libvirt was told pages of {domain.page_kib} KiB")
+        found.append(f"libvirt has pages of {domain.page_kib} KiB")
     direct = {port.slot for port in server.ports.values() if port.slot}
     if guest.devices and len(domain.devices - direct) != len(guest.devices):
-        found.append(f"libvirt was told devices {sorted(domain.devices)}")
+        found.append(f"libvirt has devices {sorted(domain.devices)}")
     if domain.vhost_ports != sum(port.vif == "vhostuser" for port in server.ports.values()):
-        found.append(f"libvirt was told {domain.vhost_ports} vhost-user ports")
+        found.append(f"libvirt has {domain.vhost_ports} vhost-user ports")
     return found

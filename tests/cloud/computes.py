@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hosts of a plan: a real nova-compute each, which reads the nova.conf rendered for that host,
-and their agents, reported as the rendered agent files say.
+"""Start the hosts of a plan: a real nova-compute each, and reports of their Neutron agents.
 
-The declared overlay, all that is added to what was rendered: where the services are, the host's
-name, and directories of its own.
+Each nova-compute reads the nova.conf rendered for its host. The overlay adds only the addresses of
+the services, the host's name, and directories of its own.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ AGENT_FILES = {OVS_AGENT: "openvswitch_agent.ini", SRIOV_AGENT: "sriov_agent.ini
 
 @dataclass(frozen=True, slots=True)
 class Computes:
-    """documents: what libvirt says of each host, by name. domains: files UUID.xml.
-
-    programs: what was started for them.
-    """
+    """Running computes of a plan."""
 
     documents: Mapping[str, Mapping[str, Any]]
+    """libvirt's view of each host, by name."""
     domains: Path
+    """Directory of the domains' files, UUID.xml."""
     programs: tuple[str, ...]
+    """Names of the programs started for them."""
 
     def end(self, control: ControlPlane) -> None:
         """End the programs and remove the hosts from all services. They must have no guest."""
@@ -53,7 +52,7 @@ class Computes:
 
 
 class StartComputes(Protocol):
-    """rendered: the files of target `openstack`, by name."""
+    """Start the computes of a plan. rendered: the files of target `openstack`, by name."""
 
     def __call__(
         self, control: ControlPlane, plan: Plan, *, rendered: Mapping[str, str]
@@ -61,7 +60,7 @@ class StartComputes(Protocol):
 
 
 def simulated(facts: Sequence[HostFacts]) -> StartComputes:
-    """Return simulated hosts with these facts."""
+    """Return a function that starts simulated hosts with these facts."""
     return partial(_start, facts=facts)
 
 
@@ -81,8 +80,8 @@ def _start(
             "log": str(processes.log(f"nova-compute-{host.host}")),
             "domains": str(domains), "plugged": str(plugged),
         })  # fmt: skip
-    told = site.write("computes.json", json.dumps({"hosts": hosts}))
-    processes.start(inside(PROGRAM, "computes.py", str(told)))
+    listed = site.write("computes.json", json.dumps({"hosts": hosts}))
+    processes.start(inside(PROGRAM, "computes.py", str(listed)))
     agents = site.write("agents.json", _agents(plan, rendered, plugged))
     neutron = str(site.root / "neutron/neutron.conf")
     processes.start(inside(AGENTS, "agents.py", neutron, str(agents)))
@@ -142,7 +141,7 @@ def wait(
         )
 
     def reported() -> bool:
-        """Return every agent whose file was rendered."""
+        """Return whether every agent whose file was rendered is alive."""
         listed = api.get("neutron", "/agents")["agents"]
         return agents <= {(each["host"], each["binary"]) for each in listed if each["alive"]}
 

@@ -49,12 +49,13 @@ class Traces:
 
 @dataclass(frozen=True, slots=True)
 class ControlPlane:
-    """Running control plane. cached: its databases came from the cache."""
+    """A running control plane."""
 
     site: Site
     processes: Processes
     services: tuple[Service, ...]
     cached: bool
+    """Its databases came from the cache."""
 
     @property
     def client(self) -> Path:
@@ -63,9 +64,9 @@ class ControlPlane:
 
     @contextmanager
     def of_plan(self, rendered: Mapping[str, str]) -> Iterator[None]:
-        """Run all services while the block runs. rendered: the files of target `openstack`.
+        """Run the services that read a plan's files while the block runs; the others run already.
 
-        Those that read files of the plan run as long as the block does.
+        rendered: the files of target `openstack`.
         """
         readers = [service for service in self.services if service.reads]
         for service in readers:
@@ -147,10 +148,10 @@ def cache_directory(environ: Mapping[str, str]) -> Path:
 
 def digest() -> str:
     """Return the digest of everything that decides the content of new databases."""
-    told = hashlib.sha256(json.dumps(packages.versions(), sort_keys=True).encode())
+    made = hashlib.sha256(json.dumps(packages.versions(), sort_keys=True).encode())
     for name in _RECIPE:
-        told.update((_HERE / name).read_bytes())
-    return told.hexdigest()[:16]
+        made.update((_HERE / name).read_bytes())
+    return made.hexdigest()[:16]
 
 
 def _databases(
@@ -192,7 +193,7 @@ def _fill(site: Site, processes: Processes, services: tuple[Service, ...]) -> No
 
 
 def _renew(site: Site, processes: Processes, services: tuple[Service, ...]) -> None:
-    """Write this start's password and ports."""
+    """Write this start's password and ports into the databases."""
     hashed = processes.run(
         Program("bcrypt", (PYTHON, "-c", "import bcrypt, sys; print(bcrypt.hashpw("
                            "sys.stdin.read().encode(), bcrypt.gensalt(4)).decode())")),

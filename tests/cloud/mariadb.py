@@ -49,5 +49,5 @@ def data(site: Site) -> Path:
 
 def _own(site: Site) -> tuple[str, ...]:
     options = ("--no-defaults", f"--datadir={data(site)}")
-    # Only root has to be told that it is meant to run as root.
+    # As root it starts only with this option.
     return (*options, "--user=root") if os.geteuid() == 0 else options

@@ -14,48 +14,56 @@ from wirespeed.model.cpuset import parse_list
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """vlan: None where the network is flat. slot: of a VF."""
+    """A port of a server in Neutron."""
 
     vif: str
     status: str
     host: str
     slot: str | None
+    """PCI address of a VF."""
     vlan: int | None
+    """None if the network is flat."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One guest NUMA node on a host's node. pins: vCPU to CPU."""
+    """One guest NUMA node on a host's node."""
 
     host_node: int
     pins: Mapping[int, int]
+    """CPU of each vCPU."""
     memory_mib: int
 
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """libvirt's domain. emulator: CPUs. page_kib: 0 without huge pages. devices: hostdevs."""
+    """libvirt's domain."""
 
     pins: Mapping[int, tuple[int, ...]]
     emulator: tuple[int, ...]
+    """CPUs of the emulator threads."""
     nodes: tuple[int, ...]
     page_kib: int
+    """0 without huge pages."""
     devices: frozenset[str]
+    """PCI addresses of host devices."""
     vhost_ports: int
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """fault: why it is not ACTIVE. ports: by MAC address."""
+    """A server as Nova, Placement, Neutron and libvirt report it."""
 
     name: str
     status: str
     fault: str
+    """Reason why it is not ACTIVE."""
     host: str
     allocated: Mapping[str, int]
     nodes: tuple[Node, ...]
     page_kib: int
     ports: Mapping[str, Port]
+    """Ports by MAC address."""
     domain: Domain | None
 
 
@@ -84,8 +92,8 @@ def servers(api: Api, domains: Path) -> dict[str, Server]:
 
 
 def _fault(api: Api, server: str) -> str:
-    told = api.get("nova", f"/servers/{server}")["server"]
-    return str(told.get("fault", {}).get("message", ""))
+    shown = api.get("nova", f"/servers/{server}")["server"]
+    return str(shown.get("fault", {}).get("message", ""))
 
 
 def _allocated(api: Api, server: str) -> dict[str, int]:
@@ -97,23 +105,23 @@ def _allocated(api: Api, server: str) -> dict[str, int]:
     return total
 
 
-def _node(told: dict[str, object]) -> Node:
-    pins = told.get("cpu_pinning") or {}
+def _node(shown: dict[str, object]) -> Node:
+    pins = shown.get("cpu_pinning") or {}
     assert isinstance(pins, dict)
     return Node(
-        int(str(told["host_node"])),
+        int(str(shown["host_node"])),
         {int(vcpu): int(cpu) for vcpu, cpu in pins.items()},
-        int(str(told["memory_mb"])),
+        int(str(shown["memory_mb"])),
     )
 
 
-def _port(told: dict[str, object]) -> Port:
-    profile, details = told["binding:profile"], told["binding:vif_details"]
+def _port(shown: dict[str, object]) -> Port:
+    profile, details = shown["binding:profile"], shown["binding:vif_details"]
     assert isinstance(profile, dict)
     assert isinstance(details, dict)
     vlan = details.get("vlan")
     return Port(
-        str(told["binding:vif_type"]), str(told["status"]), str(told["binding:host_id"]),
+        str(shown["binding:vif_type"]), str(shown["status"]), str(shown["binding:host_id"]),
         profile.get("pci_slot"), int(vlan) if vlan and str(vlan) != "0" else None,
     )  # fmt: skip
 

@@ -36,7 +36,7 @@ class CloudError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One process to be. environ adds to the plain environment."""
+    """A program to start. environ: added to the environment of the tests."""
 
     name: str
     argv: tuple[str, ...]
@@ -118,14 +118,14 @@ class Processes:
         process.wait()
 
     def ended(self, name: str, timeout_s: float = 60) -> None:
-        """Wait until one that was told to end has done so."""
+        """Wait for the end of a program that was asked to end."""
         self._running.pop(name).wait(timeout_s)
 
     def stop_all(self) -> None:
         started = self.members()
         for name in reversed(list(self._running)):
             self.stop(name)
-        # Those that they had started are killed, too, and nobody here is told when they have ended.
+        # Their descendants are killed as well, and no signal reports their end to this process.
         deadline = time.monotonic() + _KILLED_S
         while any(map(runs, started)) and time.monotonic() < deadline:
             time.sleep(0.05)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Give the reasons of differences from the plan that OpenStack may choose. Pure.
+"""List the reasons for which OpenStack may differ from the plan. Pure.
 
 Each is explained in docs/explanation/openstack.md; any other difference fails the test.
 """
@@ -33,5 +33,5 @@ def unexplained(ways: Mapping[str, Sequence[Row]], free: str, zone: str | None) 
 
 
 def reason(difference: str) -> str | None:
-    """Return why a difference on the planned host is no error of the plan; None if it is."""
+    """Return why a difference on the planned host is allowed; None if it is not."""
     return VF if difference.endswith(SAME_PF) else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""REST interfaces of the services, as far as the tests read and clean up."""
+"""Call the services' REST interfaces, as far as the tests read and clean up."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ApiError(Exception):
 
 
 class Api:
-    """One login. Replies are JSON as the services document it."""
+    """Calls with one login. Replies are JSON as the services document it."""
 
     def __init__(self, site: Site) -> None:
         self._site = site

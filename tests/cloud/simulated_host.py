@@ -87,7 +87,7 @@ def _device(device: PciDevice, parent: str | None) -> dict[str, Any]:
 
 
 def _made(parent: str, existing: Sequence[str], number: int) -> str:
-    """VF `number`: with the offset and stride of those that exist, else eight a slot."""
+    """Return the address of VF `number`: spaced as existing VFs are, else eight to a slot."""
     bus, function = parent.rsplit(":", 1)[0], int(parent[-1], 16)
     first, stride = 8 * (2 + 8 * (function % 3)), 1
     if existing:

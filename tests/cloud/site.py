@@ -21,10 +21,12 @@ _LISTENERS = ("epmd", "rabbit", "rabbit-peers", "keystone", "placement", "glance
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """root: a directory of mode 0700. password: of the one user, in Keystone and RabbitMQ."""
+    """Files, ports and secrets of one OpenStack."""
 
     root: Path
+    """Directory of mode 0700."""
     password: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
+    """Password of the one user, in Keystone and RabbitMQ."""
     cookie: str = field(default_factory=lambda: secrets.token_hex(20), repr=False)
     ports: dict[str, int] = field(
         default_factory=lambda: {name: reserved_port() for name in _LISTENERS}

@@ -36,9 +36,9 @@ def _refused(done: subprocess.CompletedProcess[str], *words: str) -> None:
     """Check that the command failed with an error of one line."""
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
-    told = done.stderr.strip().splitlines()[-1]
+    last = done.stderr.strip().splitlines()[-1]
     for word in words:
-        assert word in told, done.stderr
+        assert word in last, done.stderr
 
 
 def _complete(made: Cloud) -> None:
@@ -57,14 +57,14 @@ def _maintenance(made: Cloud, status: str) -> None:
     made.api.put("nova", f"/os-services/{identity}", {"status": status})
 
 
-def test_wrong_credentials(empty: Cloud) -> None:
+def test_wrong_credentials_are_an_error(empty: Cloud) -> None:
     path = empty.control.site.write(CREATE, empty.rendered[CREATE])
     done = empty.client("bash", str(path), OS_PASSWORD="not this one")  # noqa: S106
     _refused(done, "did not accept the credentials", "OS_*")
     assert not empty.names()
 
 
-def test_an_aggregate_with_another_property_is_left_as_it_is(empty: Cloud) -> None:
+def test_an_aggregate_with_another_property_is_not_changed(empty: Cloud) -> None:
     made = empty.api.post("nova", "/os-aggregates", {"aggregate": {"name": "nfv-aggregate"}})
     path = f"/os-aggregates/{made['aggregate']['id']}"
     empty.api.post("nova", f"{path}/action", {"set_metadata": {"metadata": {"nfv": "false"}}})
@@ -81,7 +81,7 @@ def test_a_flavor_of_another_size_is_refused(empty: Cloud) -> None:
     _refused(empty.script(CREATE), f"flavor {FIRST} exists with", 'vcpus="2"', 'vcpus="16"')
 
 
-def test_a_quota_that_ends_it_half_way(empty: Cloud) -> None:
+def test_create_sh_completes_after_a_quota_stopped_it(empty: Cloud) -> None:
     _quota(empty, 20)
     try:
         _refused(empty.script(CREATE), "Quota exceeded for cores")
@@ -95,7 +95,7 @@ def test_a_quota_that_ends_it_half_way(empty: Cloud) -> None:
     assert empty.compare() == again
 
 
-def test_a_host_in_maintenance(empty: Cloud) -> None:
+def test_a_host_in_maintenance_is_an_error(empty: Cloud) -> None:
     _maintenance(empty, "disabled")
     try:
         _refused(empty.script(CREATE), HOST, "disabled", "No valid host was found")
@@ -104,7 +104,7 @@ def test_a_host_in_maintenance(empty: Cloud) -> None:
     _complete(empty)
 
 
-def test_a_half_created_stack(empty: Cloud) -> None:
+def test_a_half_created_stack_is_completed_by_an_update(empty: Cloud) -> None:
     path = str(empty.control.site.write(STACK, empty.rendered[STACK]))
     _quota(empty, 20)
     try:
@@ -121,8 +121,8 @@ def test_a_half_created_stack(empty: Cloud) -> None:
     assert not empty.names()
 
 
-def test_rabbitmq_restarts_half_way(empty: Cloud) -> None:
-    """A rerun completes, whatever messages were lost."""
+def test_create_sh_completes_after_a_restart_of_rabbitmq(empty: Cloud) -> None:
+    """A rerun of create.sh completes even if messages were lost."""
     processes, site = empty.control.processes, empty.control.site
     _quota(empty, 20)
     try:

@@ -21,7 +21,7 @@ from wirespeed.cloud.collect import collect
 from wirespeed.cloud.host_facts import completed
 from wirespeed.cloud.live import open_cloud
 from wirespeed.cloud.recording import RecordedApi, RecordingApi
-from wirespeed.model.cloud import Cloud as Told
+from wirespeed.model.cloud import Cloud as Collected
 from wirespeed.plan.cloud.diff import diff_cloud
 from wirespeed.plan.diff import Effort
 from wirespeed.plan.plan_file import write_plan
@@ -41,7 +41,7 @@ def made(clouds: Clouds) -> Iterator[Cloud]:
 
 @contextmanager
 def credentials(made: Cloud, **instead: str) -> Iterator[None]:
-    """OS_* of the administrator, or these instead."""
+    """Set OS_* of the administrator while the block runs; `instead` replaces some of them."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {**made.control.site.environ(), **instead}.items():
             patch.setenv(name, value)
@@ -49,8 +49,8 @@ def credentials(made: Cloud, **instead: str) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def told(made: Cloud) -> Told:
-    """Read the API before create.sh and after it, which is asserted here."""
+def collected(made: Cloud) -> Collected:
+    """Return what the API reports after create.sh; check the differences before it."""
     with credentials(made):
         before = collect(open_cloud("envvars"))
         lacking = {(d.where, d.new) for d in diff_cloud(before, made.plan)}
@@ -64,17 +64,19 @@ def told(made: Cloud) -> Told:
     return found
 
 
-def test_the_cloud_is_as_planned_but_for_the_choice_among_equal_vfs(
-    made: Cloud, told: Told
+def test_a_created_cloud_differs_from_its_plan_by_equal_vfs_alone(
+    made: Cloud, collected: Collected
 ) -> None:
-    found = diff_cloud(told, made.plan)
+    found = diff_cloud(collected, made.plan)
     assert {d.where for d in found} <= {"guest bng"}, found
     assert {d.what for d in found} <= {"port cpe VF", "port inet VF"}, found
     assert {d.effort for d in found} <= {Effort.LIVE}
 
 
-def test_a_plan_around_the_servers_takes_nothing_of_theirs(made: Cloud, told: Told) -> None:
-    facts = completed(replace(example_host(EXAMPLE), guests=()), told)
+def test_a_plan_around_running_servers_takes_none_of_their_cpus(
+    made: Cloud, collected: Collected
+) -> None:
+    facts = completed(replace(example_host(EXAMPLE), guests=()), collected)
     taken = {cpu for guest in facts.guests or () for pin in guest.pins for cpu in pin.cpus}
     assert taken == {
         cpu for guest in made.plan.hosts[0].guests for node in guest.nodes for _, cpu in node.pins
@@ -87,17 +89,17 @@ def test_a_plan_around_the_servers_takes_nothing_of_theirs(made: Cloud, told: To
     assert any("does not say which devices" in warning for warning in again.warnings)
 
 
-def test_the_command_reads_it_too(made: Cloud, told: Told) -> None:
+def test_inspect_and_plan_diff_read_a_real_cloud(made: Cloud, collected: Collected) -> None:
     plan = made.control.site.write("plan.json", write_plan(made.plan))
     shown = _wirespeed(made, "inspect", "--openstack", "envvars")
     assert shown.returncode == 0, shown.stderr
-    assert all(server.name in shown.stdout for server in told.servers)
+    assert all(server.name in shown.stdout for server in collected.servers)
     found = _wirespeed(made, "plan", "diff", str(plan), "--openstack", "envvars")
     assert found.returncode == 0, found.stderr
     assert "rebuild" not in found.stdout, found.stdout
 
 
-def test_a_wrong_password_is_told(made: Cloud) -> None:
+def test_a_wrong_password_is_an_error_without_the_password(made: Cloud) -> None:
     wrong = "not-" + made.control.site.password
     with (
         credentials(made, OS_PASSWORD=wrong),
@@ -107,7 +109,7 @@ def test_a_wrong_password_is_told(made: Cloud) -> None:
     assert wrong not in str(failure.value)
 
 
-def test_who_is_no_administrator_is_told(made: Cloud) -> None:
+def test_credentials_without_the_administrator_role_are_an_error(made: Cloud) -> None:
     name, password = "onlooker", "of-no-consequence"
     for words in (
         ("user", "create", name, "--password", password),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Test that a running OpenStack accepts each plan and creates what it says."""
+"""Test that a running OpenStack accepts each plan and creates its guests as planned."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_plan_is_accepted_as_rendered(
 
 @pytest.mark.openstack(short=True)
 def test_one_plan_by_create_sh_alone(clouds: Clouds, results: list[Result]) -> None:
-    """The short form: S1's plan, its pinned guests, VFs and PCI device."""
+    """Short form with S1's plan: pinned guests, VFs and a PCI device."""
     _check(run(_SHORT, clouds, by_create_sh), results)
 
 

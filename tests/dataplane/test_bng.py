@@ -108,7 +108,7 @@ def test_downstream_takes_the_tunnel_off_and_puts_tags_on(
     assert (left.inet, left.slow, left.down["discard"]) == ([], [], 0)
 
 
-def test_subscribers_share_an_address_and_are_told_apart_by_key(tmp_path: Path) -> None:
+def test_subscribers_share_an_address_and_are_distinguished_by_key(tmp_path: Path) -> None:
     packet = inner(HOST_IP, "20.0.0.9")
     left = through(tmp_path, inet=[tunnel(packet, key=k, upstream=False) for k in (KEY, 0)])
     assert [(frame[14:16], frame[18:20]) for frame in left.cpe] == [

@@ -254,8 +254,8 @@ def test_sink_frame_of_other_traffic_is_counted_as_foreign(tmp_path: Path) -> No
     ("keys", "says"),
     [
         ("bng = sideways\n", "must be one of: up, down"),
-        ("src_ip = 10.0.0.1\n", "no meaning beside bng"),
-        ("vlan = 7\n", "no meaning beside bng"),
+        ("src_ip = 10.0.0.1\n", "no meaning next to bng"),
+        ("vlan = 7\n", "no meaning next to bng"),
         ("flows = 7\n", "7 flows need as many users; the tables have 6"),
         ("tables = {absent}\n", "{absent}"),
     ],

@@ -248,7 +248,7 @@ def test_placement_of_two_cpus_gives_latency_and_slowdown(flooded: Running) -> N
         (("capture", "out", "{absent}"), 'out: capture to "{absent}": Operation not supported'),
     ],
 )  # fmt: skip
-def test_faults_are_told(flooded: Running, request_: tuple[str, ...], error: str) -> None:
+def test_faults_are_reported(flooded: Running, request_: tuple[str, ...], error: str) -> None:
     # The folder does not exist: nothing can be written in it. Telemetry cuts a text at 128 octets.
     absent = f"{flooded.directory}/absent/file"
     words = [word.replace("{absent}", absent) for word in request_]

@@ -210,7 +210,7 @@ def padded(packet: Packet) -> bytes:
     return bytes(packet).ljust(60, b"\0")
 
 
-def test_a_replayed_file_is_sent_as_it_is(tmp_path: Path) -> None:
+def test_a_replayed_file_is_sent_unchanged(tmp_path: Path) -> None:
     expected = [padded(packet) for packet in REPLAYED]
     assert replay("no", tmp_path) == [expected[index % 5] for index in range(12)]
 
@@ -240,7 +240,7 @@ def test_a_bad_file_is_refused_before_anything_starts(tmp_path: Path) -> None:
     assert refused.returncode != 0
     assert f"[task.gen] pcap = {file}: " in refused.stderr
     assert "editcap" in refused.stderr
-    assert "[task.gen] frame = 64: has no meaning beside pcap" in refused.stderr
+    assert "[task.gen] frame = 64: has no meaning next to pcap" in refused.stderr
 
 
 def test_generators_on_several_lcores_add_up(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def failed(rows: tuple[Row, ...] | None) -> list[Row]:
 
 
 @pytest.mark.usefixtures("menu_made")
-def test_what_needs_no_reboot_is_undone_without_one(lab_node: LabNode, lab_way: str) -> None:
+def test_changes_without_a_reboot_are_undone_without_one(lab_node: LabNode, lab_way: str) -> None:
     files, plan = files_of(lab_node), plan_of(lab_node, "s1-bng")
     done = session.apply(reach, lab_way, plan, may_reboot=False)
     assert any(result.changed for result in done.results)

@@ -38,7 +38,7 @@ def test_inspect_sees_the_server(lab_node: LabNode) -> None:
     assert facts["iommu_units"]
 
 
-def test_the_lab_file_names_the_nics_by_their_addresses(lab_node: LabNode) -> None:
+def test_the_testbed_file_names_the_nics_by_their_addresses(lab_node: LabNode) -> None:
     lab = parse_lab(tomllib.loads(lab_node.lab.file.read_text()), "lab.toml")
     host = lab.hosts[lab_node.name]
     with lab_node.runner() as runner:
@@ -48,7 +48,7 @@ def test_the_lab_file_names_the_nics_by_their_addresses(lab_node: LabNode) -> No
 
 
 @pytest.mark.lab(whole=True)
-def test_its_own_grub_decides_what_it_boots_with(lab_node: LabNode) -> None:
+def test_a_node_boots_with_the_arguments_of_its_own_grub(lab_node: LabNode) -> None:
     added = "/etc/default/grub.d/90-test.cfg"
     with lab_node.runner() as runner:
         before = runner.read("/proc/cmdline")
@@ -65,7 +65,7 @@ def test_its_own_grub_decides_what_it_boots_with(lab_node: LabNode) -> None:
 
 
 @pytest.mark.lab(whole=True)
-def test_what_was_synced_outlives_a_power_failure(lab_node: LabNode) -> None:
+def test_a_synced_file_survives_a_power_failure(lab_node: LabNode) -> None:
     with lab_node.runner() as runner:
         runner.write("/root/kept", "yes")
         runner.run(["sync"])

@@ -104,7 +104,7 @@ def given(spec: Frames) -> Guests:
 
 
 @whole
-def test_a_guest_that_panics_is_told_with_what_it_said_last(tmp_path: Path) -> None:
+def test_a_guest_panic_is_reported_with_its_last_lines(tmp_path: Path) -> None:
     spec = point("pvp", vnf=IN_GUEST)
     empty = tmp_path / "initrd"
     empty.write_bytes(b"")

@@ -227,7 +227,7 @@ def test_no_frame_leaves_its_vlan(bench: RealBench, runner: Runner) -> None:
 
 
 @pytest.mark.lab(whole=True)
-def test_what_is_told_as_not_emulated_has_no_effect(bench: RealBench, runner: Runner) -> None:
+def test_settings_reported_as_not_emulated_have_no_effect(bench: RealBench, runner: Runner) -> None:
     # When QEMU learns to emulate them, this fails and the description must be corrected.
     told = bench.describe()["NIC"]["east"]  # type: ignore[index]
     assert told["set"]["spoofchk"] is True

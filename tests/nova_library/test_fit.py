@@ -21,7 +21,7 @@ from tests.nova_library.world import (
     pinned_topology,
 )
 from tests.support.effort import effort
-from tests.unit.plan.random_cases import random_guest, random_host
+from tests.support.random_cases import random_guest, random_host
 from wirespeed.model.plan.policy import ThreadPolicy
 from wirespeed.plan.nova.guests import guest_request
 from wirespeed.plan.placement.fit import fit

@@ -11,7 +11,7 @@ from nova.virt import hardware
 
 from tests.nova_library.world import flavor, image
 from tests.support.examples import LAB, plans
-from tests.unit.plan.random_cases import random_guest
+from tests.support.random_cases import random_guest
 from wirespeed.model.plan.policy import CpuPolicy
 from wirespeed.model.plan.workload import Vnf, Workload
 from wirespeed.plan.nova.flavors import extra_specs

@@ -63,25 +63,25 @@ def address_of_bridge(namespace: str) -> None:
     LocalRunner().run(["bridge", "-n", namespace, *words.split()])
 
 
-def told(words: str) -> Callable[[str], None]:
+def with_ip(words: str) -> Callable[[str], None]:
     return lambda namespace: ip(namespace, words)
 
 
 CASES: Mapping[str, tuple[Callable[[str], None], str]] = {
-    "route": (told("route replace 198.18.0.0/15 dev east"), "route 198.18.0.0/15"),
+    "route": (with_ip("route replace 198.18.0.0/15 dev east"), "route 198.18.0.0/15"),
     "neighbour": (
-        told("neighbour replace 192.0.2.1 lladdr 02:00:00:00:00:07 dev west nud permanent"),
+        with_ip("neighbour replace 192.0.2.1 lladdr 02:00:00:00:00:07 dev west nud permanent"),
         "neighbour 192.0.2.1 on west",
     ),
     "forwarding": (forwarding_on, "inet west, forwarding"),
-    "mtu": (told("link set west mtu 1400"), "link west, mtu"),
-    "flooding": (told("link set slave type bridge_slave flood off"), "link slave, flood"),
+    "mtu": (with_ip("link set west mtu 1400"), "link west, mtu"),
+    "flooding": (with_ip("link set slave type bridge_slave flood off"), "link slave, flood"),
     "address": (address_of_bridge, "address 02:00:00:00:00:09 of br0"),
 }
 
 
 @pytest.mark.parametrize(("change", "what"), CASES.values(), ids=CASES.keys())
-def test_settings_of_a_namespace_changed_by_somebody_is_told_alone(
+def test_settings_of_a_namespace_changed_by_somebody_is_reported_alone(
     namespace: str, change: Callable[[str], None], what: str
 ) -> None:
     runner = LocalRunner()

@@ -55,7 +55,7 @@ def test_a_bench_runs_on_another_host(two_hosts: Lab, tmp_path: Path) -> None:
     assert seen.total("received") == seen.total("offered") > 0
 
 
-def test_what_polls_and_who_serves_us_are_urgent_on_another_host(
+def test_pollers_and_agent_run_at_nice_minus_20_on_another_host(
     two_hosts: Lab, tmp_path: Path
 ) -> None:
     def nice() -> set[int]:

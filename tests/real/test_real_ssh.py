@@ -66,7 +66,7 @@ def test_stream_sockets_are_forwarded(box: SshRunner, tmp_path: Path) -> None:
                 assert near.recv(100) == b""
 
 
-def test_what_is_held_ends_with_whoever_holds_it(one_host: Lab, tmp_path: Path) -> None:
+def test_lock_and_children_end_with_their_holder(one_host: Lab, tmp_path: Path) -> None:
     lock = str(tmp_path / "lock")
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(one_host.ssh), one_host["box"].url, lock],

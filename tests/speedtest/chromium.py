@@ -89,19 +89,19 @@ class Page:
         shot = self.command("Page.captureScreenshot", captureBeyondViewport=True)
         path.write_bytes(base64.b64decode(shot["data"]))
 
-    def told(self, method: str) -> list[Json]:
+    def events(self, method: str) -> list[Json]:
         """Return the events of one type since the page was opened."""
         return [event["params"] for event in self.events if event.get("method") == method]
 
     def faults(self) -> list[Json]:
         """Return exceptions, and errors in the console."""
-        logged = self.told("Log.entryAdded") + self.told("Runtime.consoleAPICalled")
+        logged = self.events("Log.entryAdded") + self.events("Runtime.consoleAPICalled")
         errors = [
             said
             for said in logged
             if "error" in (said.get("type"), said.get("entry", {}).get("level"))
         ]
-        return self.told("Runtime.exceptionThrown") + errors
+        return self.events("Runtime.exceptionThrown") + errors
 
 
 @contextmanager
@@ -111,10 +111,10 @@ def chromium(profile: Path) -> Iterator[Page]:
     browser = subprocess.Popen(
         [*command, "about:blank"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    told = profile / "DevToolsActivePort"
+    written = profile / "DevToolsActivePort"
     try:
-        until(lambda: told.exists() and len(told.read_text().split()) == 2, "Chromium's port")
-        port = int(told.read_text().split()[0])
+        until(lambda: written.exists() and len(written.read_text().split()) == 2, "Chromium's port")
+        port = int(written.read_text().split()[0])
         with urlopen(f"http://127.0.0.1:{port}/json/list", timeout=PATIENCE_S) as answer:
             tabs = json.loads(answer.read())
         address = next(tab["webSocketDebuggerUrl"] for tab in tabs if tab["type"] == "page")

@@ -85,7 +85,7 @@ def running(binary: Path, protocols: Iterable[str], options: list[str]) -> Itera
     def read() -> None:
         assert process.stderr is not None
         for line in process.stderr:
-            # An error is told in words, whatever the log's format.
+            # An error is printed as a sentence in any format of the log.
             told = line.startswith("{")
             server.events.put(json.loads(line) if told else {"event": "words", "words": line})
 

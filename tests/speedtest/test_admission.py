@@ -131,7 +131,7 @@ def test_many_places_of_one_client_are_one_turn_for_another(
         assert victim.recv(1) == CREATE_STREAMS, "the first slot that became free"
 
 
-def test_who_reconnects_gets_its_turn_all_the_same(limited: Callable[..., Server]) -> None:
+def test_a_client_that_reconnects_gets_its_turn(limited: Callable[..., Server]) -> None:
     server = limited("[limits]\ntests = 1\nqueue = 8\nidle_s = 60\nstep_s = 60\n")
     with held(running_then_queued(server, "127.0.0.2", 1, 7)) as greedy:
         for _ in range(3):
@@ -144,7 +144,7 @@ def test_who_reconnects_gets_its_turn_all_the_same(limited: Callable[..., Server
             assert victim.recv(1) == CREATE_STREAMS
 
 
-def test_of_a_full_queue_the_client_with_the_most_loses_its_last_place(
+def test_the_largest_client_of_a_full_queue_loses_its_last_place(
     limited: Callable[..., Server],
 ) -> None:
     server = limited("[limits]\ntests = 1\nqueue = 4\nidle_s = 60\nstep_s = 60\n")
@@ -391,7 +391,7 @@ def test_a_proxy_names_its_client_before_the_first_byte(proxied: Server, head: b
         assert proxied.next_event("test failed")["client"] == "192.0.2.7:56324"
 
 
-def test_nobody_else_names_a_client(proxied: Server) -> None:
+def test_proxy_headers_of_untrusted_peers_are_refused(proxied: Server) -> None:
     with connect(proxied, "127.0.0.1", "--http") as peer:
         assert goodbye(peer) == b""
     assert "proxies.trusted" in proxied.next_event("connection refused")["because"]

@@ -154,7 +154,7 @@ def test_stock_iperf3s_server_lets_our_client_in(
         assert json.loads(wrong.stdout)["failed"] == 1
 
 
-def test_what_our_client_lacks_is_named(binary: Path, keys: Keys, tmp_path: Path) -> None:
+def test_a_missing_password_or_key_file_is_named(binary: Path, keys: Keys, tmp_path: Path) -> None:
     absent = own_client(binary, 1, keys, None)
     assert (absent.returncode, "IPERF3_PASSWORD" in absent.stderr) == (2, True)
     other = own_client(binary, 1, Keys(tmp_path), "geheim")
@@ -165,7 +165,7 @@ def test_what_our_client_lacks_is_named(binary: Path, keys: Keys, tmp_path: Path
     ("user", "password", "why"),
     [("mia", "falsch", "wrong user or password"), ("eve", "geheim", "wrong user or password")],
 )
-def test_anybody_else_is_told_iperf3s_words_and_nothing_more(
+def test_other_clients_get_iperf3s_words_and_nothing_more(
     serve: Serve, keys: Keys, user: str, password: str, why: str
 ) -> None:
     server = serve(*keys.options)

@@ -49,7 +49,7 @@ def test_an_amount_arrives_to_the_last_byte(
     assert result["server"]["directions"][0]["verdict"]["because"]
 
 
-def test_it_tests_against_stock_iperf3(binary: Path) -> None:
+def test_client_tests_against_stock_iperf3(binary: Path) -> None:
     with stock_server("-1") as port:
         report = client(binary, port, "--time", "1", "--rate", "20000000")
         assert 0 < report["results"][0]["directions"][0]["bits_per_second"] < 22e6
@@ -69,7 +69,7 @@ def test_a_hundred_clients_of_one_process_keep_their_rates(
         assert 0 < rate < 1.2e6
 
 
-def test_a_refusal_and_an_absent_server_are_told(binary: Path, serve: Serve) -> None:
+def test_a_refusal_and_an_absent_server_are_reported(binary: Path, serve: Serve) -> None:
     server = serve("--max-duration", "5")
     refused = client(binary, server.ports["--iperf3"], "--time", "30")
     assert "error 37" in refused["results"][0]["error"]
@@ -80,7 +80,7 @@ def test_a_refusal_and_an_absent_server_are_told(binary: Path, serve: Serve) -> 
         assert absent["results"][0]["error"].startswith(f"127.0.0.1:{port}: Connection refused")
 
 
-def test_a_server_that_speaks_something_else_is_told(binary: Path) -> None:
+def test_a_server_that_speaks_something_else_is_reported(binary: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         command: list[str] = [str(binary), "client", f"127.0.0.1:{listener.getsockname()[1]}"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -134,7 +134,7 @@ def test_ipv6_addresses_work_with_brackets(binary: Path, serve: Serve) -> None:
 @pytest.mark.parametrize(
     "server", ["127.0.0.1:99999", "127.0.0.1:abc", "", "[::1", "http://host:1", ":5201"]
 )
-def test_what_is_no_server_is_a_bad_option(binary: Path, server: str) -> None:
+def test_an_invalid_server_address_is_a_bad_option(binary: Path, server: str) -> None:
     done = run_client(binary, server)
     assert (done.returncode, done.stdout) == (2, "")
     assert server != "http://host:1" or "HOST[:PORT] is wanted, not a URL" in done.stderr
@@ -155,7 +155,7 @@ def test_a_file_without_authorities_is_a_bad_option(
 
 
 @pytest.mark.parametrize("protocol", ["iperf3", "ndt7", "librespeed", "responsiveness"])
-def test_a_name_without_address_is_told_in_json_too(binary: Path, protocol: str) -> None:
+def test_a_name_without_address_is_reported_in_json_too(binary: Path, protocol: str) -> None:
     done = run_client(binary, "nohost.invalid", "--json", "--protocol", protocol)
     report = json.loads(done.stdout)
     assert (done.returncode, report["tests"], report["failed"]) == (1, 1, 1)
@@ -203,7 +203,7 @@ def test_a_timed_test_over_tls_and_whom_it_believes(
     assert failed["results"][0]["error"].endswith("give its authority with --ca")
 
 
-def test_a_refused_upgrade_and_a_misfit_option_are_told(binary: Path, serve: Serve) -> None:
+def test_a_refused_upgrade_and_a_misfit_option_are_reported(binary: Path, serve: Serve) -> None:
     server = serve("--max-tests", "1", "--queue", "0", protocols=("--http", "--iperf3"))
     options = ["--protocol", "ndt7", "--time", "1", "--parallel", "2"]
     refused = client(binary, server.ports["--http"], *options)

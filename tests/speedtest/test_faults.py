@@ -283,7 +283,7 @@ def test_few_descriptors_turn_the_surplus_away_in_order(binary: Path, tmp_path: 
         assert not any(event["event"] == "cannot accept, pausing" for event in server.events.queue)
 
 
-def test_too_few_descriptors_to_serve_anybody_are_told_at_the_start(
+def test_too_few_descriptors_to_serve_anybody_are_reported_at_the_start(
     binary: Path, tmp_path: Path
 ) -> None:
     done = subprocess.run(

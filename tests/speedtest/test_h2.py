@@ -122,7 +122,7 @@ def test_heads_that_are_too_long_are_refused_and_the_connection_goes_on(client: 
     assert client.answer(client.ask("GET", "/health")).status == 200
 
 
-def test_who_only_pings_or_trickles_is_cut_off(
+def test_a_client_that_only_pings_or_trickles_is_cut_off(
     serve: Serve, certificate: Certificate, tmp_path: Path
 ) -> None:
     config = tmp_path / "speedtest.toml"

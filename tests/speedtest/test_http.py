@@ -76,7 +76,7 @@ def test_results_are_kept_as_json_lines(serve: Serve, tmp_path: Path) -> None:
     assert answer.status == 413
 
 
-def test_a_result_for_which_the_disk_has_no_room_is_told_by_its_number(serve: Serve) -> None:
+def test_a_result_for_which_the_disk_has_no_room_is_reported_by_its_number(serve: Serve) -> None:
     server = serve("--results", "/dev/full", protocols=("--http",))
     assert ask(server, "POST", "/results/telemetry", b"mine")[1] == b"id 1"
     event = server.next_event("a result could not be written")

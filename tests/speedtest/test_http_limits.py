@@ -118,7 +118,7 @@ def test_http2_is_refused_with_the_same_answer(limited: Limited, certificate: Ce
 
 
 @pytest.mark.parametrize("limit", ["bytes = 20_000_000", "duration_s = 1"])
-def test_who_has_had_its_share_is_cut_off_and_told_to_rest(
+def test_a_client_beyond_its_share_is_cut_off_and_gets_429(
     limited: Limited, certificate: Certificate, limit: str
 ) -> None:
     server = limited(f"[limits]\n{limit}\n")

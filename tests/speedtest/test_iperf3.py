@@ -117,7 +117,7 @@ def test_the_server_output_has_verdict_and_tcp_info_series(serve: Serve) -> None
     assert samples[-1]["rtt_us"] > 0
 
 
-def test_of_port_0_the_log_has_the_port_that_was_chosen(binary: Path) -> None:
+def test_the_log_has_the_port_chosen_for_port_0(binary: Path) -> None:
     command = [binary, "serve", "--log", "json", "--iperf3", "127.0.0.1:0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
@@ -172,7 +172,7 @@ def server_is_testing(server: Server) -> bool:
         (["-C", "nosuch"], [], "congestion"),
     ],
 )
-def test_what_is_not_allowed_is_refused_in_iperf3s_words(
+def test_a_test_beyond_the_limits_is_refused_in_iperf3s_words(
     serve: Serve, options: list[str], limit: list[str], words: str
 ) -> None:
     report = iperf3(serve(*limit), *options)
@@ -213,7 +213,7 @@ def test_a_running_test_finishes_after_sigterm(serve: Serve) -> None:
         assert server.process.wait(PATIENCE_S) == 0
 
 
-def test_who_connected_before_the_drain_is_served(serve: Serve) -> None:
+def test_connections_made_before_the_drain_are_served(serve: Serve) -> None:
     """Closing a listener resets connections that the kernel has taken and nobody has accepted."""
     server = serve("--loops", "1", protocols=("--iperf3", "--http"))
     with ThreadPoolExecutor(1) as pool:
@@ -232,7 +232,7 @@ def test_who_connected_before_the_drain_is_served(serve: Serve) -> None:
         assert "error" not in test.result()
 
 
-def test_tests_that_outlast_the_drain_are_told(serve: Serve) -> None:
+def test_tests_that_outlast_the_drain_are_reported(serve: Serve) -> None:
     server = serve("--drain", "0")
     with ThreadPoolExecutor(1) as pool:
         test = pool.submit(iperf3, server, "-t", "20", "-b", "1M")

@@ -70,7 +70,7 @@ def test_garbage_is_answered_with_iperf3s_error_and_the_door(
     still_serves(server)
 
 
-def test_whoever_says_nothing_is_sent_away(serve: Serve, tmp_path: Path) -> None:
+def test_a_silent_client_is_disconnected(serve: Serve, tmp_path: Path) -> None:
     config = tmp_path / "speedtest.toml"
     config.write_text("[limits]\nstep_s = 1\n")
     server = serve("--config", str(config))
@@ -84,7 +84,7 @@ def test_whoever_says_nothing_is_sent_away(serve: Serve, tmp_path: Path) -> None
     still_serves(server)
 
 
-def test_what_a_killed_client_has_moved_is_kept_to_the_byte(serve: Serve, tmp_path: Path) -> None:
+def test_bytes_of_a_killed_client_are_recorded_exactly(serve: Serve, tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     server = serve("--results", str(path), protocols=("--iperf3", "--http", "--metrics"))
     for options, name in (((), "received"), (("-R",), "sent")):
@@ -287,7 +287,7 @@ def test_bad_input_says_where_and_what_is_allowed_and_exits_2(
     ("address", "cause"),
     [("192.0.2.1:5201", "this host has no such address"), ("taken", "is another server using it?")],
 )
-def test_an_address_that_cannot_be_had_is_told_with_its_cause(
+def test_an_address_that_cannot_be_had_is_reported_with_its_cause(
     binary: Path, address: str, cause: str
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:

@@ -71,7 +71,7 @@ def test_a_pipe_that_nobody_reads_stops_neither_tests_nor_the_end(binary: Path) 
         assert server.process.wait(PATIENCE_S) == 0
 
 
-def test_lines_of_one_kind_are_limited_and_their_number_is_told(serve: Serve) -> None:
+def test_lines_of_one_kind_are_limited_and_their_number_is_reported(serve: Serve) -> None:
     server = serve(protocols=("--http", "--metrics"))
     count = 0
     while metric(server, "log_lines_suppressed_total") == 0:

@@ -128,7 +128,7 @@ def test_the_clients_own_measurement_is_part_of_the_result(server: Server) -> No
     assert result["client_measured"] == {"bytes": 12345, "seconds": 2.0}
 
 
-def test_results_are_kept_with_the_series_and_the_verdict_is_told(
+def test_results_are_kept_with_the_series_and_the_verdict_is_reported(
     serve: Serve, tmp_path: Path
 ) -> None:
     path = tmp_path / "results.jsonl"
@@ -174,7 +174,7 @@ def test_both_subtests_over_tls(serve: Serve, tmp_path: Path) -> None:
         (UPLOAD + "&congestion=nosuch", {}, "cubic"),
     ],
 )
-def test_a_wrong_request_is_told_what_is_wrong(
+def test_a_wrong_request_gets_its_error(
     server: Server, path: str, headers: dict[str, str], words: str
 ) -> None:
     with connect(server, path, headers) as peer:

@@ -79,7 +79,7 @@ def test_a_test_whose_loop_others_fill_is_shared_and_alone_it_is_not(
     assert "on others (1 tests" in disturbed["verdict"]["because"][0]
 
 
-def test_a_page_and_ndt7_say_what_happened_beside_them(serve: Serve, tmp_path: Path) -> None:
+def test_a_page_and_ndt7_report_the_servers_other_load(serve: Serve, tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     server = serve("--results", str(path), protocols=("--http",))
     with connect(server, f"{UPLOAD}&id=both") as peer:
@@ -97,7 +97,7 @@ def test_a_page_and_ndt7_say_what_happened_beside_them(serve: Serve, tmp_path: P
     assert json.loads(path.read_text().splitlines()[0])["other_load"] == finished["other_load"]
 
 
-def test_an_ndt7_client_is_told_in_the_last_measurement_of_a_download(serve: Serve) -> None:
+def test_an_ndt7_client_gets_it_in_the_last_measurement_of_a_download(serve: Serve) -> None:
     server = serve(protocols=("--http",))
     with connect(server, DOWNLOAD) as peer:
         download(peer)
@@ -106,7 +106,7 @@ def test_an_ndt7_client_is_told_in_the_last_measurement_of_a_download(serve: Ser
     assert peer.texts[-1]["OtherLoad"] == server.next_event("test finished")["other_load"]
 
 
-def test_what_was_refused_meanwhile_is_told(serve: Serve) -> None:
+def test_requests_refused_during_a_test_are_reported(serve: Serve) -> None:
     server = serve("--max-tests", "1", "--queue", "0", protocols=("--http",))
     with connect(server, UPLOAD) as peer:
         with connect(server, UPLOAD) as second:

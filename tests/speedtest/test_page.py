@@ -116,12 +116,12 @@ def test_a_test_is_measured_shown_kept_and_reported(
     )
     assert len(points) == 15
     assert page.faults() == []
-    asked = [told["request"]["url"] for told in page.told("Network.requestWillBeSent")]
+    asked = [event["request"]["url"] for event in page.events("Network.requestWillBeSent")]
     assert len(asked) > 20
     assert [one for one in asked if not one.startswith((url, "data:"))] == []
 
 
-def test_every_control_has_a_name_and_changes_are_told(serve: Serve, page: Page) -> None:
+def test_every_control_has_a_name_and_changes_are_reported(serve: Serve, page: Page) -> None:
     with_history(page, address(serve(protocols=("--http",))), PAST)
     tree = page.command("Accessibility.getFullAXTree")["nodes"]
     controls = [
@@ -142,7 +142,7 @@ def test_every_control_has_a_name_and_changes_are_told(serve: Serve, page: Page)
 
 
 @pytest.mark.parametrize("width", [360, 768, 1280])
-def test_nothing_sticks_out_sideways(serve: Serve, page: Page, width: int) -> None:
+def test_the_page_never_scrolls_sideways(serve: Serve, page: Page, width: int) -> None:
     page.resize(width, 800)
     url = address(serve(protocols=("--http",)))
     with_history(page, url, PAST, LATER)
@@ -218,7 +218,7 @@ def test_a_limit_that_cuts_the_test_is_named(limited: Callable[[str], str], page
     assert page.text("#failed-what") == "A limit of the server ended the test."
 
 
-def test_a_server_that_is_gone_is_told_with_what_was_measured(serve: Serve, page: Page) -> None:
+def test_a_server_that_is_gone_is_reported_with_what_was_measured(serve: Serve, page: Page) -> None:
     server = serve(protocols=("--http",))
     page.open(f"{address(server)}?start")
     page.wait("document.querySelector('#chart .download')?.getAttribute('points')", "a download")
@@ -242,7 +242,9 @@ def test_a_link_shows_a_result_and_runs_nothing_of_it(serve: Serve, page: Page) 
     )
 
 
-def test_bytes_count_when_they_moved_and_not_when_they_were_told(serve: Serve, page: Page) -> None:
+def test_bytes_count_when_they_moved_and_not_when_they_were_reported(
+    serve: Serve, page: Page
+) -> None:
     page.open(address(serve(protocols=("--http",))))
     told = """import('./timeline.js').then(({ Timeline }) => {
       const timeline = new Timeline(2, 1000, 100);
@@ -287,7 +289,7 @@ def test_every_verdict_has_one_advice(serve: Serve, page: Page) -> None:
             assert told["advice"].endswith(".")
 
 
-def test_what_else_the_server_did_is_told_if_it_says_so(serve: Serve, page: Page) -> None:
+def test_other_load_of_the_server_is_shown_if_reported(serve: Serve, page: Page) -> None:
     url = address(serve(protocols=("--http",)))
     load = {"tests": 3, "bytes": 10, "bytes_share": 0.75, "loop_share": 0.421}
     judged = {"verdict": {"limited_by": "shared", "because": ["it was"]}}

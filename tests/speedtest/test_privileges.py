@@ -119,7 +119,7 @@ def test_a_useless_user_is_named_and_ends_with_2(binary: Path, user: str) -> Non
     assert user in done.stderr
 
 
-def test_systemd_is_told_when_the_server_is_ready_and_when_it_stops(
+def test_systemd_is_notified_when_the_server_is_ready_and_when_it_stops(
     binary: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "notify"

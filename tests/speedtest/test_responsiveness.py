@@ -86,7 +86,9 @@ def test_each_direction_is_loaded_and_probed(
         assert sum(interval["loaded_probes"] for interval in one["intervals"]) > 0
 
 
-def test_as_text(binary: Path, serve: Serve, certificate: Certificate) -> None:
+def test_responsiveness_prints_a_line_for_each_phase(
+    binary: Path, serve: Serve, certificate: Certificate
+) -> None:
     port = serve(*certificate.options, protocols=("--https",)).ports["--https"]
     lines = measure(binary, port, certificate, "--time", "2", "--reverse").stdout.splitlines()
     assert [line.split()[0] for line in lines] == ["idle", "down", "down"]
@@ -108,7 +110,7 @@ def test_a_server_that_ends_the_load_ends_the_test(
     assert found["directions"] == []
 
 
-def test_nobody_there_and_nobody_believed(
+def test_an_absent_server_and_an_untrusted_certificate_are_errors(
     binary: Path, serve: Serve, certificate: Certificate, tmp_path: Path
 ) -> None:
     absent = result(measure(binary, reserved_port(), certificate, "--json"))
@@ -135,7 +137,7 @@ def old_server(certificate: Certificate) -> Iterator[int]:
         serving.join(PATIENCE_S)
 
 
-def test_a_server_without_http2_is_told_so(binary: Path, certificate: Certificate) -> None:
+def test_a_server_without_http2_is_reported_so(binary: Path, certificate: Certificate) -> None:
     with old_server(certificate) as port:
         assert "HTTP/2" in result(measure(binary, port, certificate, "--json"))["error"]
 
@@ -143,7 +145,7 @@ def test_a_server_without_http2_is_told_so(binary: Path, certificate: Certificat
 @pytest.mark.parametrize(
     "options", [["--parallel", "2"], ["--bytes", "1000"], ["--rate", "1"], ["--username", "a"]]
 )
-def test_what_does_not_fit_ends_with_2(
+def test_options_that_do_not_apply_exit_with_2(
     binary: Path, certificate: Certificate, options: list[str]
 ) -> None:
     if options[0] == "--username":

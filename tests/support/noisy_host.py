@@ -13,6 +13,19 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.support.fluid import (
+    SAMPLE_NS,
+    STEP_NS,
+    STEPS,
+    WINDOW_NS,
+    Floats,
+    covered,
+    fifo,
+    moments,
+    paced,
+    shared_steps,
+    whole_frames,
+)
 from tests.support.simulated import GENERATOR_CPU, LATENCY, SUT_CPU, THREADS, count, stop
 from wirespeed.model.cpus import CpuPlacement
 from wirespeed.model.result.evidence import (
@@ -27,12 +40,6 @@ from wirespeed.model.result.evidence import (
 from wirespeed.model.result.hop_counts import Drop, DropCause
 from wirespeed.model.result.observation import LatencyRows, Observation
 
-Floats = NDArray[np.float64]
-
-WINDOW_NS = 1_000_000
-STEP_NS = 250_000
-STEPS = WINDOW_NS // STEP_NS
-SAMPLE_NS = 4_000_000
 OWN_NS = 20_000_000
 BASE_NS = 8_000.0
 
@@ -87,17 +94,20 @@ class NoisyHost:
         offered_fps = min(load_fps, self.generator_fps)
         windows = max(1, round(duration_s * 1e9 / WINDOW_NS))
         steps = windows * STEPS
-        stops = _moments(rng, self.noise.stops_per_s, self.noise.stop_ns, steps)
-        stalls = _moments(rng, self.noise.own_stalls_per_s, self.noise.stop_ns, steps)
-        pauses = _moments(rng, self.noise.pauses_per_s, self.noise.pause_ns, steps)
+        stops = moments(rng, self.noise.stops_per_s, self.noise.stop_ns, steps)
+        stalls = moments(rng, self.noise.own_stalls_per_s, self.noise.stop_ns, steps)
+        pauses = moments(rng, self.noise.pauses_per_s, self.noise.pause_ns, steps)
         speed, samples = self._shared_core(rng, steps)
-        running = speed * self._own_speed(steps) * (1 - _covered(stops + stalls, steps))
-        offered = _paced(offered_fps / self.directions, self._most_fps, pauses, steps)
+        running = speed * self._own_speed(steps) * (1 - covered(stops + stalls, steps))
+        due, most = (
+            fps / self.directions * STEP_NS / 1e9 for fps in (offered_fps, self.generator_fps)
+        )
+        offered = whole_frames(paced(due, most, pauses, steps))
         directions = tuple(
             self._direction(f"d{i}", offered, running, rng) for i in range(self.directions)
         )
         lost = sum(sum(each.offered) - sum(each.received) for each in directions)
-        late = _late(offered, offered_fps / self.directions)
+        late = _late(offered, due)
         evidence = Evidence(
             (
                 *(stop(length, "sut", begin) for begin, length in stops),
@@ -131,10 +141,6 @@ class NoisyHost:
         )
 
     @property
-    def _most_fps(self) -> float:
-        return self.generator_fps / self.directions
-
-    @property
     def traffic_s(self) -> float:
         return sum(duration_s for _, duration_s in self.calls)
 
@@ -149,14 +155,8 @@ class NoisyHost:
         self, rng: np.random.Generator, steps: int
     ) -> tuple[Floats, ContentionSamples]:
         """Return the speed of the SUT's core in each step, and the contention samples."""
-        shared, noise = np.zeros(steps, dtype=np.bool_), self.noise
-        at, now = 0, bool(rng.random() < noise.shared)
-        while noise.shared > 0.001 and at < steps:
-            alone_ns = noise.shared_ns * (1 - noise.shared) / noise.shared
-            mean_ns = noise.shared_ns if now else alone_ns
-            length = int(max(2 * SAMPLE_NS, rng.exponential(mean_ns)) / STEP_NS)
-            shared[at : at + length] = now
-            at, now = at + length, not now or noise.shared == 1.0
+        noise = self.noise
+        shared = shared_steps(rng, noise.shared, noise.shared_ns, steps)
         at_ns = np.arange(-SAMPLE_NS, steps * STEP_NS + 2 * SAMPLE_NS, SAMPLE_NS)
         there = np.clip(at_ns // STEP_NS, 0, steps - 1)
         slowness = 1 + rng.uniform(0, 0.05, len(at_ns)) + shared[there] * (1 / noise.speed - 1)
@@ -167,7 +167,7 @@ class NoisyHost:
         self, name: str, offered: NDArray[np.int64], running: Floats, rng: np.random.Generator
     ) -> DirectionWindows:
         capacity = self.capacity_fps / self.directions * STEP_NS / 1e9
-        queued, dropped = _fifo(offered, capacity * running, self.buffer_frames)
+        queued, dropped = fifo(offered, capacity * running, self.buffer_frames)
         lost = rng.binomial(offered, self.loss) + np.diff(np.floor(np.cumsum(dropped)), prepend=0)
         sent = offered.reshape(-1, STEPS).sum(axis=1)
         received = sent - np.minimum(lost, offered).astype(np.int64).reshape(-1, STEPS).sum(axis=1)
@@ -187,43 +187,8 @@ def without_windows(observation: Observation) -> Observation:
     return replace(observation, windows=None, latency=None, latency_rows=None)
 
 
-def _moments(
-    rng: np.random.Generator, per_s: float, mean_ns: float, steps: int
-) -> list[tuple[int, int]]:
-    """Return (begin, length) at random moments; lengths from half the mean on."""
-    begins = np.sort(rng.integers(0, steps * STEP_NS, rng.poisson(per_s * steps * STEP_NS / 1e9)))
-    lengths = mean_ns / 2 + rng.exponential(mean_ns / 2, len(begins))
-    return list(zip(begins.tolist(), lengths.astype(np.int64).tolist(), strict=True))
-
-
-def _covered(moments: list[tuple[int, int]], steps: int) -> Floats:
-    """Return the share of each step that the moments cover."""
-    covered = np.zeros(steps)
-    for begin, length in moments:
-        for step in range(begin // STEP_NS, min(steps, (begin + length) // STEP_NS + 1)):
-            overlap = min(begin + length, (step + 1) * STEP_NS) - max(begin, step * STEP_NS)
-            covered[step] += overlap / STEP_NS
-    return np.minimum(covered, 1.0)
-
-
-def _paced(
-    load_fps: float, most_fps: float, pauses: list[tuple[int, int]], steps: int
-) -> NDArray[np.int64]:
-    """Return frames offered in each step: after a pause the generator catches up at its maximum."""
-    due, owed = load_fps * STEP_NS / 1e9, 0.0
-    able = most_fps * STEP_NS / 1e9 * (1 - _covered(pauses, steps))
-    offered = np.full(steps, due)
-    if pauses:
-        for step in range(steps):
-            owed += due
-            offered[step] = min(owed, able[step])
-            owed -= offered[step]
-    return np.diff(np.floor(np.cumsum(offered) + 1e-6), prepend=0).astype(np.int64)
-
-
-def _late(offered: NDArray[np.int64], load_fps: float) -> list[Disturbance]:
+def _late(offered: NDArray[np.int64], due: float) -> list[Disturbance]:
     """Return steps in which the offered frames were not those due."""
-    due = load_fps * STEP_NS / 1e9
     return [
         Disturbance(
             GENERATOR_CPU, int(step) * STEP_NS, STEP_NS, DisturbanceKind.LATE, Source.SCHEDULE,
@@ -231,19 +196,6 @@ def _late(offered: NDArray[np.int64], load_fps: float) -> list[Disturbance]:
         )
         for step in np.flatnonzero(np.abs(offered - due) > 0.05 * due + 1)
     ]  # fmt: skip
-
-
-def _fifo(
-    offered: NDArray[np.int64], service: Floats, buffer_frames: float
-) -> tuple[Floats, Floats]:
-    """Return frames queued as each step begins, and frames lost in it."""
-    queued, lost, now = [], [], 0.0
-    for arrived, served in zip(offered.tolist(), service.tolist(), strict=True):
-        queued.append(now)
-        now = max(0.0, now + arrived - served)
-        lost.append(max(0.0, now - buffer_frames))
-        now = min(now, buffer_frames)
-    return np.array(queued), np.array(lost)
 
 
 def _rows(direction: DirectionWindows) -> LatencyRows:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.support.fake_rig import FACTS, FakeHost, plan_of
-from tests.unit.report.loud_host import LoudHost, Noise
+from tests.support.made_trials import MadeTrials, Noise
 from wirespeed.bench.assembly.kinds import sut_of
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
@@ -111,7 +111,7 @@ class MadeUp:
         if self.spec.topology.kind != "p2p":
             hop, limited_by = ("switch:vnf0a", DropCause.VHOST_TX_RING_FULL), "shared_lcore"
         path = sut_of(self.spec).paths[0]
-        host = LoudHost(self.capacity_fps, NOISE[self.grade], hop, path, limited_by)
+        host = MadeTrials(self.capacity_fps, NOISE[self.grade], hop, path, limited_by)
         number = self.seed + len(self.trials)
         self.trials.append(host.trial(share * self.capacity_fps, duration_s, stage, number))
         return self.trials[-1]

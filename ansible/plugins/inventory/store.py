@@ -17,7 +17,7 @@ options:
     required: true
     choices: [wirespeed.nfv.store]
   store:
-    description: The store, as C(--store) takes it. Left out, wirespeed's own default.
+    description: The store, as C(--store) takes it. Default: that of wirespeed.
     type: str
     env:
       - name: WIRESPEED_STORE

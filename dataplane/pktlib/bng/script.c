@@ -29,7 +29,7 @@ bng_script_check(const struct bng_script_spec *spec, const struct bng_table_file
 			return fault_say(why, "the user with key %u has %s PPPoE session",
 					 file->users[i].key, spec->pppoe ? "no" : "a");
 	if (flows_of(spec, file) > BNG_SCRIPT_FLOW_MAX)
-		return fault_say(why, "%u users: at most %u can be told apart",
+		return fault_say(why, "%u users: at most %u can be distinguished",
 				 flows_of(spec, file), BNG_SCRIPT_FLOW_MAX);
 	return 0;
 }

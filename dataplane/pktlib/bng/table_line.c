@@ -21,7 +21,7 @@ struct field {
 struct layout {
 	const char *word;
 	unsigned int nb_name;     /* leading fields that name the entry */
-	unsigned int nb_required; /* all of the rest may be left out, */
+	unsigned int nb_required; /* all of the rest are optional, */
 	unsigned int nb_whole;    /* or those behind this one, */
 	unsigned int nb_fields;   /* or none */
 	struct field fields[FIELDS_MAX];

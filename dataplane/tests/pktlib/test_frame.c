@@ -264,7 +264,7 @@ test_sizes(void)
 	CHECK(frame_sizes_parse(&sizes, "", &why) < 0);
 }
 
-/* Every shortened frame must be told apart without a read past its end (ASan watches). */
+/* Every shortened frame must be recognised without a read past its end (ASan watches). */
 static void
 test_locate_cut_frames(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pacing on a made-up clock: exact counts, no drift, and lateness that is told. */
+/* Pacing on a made-up clock: exact counts, no drift, and lateness that is reported. */
 #include <stdlib.h>
 
 #include "check.h"

@@ -78,7 +78,7 @@ fn check(params: &Params) {
     assert_eq!(again.as_ref(), Ok(params), "parameters do not survive the wire");
 }
 
-/// Check the same with a client that tests until it is told to stop.
+/// Check the same with a client that tests until it is asked to stop.
 pub fn iperf3_client(data: &[u8]) {
     let Some(script) = Script::of(data) else { return };
     assert_eq!(test(script), test(script.whole()), "the split of the bytes made a difference");

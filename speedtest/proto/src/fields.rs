@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_client_wrote_before_its_proxy_is_not_believed() {
+    fn fields_that_the_client_sent_to_its_proxy_are_ignored() {
         let lines =
             [("x-forwarded-for", "192.0.2.1, 10.9.9.9"), ("X-Forwarded-For", "203.0.113.5")];
         let seen = client(&lines, "10.0.0.1", ProxyField::XForwardedFor);

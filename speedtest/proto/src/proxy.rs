@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_head_is_refused_and_never_longer_than_its_bound() {
+    fn an_invalid_head_is_refused_within_its_bound() {
         let long = [b"PROXY TCP4 ".to_vec(), vec![b'1'; 200]].concat();
         for (head, error) in [
             (b"GET / HTTP/1.1\r\n".to_vec(), ProxyError::Absent),

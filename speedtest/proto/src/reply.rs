@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_is_an_error() {
+    fn a_malformed_answer_is_an_error() {
         for (head, error) in [
             ("HTTP/2 200\r\n\r\n", ReplyError::Malformed),
             ("HTTP/1.1 abc\r\n\r\n", ReplyError::Malformed),

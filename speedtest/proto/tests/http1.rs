@@ -50,7 +50,7 @@ fn requests_and_bodies_come_apart() {
 }
 
 #[test]
-fn what_could_hide_a_second_request_is_refused() {
+fn a_head_that_could_hide_a_second_request_is_refused() {
     let cases = [
         ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", HttpError::LengthRequired),
         ("POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", HttpError::Malformed),

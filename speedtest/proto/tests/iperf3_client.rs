@@ -87,7 +87,7 @@ fn a_servers_no_is_an_error_with_its_reason() {
 }
 
 #[test]
-fn a_servers_no_is_told_in_words() {
+fn a_servers_no_is_reported_in_words() {
     for (said, words) in [
         (vec![0xff], "busy with other tests"),
         (vec![11], "ended the test"),

@@ -59,7 +59,7 @@ fn a_good_token_passes_until_it_expires() {
 }
 
 #[test]
-fn whatever_does_not_fit_is_named() {
+fn a_token_that_does_not_fit_is_rejected_with_its_error() {
     let signer = Signer::new();
     let keys = [signer.key("k1")];
     let check = |head: &str, claims: &str| {

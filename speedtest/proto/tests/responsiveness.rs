@@ -60,7 +60,7 @@ fn a_steady_path_is_measured_with_high_confidence_and_no_longer_than_needed() {
 }
 
 #[test]
-fn what_never_stands_still_is_told_so_at_the_end_of_its_time() {
+fn an_unstable_rate_ends_with_low_confidence_at_its_time_limit() {
     let mut meter = Meter::new(30);
     assert_eq!(run(&mut meter, |at| interval(1000 << at, (at * at) as f64 + 1.0)), 30);
     assert_eq!(meter.confidence(), (Confidence::Medium, Confidence::Medium));

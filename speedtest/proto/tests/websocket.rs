@@ -80,7 +80,7 @@ fn texts_pings_and_the_end_come_out_and_binary_is_counted() {
 }
 
 #[test]
-fn what_the_rfc_forbids_is_a_violation_with_its_code() {
+fn a_frame_that_the_rfc_forbids_is_a_violation_with_its_code() {
     let text = |payload: &[u8]| frame(true, Opcode::Text, payload);
     let mut unmasked = Vec::new();
     Header { fin: true, opcode: Opcode::Text, payload_bytes: 0, mask: None }.write(&mut unmasked);
@@ -148,7 +148,7 @@ fn an_endpoint_answers_the_last_ping_and_the_close() {
 }
 
 #[test]
-fn a_violation_is_told_and_ends_the_reading() {
+fn a_violation_is_reported_and_ends_the_reading() {
     let mut server = Endpoint::new(Role::Server, 1);
     let (_, notice) = server.receive(&[0x83, 0x80]);
     assert_eq!(notice, Some(Notice::Broken(Violation::Opcode(3))));

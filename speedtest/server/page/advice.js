@@ -52,7 +52,7 @@ export function otherLoadOf(verdict) {
 // `verdict` is one direction's answer of /verdict, or nothing.
 export function limitOf(direction, verdict) {
   const name = verdict?.verdict?.limited_by;
-  if (!name) return { who: "not known", advice: "The server has told nothing about this direction: run the test again." };
+  if (!name) return { who: "not known", advice: "The server reported nothing about this direction: run the test again." };
   const limit = LIMITS[name];
   return limit ? { who: limit.who, advice: limit[direction] } : { who: String(name), advice: "" };
 }

@@ -28,7 +28,7 @@ export class Failure extends Error {
   }
 }
 
-// A transfer that was cut does not say why; the next request is told.
+// A transfer that was cut does not say why; the next request gets the reason.
 export async function diagnose(failure) {
   if (failure.kind !== "lost") return failure;
   try {

@@ -7,7 +7,7 @@ import { STEP_MS, Timeline } from "./timeline.js";
 const WARMUP_SHARE = 0.1;
 const WORKERS = 2;
 const DRAW_MS = 200;
-// What a worker moves is told so late at most; what has not been told is not drawn.
+// A worker reports its bytes this late at most; bytes not yet reported are not drawn.
 const TOLD_MS = 200;
 const PATHS = { download: "garbage?ckSize=1024", upload: "empty?" };
 

@@ -205,7 +205,7 @@ impl Connection {
         self.client
     }
 
-    /// Record that it is in its loop and can be told to close.
+    /// Record that it is in its loop and can be asked to close.
     pub fn entered(&mut self, at: Address) {
         let State::Pending(number) = self.state else { return };
         let mut counts = self.clients.counts();

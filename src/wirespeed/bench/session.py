@@ -75,7 +75,7 @@ class RealBench:
             if not passed and time.monotonic() > deadline:
                 where = ", ".join(f"{d.frames} at {d.hop} ({d.cause})" for d in seen.drops)
                 raise BenchError(
-                    f"the path does not open: of {offered} frames at {_PROBE_FPS:g} frames/s, "
+                    f"frames do not pass the SUT: of {offered} frames at {_PROBE_FPS:g} frames/s, "
                     f"{received} arrived; missing: {where}",
                     "Check that what lies between the ports forwards to their MAC addresses."
                     if not lossless

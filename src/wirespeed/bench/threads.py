@@ -97,7 +97,7 @@ class HostThreads:
         self._then = _busy(self._parts)
 
     def disturbances(self, duration_s: float) -> tuple[Disturbance, ...]:
-        """Return what disturbed its CPUs during the whole trial, e.g. interrupts."""
+        """Return the noise on its CPUs during the whole trial, e.g. interrupts."""
         roles = {self._after.threads[p.tid].cpu: p.role for p in self.pollers
                  if p.tid in self._after.threads}  # fmt: skip
         duration_ns = round(duration_s * 1e9)

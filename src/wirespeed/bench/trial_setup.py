@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 
-from wirespeed.bench.assembly.kinds import ring_frames, switch_of
+from wirespeed.bench.assembly.kinds import ring_frames, switch_polls
 from wirespeed.bench.assembly.opened import OpenHost
 from wirespeed.bench.assembly.parts import Assembly
 from wirespeed.bench.host.host import Host
@@ -42,9 +42,7 @@ def setup_on_one_host(frames: Frames, on: OpenHost, assembly: Assembly) -> Trial
 
 def _kernel_carries(frames: Frames, assembly: Assembly) -> bool:
     """Return whether the kernel forwards, or a program reads frames from its sockets."""
-    switch = switch_of(frames)
-    forwards = switch is not None and not switch.needs(frames.sut.vswitch).polls
-    return forwards or bool(assembly.unread)
+    return switch_polls(frames) is False or bool(assembly.unread)
 
 
 def _limited_by(plan: HostPlan) -> str | None:
@@ -97,7 +95,7 @@ def _forwarding(plan: HostPlan) -> frozenset[int]:
 def _polled(frames: Frames, plan: HostPlan) -> frozenset[int]:
     """Return the SUT's CPUs that threads poll on."""
     found = _forwarding(plan)
-    if (switch := switch_of(frames)) is not None and not switch.needs(frames.sut.vswitch).polls:
+    if switch_polls(frames) is False:
         # Softirqs also interrupt the probe: it would mistake the SUT's own work for another user.
         found -= set(plan.vswitch.pmd_cpus.value if plan.vswitch is not None else ())
     return found

@@ -52,7 +52,7 @@ def _of_its_types(cloud: Cloud) -> Cloud:
         faults.append(str(fault))
     if faults:
         raise CloudUnreadable(
-            f"cloud {cloud.name}: answers are not of their form: {'; '.join(faults[:5])}",
+            f"cloud {cloud.name}: answers have invalid values: {'; '.join(faults[:5])}",
             "Correct them in the cloud.",
         )
     return cloud

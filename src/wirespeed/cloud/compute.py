@@ -45,7 +45,7 @@ def read_servers(
     if any(_HOST not in record for record in found):
         raise CloudUnreadable(
             f"cloud {api.cloud}: Nova does not say on which hosts servers run",
-            "Use an administrator's credentials: Nova tells only them.",
+            "Use an administrator's credentials: Nova shows the hosts to no one else.",
         )
     topologies = each(lambda record: _topology(api, record["id"]), found)
     servers = [

@@ -18,7 +18,7 @@ from wirespeed.model.host.guest_facts import Flavor, Guest, GuestPort, VcpuPin
 from wirespeed.model.words import counted
 
 SMALL_PAGE_KIB = 4
-_HOW = "needs `wirespeed inspect` on the host; OpenStack's API does not tell"
+_HOW = "needs `wirespeed inspect` on the host; OpenStack's API does not report it"
 # Facts that no API call gives. cpu_flags: the API has only those beyond the CPU model.
 _UNTOLD = (
     "caches", "cpu_flags", "default_route_interface", "dimms", "firmware", "governors",

@@ -61,7 +61,7 @@ class LiveApi:
         return records
 
     def _get(self, service: str, path: str) -> Record:
-        with _told(self._cloud, service):
+        with _as_unreadable(self._cloud, service):
             if service not in self._clients:
                 self._clients[service] = self._open(service)
             client, microversion = self._clients[service]
@@ -164,7 +164,7 @@ def _adapter(region: Any, service: str) -> Any:
 
 
 @contextmanager
-def _told(cloud: str, service: str) -> Iterator[None]:
+def _as_unreadable(cloud: str, service: str) -> Iterator[None]:
     """Translate openstacksdk's failures. Raises CloudUnreadable."""
     from keystoneauth1 import exceptions
     from openstack.exceptions import SDKException

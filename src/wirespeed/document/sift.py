@@ -19,7 +19,7 @@ from wirespeed.model.input.text import LINE, PROSE, Form, printable
 
 T = TypeVar("T")
 # Called for each dropped value: its field, and why it is not of its form.
-Told = Callable[[str, str], None]
+Report = Callable[[str, str], None]
 _ABSENT = object()
 
 
@@ -27,10 +27,10 @@ class NotOfItsForm(ValueError):
     """Raised for a required value that is not of its form."""
 
 
-def sift(value: T, told: Told) -> T:
+def sift(value: T, report: Report) -> T:
     """Return the value of a dataclass without values that are not of their types.
 
-    `told` gets the field of `value` and a sentence for each dropped value. Raises NotOfItsForm
+    `report` gets the field of `value` and a sentence for each dropped value. Raises NotOfItsForm
     where a required field is dropped.
     """
     kind: Any = type(value)
@@ -41,7 +41,7 @@ def sift(value: T, told: Told) -> T:
         if kept is _ABSENT:
             raise NotOfItsForm(f"{field.name}: {'; '.join(said)}")
         for sentence in said:
-            told(field.name, sentence)
+            report(field.name, sentence)
         if kept is not getattr(value, field.name):
             changed[field.name] = kept
     return replace(value, **changed) if changed else value  # type: ignore[type-var]

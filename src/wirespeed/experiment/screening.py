@@ -130,7 +130,7 @@ def holm(terms: Sequence[Term], error: float = ERROR) -> frozenset[Combination]:
 def best_combination(factors: int, terms: Sequence[Term]) -> Combination:
     """Return the combination that the proven effects make fastest; of equals the smallest.
 
-    A factor that brings less than its error there, on top of the others, is left as it is.
+    A factor that brings less than its error there, on top of the others, stays at its level.
     """
     proven = [term for term in terms if term.proven]
     named = sorted(frozenset().union(*(term.of for term in proven)) & frozenset(range(factors)))

@@ -31,10 +31,10 @@ def changes(found: Seen) -> Iterator[Suspect]:
         harmed = hop is not None and each.lost + unsent > _PLAIN * max(found.intended, 1)
         yield Suspect(each.lost + unsent if harmed else 0.0, Explanation(
             "changed",
-            _told(each) + _effect(each, harmed, unsent),
+            _sentence(each) + _effect(each, harmed, unsent),
             (figure("settings changed", len(each.changes), "1"),
              *_shares("before the change", each.before), *_shares("from then on", each.after)),
-            Proposal("Find out who changed it, set it back, and measure again."),
+            Proposal("Find the program that changed it, set it back, and measure again."),
             hop=hop if harmed else None,
         ), certain=harmed, harmless=not harmed)  # fmt: skip
 
@@ -50,16 +50,16 @@ def _generates(found: Seen, hop: str | None) -> bool:
     )
 
 
-def _told(each: Changed) -> str:
+def _sentence(each: Changed) -> str:
     own_first = sorted(each.changes, key=lambda change: hop_of(change) is None)
-    told = "; ".join(map(str, own_first[:_NAMED]))
+    listed = "; ".join(map(str, own_first[:_NAMED]))
     if len(own_first) > _NAMED:
-        told += f"; and {counted(len(own_first) - _NAMED, 'further setting')}"
+        listed += f"; and {counted(len(own_first) - _NAMED, 'further setting')}"
     number = each.number
     when = f"between trials {number - 1} and {number}, or in trial {number}" if number > 1 else (
         "in trial 1 or before it"
     )  # fmt: skip
-    return f"A setting changed {when}: {told}."
+    return f"A setting changed {when}: {listed}."
 
 
 def _shares(when: str, fate: Fate | None) -> tuple[EvidenceFigure, ...]:

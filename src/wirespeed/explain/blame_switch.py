@@ -42,7 +42,7 @@ def upcalls(found: Seen) -> Iterator[Suspect]:
             f"{asked:,} frames had to ask the slow path for them anew: rules change all the time, "
             "or flows are purged.",
             evidence,
-            Proposal("Find out who changes rules or purges flows (ovs-appctl coverage/show)."),
+            Proposal("Find what changes rules or purges flows (ovs-appctl coverage/show)."),
             hop=_SWITCH,
         ), certain=True)  # fmt: skip
     elif many:
@@ -121,13 +121,13 @@ def rings(found: Seen) -> Iterator[Suspect]:
     hop = max(full, key=lambda place: full[place], default=INGRESS)
     held_us = 1e6 * found.ring_frames / found.load_fps if found.load_fps else 0.0
     lost = sum(full.values())
-    told = f"{lost:,} frames found one full" if lost > STRAY * found.offered else (
-        "this time they were enough"
+    full_rings = f"{lost:,} frames found one full" if lost > STRAY * found.offered else (
+        "no frame found one full"
     )  # fmt: skip
     yield Suspect(lost, Explanation(
         "small_ring",
-        f"Rings hold {found.ring_frames} frames, {held_us:,.0f} \N{MICRO SIGN}s of the load: who "
-        f"reads them may not pause for longer; {told}.",
+        f"Rings hold {found.ring_frames} frames, {held_us:,.0f} \N{MICRO SIGN}s of the load: a "
+        f"longer pause of their reader loses frames; {full_rings}.",
         (
             figure("descriptors of the shallowest ring", found.ring_frames, "frames"),
             figure("lost at full rings", lost, "frames"),

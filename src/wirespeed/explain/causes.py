@@ -76,8 +76,8 @@ CAUSES = {
         Proposal("Give the VNF more CPU, on a core that nothing else polls on."),
     ),
     DropCause.NO_FLOW: Cause(
-        "no flow matched: the bench's flows and the traffic do not fit together, so this is no "
-        "limit of the data plane"
+        "no flow rule matched: the bench's rules and the traffic differ, so this is no limit of "
+        "the data plane"
     ),
     DropCause.UPCALL: Cause(
         "packets missed the datapath's flow table and their upcalls failed: there are more new "
@@ -97,8 +97,8 @@ CAUSES = {
         Proposal("Raise the policer's rate above the load, or remove it."),
     ),
     DropCause.WRONG_VLAN: Cause(
-        "they bore another VLAN tag than the rules there expect: the translation of tags between "
-        "the bridges is wrong, so this is no limit of the data plane",
+        "their VLAN tag is not the one that the rules there expect: the translation of tags "
+        "between the bridges is wrong, so this is no limit of the data plane",
         Proposal("Correct the tag that the first bridge's rule sets."),
     ),
     DropCause.PORT_DOWN: Cause(
@@ -110,7 +110,7 @@ CAUSES = {
         Proposal("Raise the meter's rate above the load, or remove the rule that uses it."),
     ),
     DropCause.FOREIGN_RULE: Cause(
-        "a rule dropped them that the bench did not write",
+        "a rule that is not the bench's dropped them",
         Proposal("Remove the rule: ovs-ofctl dump-flows BRIDGE shows it."),
     ),
     DropCause.DATAPATH: Cause(
@@ -118,7 +118,7 @@ CAUSES = {
         Proposal("Look the counter up in ovs-actions(7) and ovs-vswitchd's log."),
     ),
     DropCause.NOT_CONNECTED: Cause(
-        "nobody was connected to the port: the VNF behind it had ended, or had not yet begun",
+        "no program was connected to the port: the VNF behind it had ended or not yet started",
         Proposal("Find out in the VNF's log why it was away."),
     ),
     DropCause.VNF_ENDED: Cause(
@@ -129,8 +129,8 @@ CAUSES = {
         "the VNF dropped frames on purpose: a lookup missed or a frame was malformed"
     ),
     DropCause.NO_ROUTE: Cause(
-        "the router had no route to their destination: the bench's routes and the traffic do not "
-        "fit together, so this is no limit of the data plane"
+        "the router had no route to their destination: the bench's routes and the traffic "
+        "differ, so this is no limit of the data plane"
     ),
     DropCause.TTL_EXPIRED: Cause(
         "their TTL or hop limit ran out: they passed more routers than they may, or went round in "
@@ -182,32 +182,29 @@ CAUSES = {
         ),
     ),
     DropCause.LINK_DOWN: Cause(
-        "they came by a link that the bond there holds for down: the other end went on sending by "
-        "it",
+        "they arrived on a link that the bond has marked as down: the other end still sent on it",
         Proposal(
             "Repair the link, and detect its failure sooner (BFD, or LACP with its short timeout)."
         ),
     ),
     DropCause.PARTNER_RING_FULL: Cause(
         "the ring towards the bond's partner was full: that second Open vSwitch, which stands for "
-        "the network, is too slow here, and the SUT may be faster than the figure says",
+        "the network, is too slow here, and the SUT may be faster than measured",
         Proposal("Measure on a host with a core for the partner."),
     ),
     DropCause.IMPAIRED: Cause("the reference SUT dropped them as configured"),
     DropCause.TG_RX_RING_FULL: Cause(
         "the analyser's own ring was full: the generator side is too slow here, and the SUT may "
-        "be faster than the figure says",
+        "be faster than measured",
         Proposal("Give the analyser a CPU of its own."),
     ),
     DropCause.MISDIRECTED: Cause(
-        "they arrived, but bore what belongs to somebody else: another subscriber's tags or key, "
-        "another next hop's addresses"
+        "they arrived with the tags, key or addresses of another subscriber or next hop"
     ),
     DropCause.CORRUPTED: Cause(
-        "they arrived, but not as the VNF must let them out: a checksum, a TTL or a header was "
-        "wrong"
+        "they arrived with a wrong checksum, TTL or header: the VNF must not forward them so"
     ),
     DropCause.UNKNOWN: Cause(
-        "no hop accounts for them: the counters do not close, and the figure should not be trusted"
+        "no hop counted them: the counters contradict each other, so do not trust this rate"
     ),
 }

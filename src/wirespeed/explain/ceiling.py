@@ -10,24 +10,25 @@ from wirespeed.model.result.explanation import EvidenceFigure, Explanation, Prop
 
 _LIMITS = {
     "shared_lcore": (
-        "Generator and VNF share a core: on a machine with more cores the figure may be higher.",
+        "Generator and VNF share a core: on a machine with more cores the rate may be higher.",
         Proposal("Use a host with separate cores for generator and VNF."),
     ),
     "shared_partner": (
         "The SUT and the partner of its bonds take turns on one core: the SUT alone may be much "
-        "faster than the figure says.",
+        "faster than measured.",
         Proposal("Use a host with separate cores for the SUT and its bonds' partner."),
     ),
     "generator": (
-        "The generator could not offer more: the SUT may be faster than the figure says.",
+        "The generator could not offer more: the SUT may be faster than measured.",
         Proposal("Give the generator more CPUs."),
     ),
     "link": (
-        "The line rate of the links (traffic.link_bps) passed: the SUT may be faster than they.",
+        "The line rate of the links (traffic.link_bps) passed: the SUT may be faster.",
         Proposal("Try a faster link.", "traffic.link_bps"),
     ),
     "max_load": (
-        "The highest load that was allowed passed: the SUT may be faster than the figure says.",
+        "The highest allowed load (search.max_load_fps) passed: the SUT may be faster than "
+        "measured.",
         Proposal("Raise the highest load.", "search.max_load_fps"),
     ),
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from wirespeed.model.result.explanation import EvidenceFigure, Explanation
 
-ALL_TRIALS = "all trials, disturbed time included"
+ALL_TRIALS = "all trials, noisy time included"
 # Share of the frames; a smaller loss needs no suspect.
 STRAY = 0.001
 # Share of the time; another program that used the CPU for less explains no loss.

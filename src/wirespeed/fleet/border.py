@@ -75,8 +75,8 @@ def admitted(
     """
     if snapshot.member.name != host:
         raise BadInput(
-            f"{file}: it speaks for {snapshot.member.name!r}, but is in the directory of {host}",
-            "A host may speak for itself alone: look who wrote the file there.",
+            f"{file}: it names host {snapshot.member.name!r}, but is in the directory of {host}",
+            "A host's directory may hold its own files alone: find out who wrote this one.",
         )
     if (fault := moment_fault(snapshot.collected_at, now)) is not None:
         raise BadInput(f"{file}: collected_at: {fault}", "Take the snapshot again.")

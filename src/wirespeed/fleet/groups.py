@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from wirespeed.fleet.attributes import Attributes, attributes
 from wirespeed.fleet.hardware import hardware_lines
-from wirespeed.fleet.traits import Traits, traits
 from wirespeed.fleet.verdicts import Verdicts, verdicts
 from wirespeed.model.host.snapshot import HostSnapshot, Member
 
@@ -23,7 +23,7 @@ class Host:
     collected_at: str
     hardware: str
     lines: tuple[str, ...]
-    traits: Traits
+    attributes: Attributes
     verdicts: Verdicts
     wirespeed: str
 
@@ -64,7 +64,7 @@ def host_of(snapshot: HostSnapshot) -> Host:
         snapshot.collected_at,
         snapshot.hardware,
         hardware_lines(snapshot.facts),
-        traits(snapshot.facts),
+        attributes(snapshot.facts),
         verdicts(snapshot.audit),
         snapshot.versions.get("wirespeed", ""),
     )
@@ -89,13 +89,16 @@ def differences(hosts: list[Host]) -> tuple[Difference, ...]:
 
     A single outlier is an error more often than half of the hosts are.
     """
-    names = dict.fromkeys(name for host in hosts for name in host.traits)
+    names = dict.fromkeys(name for host in hosts for name in host.attributes)
     found = [
-        difference
-        for name in names
-        if (difference := _difference(name, {h.name: h.traits.get(name, ABSENT) for h in hosts}))
+        difference for name in names if (difference := _difference(name, _values(hosts, name)))
     ]
     return tuple(sorted(found, key=lambda one: sum(len(names) for _, names in one.others)))
+
+
+def _values(hosts: list[Host], name: str) -> dict[str, str]:
+    """Return the attribute's value on each host."""
+    return {host.name: host.attributes.get(name, ABSENT) for host in hosts}
 
 
 def _difference(trait: str, values: Mapping[str, str]) -> Difference | None:

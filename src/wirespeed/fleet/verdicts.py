@@ -16,7 +16,7 @@ class Verdict:
     status: Status
     severity: Severity
     title: str
-    told: str
+    state: str
     """Text of the finding."""
 
 
@@ -33,9 +33,9 @@ def verdicts(audit: AuditReport | None) -> Verdicts:
     for finding in audit.findings if audit else ():
         known = found.get(finding.rule)
         if known is None or _ORDER.index(finding.status) < _ORDER.index(known.status):
-            told = f"{finding.subject}: {finding.found}" if finding.subject else finding.found
-            found[finding.rule] = Verdict(finding.status, finding.severity, finding.title, told)
+            state = f"{finding.subject}: {finding.found}" if finding.subject else finding.found
+            found[finding.rule] = Verdict(finding.status, finding.severity, finding.title, state)
         elif finding.status is known.status is Status.FAILED:
-            told = f"{known.told}; {finding.subject}: {finding.found}"
-            found[finding.rule] = Verdict(known.status, known.severity, known.title, told)
+            state = f"{known.state}; {finding.subject}: {finding.found}"
+            found[finding.rule] = Verdict(known.status, known.severity, known.title, state)
     return found

@@ -39,7 +39,7 @@ def outlier_words(fleet: Fleet) -> Iterator[str]:
             found.setdefault(host, []).append(compared)
     for host in sorted(found, key=lambda name: (-len(found[name]), name)):
         columns = sorted(found[host], key=lambda one: -abs(one.outliers[host]))
-        more = f"; and {counted(len(columns) - 1, 'further figure')}" if columns[1:] else ""
+        more = f"; and {counted(len(columns) - 1, 'further result')}" if columns[1:] else ""
         yield f"{host}: {_outlier(columns[0], host)}{more}"
 
 

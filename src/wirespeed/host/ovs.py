@@ -30,7 +30,7 @@ _SHOWN = re.compile(
     r"| +port \d+: (?P<port>\S+) \([\w-]+(?:: (?P<options>.*))?\)"
 )
 
-# The fact whose note tells of parts that are left out.
+# The fact whose note names omitted parts.
 _PARTS = "ovs.interfaces"
 
 

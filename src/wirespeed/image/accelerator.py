@@ -81,7 +81,7 @@ def _booted(runner: Runner, kernel: str, initramfs: str) -> Accelerator:
         return Accelerator("kvm", "a guest booted with it")
     if done.exit_code in _TIMED_OUT:
         return Accelerator("tcg", f"a guest did not boot with KVM within {_LIMIT_S} s")
-    said = done.stderr.strip().splitlines()[-1:] or ["QEMU ended without a word"]
+    said = done.stderr.strip().splitlines()[-1:] or ["QEMU ended without a message"]
     return Accelerator("tcg", f"a guest did not boot with KVM: {said[0]}")
 
 

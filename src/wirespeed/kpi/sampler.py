@@ -89,7 +89,7 @@ class Reader:
             note = self.pace.note(begun - due, time.monotonic() - begun)
             if note is not None:
                 self.output.note(note)
-            # Moments that have passed meanwhile are left out.
+            # Moments that have passed meanwhile are skipped.
             due = max(due + period_s, begun + period_s / 2)
 
     def _probe(self) -> None:

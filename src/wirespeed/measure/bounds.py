@@ -55,7 +55,7 @@ def without_unjudged(figures: Figures, prober: Prober) -> Figures:
     ndr = _judged(figures.ndr, prober, 0.0)
     pdr = _judged(figures.pdr, prober, prober.pdr_limit)
     loads = ", ".join(f"{load_fps:,.0f}" for load_fps in unjudged)
-    note = f"too little of the time was undisturbed to judge {loads} frames/s"
+    note = f"too little of the time was clean to judge {loads} frames/s"
     return replace(figures, ndr=ndr, pdr=pdr, notes=(*figures.notes, note))
 
 

@@ -126,7 +126,7 @@ def because(
         parts = rests_on.left_out if rests_on is not None else left_out(deciding)
         disturbed = [f"{part.why} {part.share:.1%}" for part in parts]
         if disturbed:
-            sentences.append(f"of the time that decides, left out: {', '.join(disturbed)}")
+            sentences.append(f"of the time that decides, excluded: {', '.join(disturbed)}")
     for trial in deciding:
         sentences += [
             unseen for unseen in trial.observation.evidence.unseen if unseen not in sentences

@@ -127,14 +127,14 @@ def _same(a: SearchResult, b: SearchResult) -> bool:
 def _merged(other: SearchResult) -> str:
     assert other.placement is not None
     words = placement_words(other.placement)
-    return f"with {words} the figures are the same: the placements are merged"
+    return f"with {words} the rates are the same: the placements are merged"
 
 
 def _missed(first: SearchResult, wanted: Wanted, waited_s: float) -> list[str]:
     """Return a note that the wanted placement did not come."""
     if wanted.kind is None or first.placement is wanted.kind:
         return []
-    missed = f"no figure with {placement_words(wanted.kind)}, which search.placement asks for"
+    missed = f"no rate with {placement_words(wanted.kind)}, which search.placement asks for"
     if waited_s:
         missed += f", after a wait of {seconds(waited_s)}"
     return [f"{missed}; the figures are of: {placement_words(first.placement)}"]

@@ -320,7 +320,7 @@ def _undecided(point: OperatingPoint) -> str:
     seconds = sum(trial.duration_s for trial in point.trials)
     why = next((trial.disturbed for trial in reversed(point.trials) if trial.disturbed), "")
     return (
-        f"at {point.load_fps:,.0f} frames/s {point.verdict.windows} undisturbed windows in "
+        f"at {point.load_fps:,.0f} frames/s {point.verdict.windows} clean windows in "
         f"{seconds:.2g} s are too few to judge it{f' ({why})' if why else ''}"
     )
 

@@ -17,7 +17,7 @@ from wirespeed.model.study.rfc2544 import FINAL_S, PAUSE_S, RESIDUAL_S
 from wirespeed.model.words import percent
 
 NOT_NOISE: Final = (
-    "the time left out lost no more than any other time: noise does not explain the loss, so whole "
+    "the excluded time lost no more than any other time: noise does not explain the loss, so whole "
     "trials count"
 )
 NOT_SHOWN: Final = (
@@ -78,7 +78,7 @@ def _lossy(deciding: Sequence[Trial]) -> list[tuple[Windows, Mask]]:
 
 def _fails(found: Verdict) -> str:
     if not found.decided:
-        return "all trials at that load together leave too little undisturbed time to judge it"
+        return "all trials at that load together leave too little clean time to judge it"
     if found.loss > NDR_LOSS_LIMIT:
         return (
             f"all trials at that load together lost {found.lost:,} of {found.offered:,} frames in "

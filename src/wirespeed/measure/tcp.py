@@ -111,22 +111,22 @@ def grade(result: Observed) -> tuple[Grade, tuple[str, ...]]:
     if not is_enough(result):
         why = (
             f"{_how_little(result)}; {MIN_CLEAN_S:g} s in {MIN_PIECES} pieces are needed, so the "
-            "rate of this host as it is is the only one"
+            "rate over all time is the only one"
         )
         return Grade.D, (why, *_left_out(result))
     if not result.left_out:
         return Grade.A, ()
-    why = f"{result.clean_share:.0%} of {result.watched_s:.1f} s were undisturbed"
+    why = f"{result.clean_share:.0%} of {result.watched_s:.1f} s were clean"
     found = Grade.B if result.clean_share >= _MOST else Grade.C
     return found, (why, *_left_out(result))
 
 
 def _how_little(result: Observed) -> str:
     if not result.pieces:
-        return f"no interval of the {result.watched_s:.1f} s was undisturbed"
+        return f"no interval of the {result.watched_s:.1f} s was clean"
     return (
         f"only {result.clean_s:.1f} s in {result.pieces} pieces of {result.watched_s:.1f} s were "
-        "undisturbed"
+        "clean"
     )
 
 
@@ -135,7 +135,7 @@ def placebo(result: TcpResult) -> tuple[str, ...]:
     if result.beaten_share is None or result.beaten_share >= _BEATEN:
         return ()
     return (
-        "noise is not shown to explain the rate: much was left out, and what counts is faster than "
+        "noise is not shown to explain the rate: much was excluded, and what counts is faster than "
         f"only {result.beaten_share:.0%} of its rotations (placebo test)",
     )
 
@@ -144,7 +144,7 @@ def _left_out(result: Observed) -> tuple[str, ...]:
     if not result.left_out:
         return ()
     parts = ", ".join(f"{each.why} {each.share:.1%}" for each in result.left_out)
-    return (f"left out: {parts}",)
+    return (f"excluded: {parts}",)
 
 
 def _each(cpu_s: float, gbit: float) -> float:

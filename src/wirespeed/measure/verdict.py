@@ -172,7 +172,7 @@ def _overflows(
     beyond = growth + np.array([run.lost for run in runs])
     excess = beyond.sum() / offered.sum()
     apart = _standard_error(beyond, offered) * _errors_apart(len(runs) - 1)
-    # An NDR may lose a little beside a growth that the width allows: that is no overflow.
+    # An NDR may lose a little next to a growth that the width allows: that is no overflow.
     if excess <= limit + NDR_LOSS_LIMIT or not _clear(excess, apart, width, limit):
         return None
     error = _standard_error(growth, offered) * two_sided(len(runs) - 1)

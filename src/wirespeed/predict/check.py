@@ -66,4 +66,4 @@ def left_out_errors(
     if curves < FEWEST_CURVES or rest < len(names):
         return None, "at the fitted points: there are too few to leave some out"
     found = np.concatenate(list(leave_curves_out(observations, names, known).values()))
-    return float(np.percentile(np.abs(found), 90)), f"each of {curves} curves left out"
+    return float(np.percentile(np.abs(found), 90)), f"each of {curves} held-out curves"

@@ -14,7 +14,7 @@ from wirespeed.model.plan.prediction import RateKind
 from wirespeed.predict.parameters import BY_NAME, Estimate, Parameters
 
 SCHEMA_VERSION = "1.0"
-_HELP = "`wirespeed predict fit` writes such files; docs/howto/predict.md tells how."
+_HELP = "`wirespeed predict fit` writes such files; docs/howto/predict.md describes how."
 _KEYS = {"source", "kind", "clock_hz", "points", "error", "checked", "parameters", "together"}
 _OPTIONAL = {"clock_hz", "together"}
 
@@ -41,7 +41,7 @@ def _value(name: str, estimate: Estimate) -> dict[str, Any]:
         "value": estimate.value,
         "low": estimate.low,
         "high": estimate.high,
-        "told": estimate.told,
+        "told": estimate.determined,
         "unit": quantity.unit,
         "bounds": [quantity.lower, quantity.upper],
         "meaning": quantity.meaning,

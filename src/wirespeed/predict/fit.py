@@ -48,7 +48,9 @@ def fit(
         error = float(np.percentile(errors, 90))
     unsure = _spread(found)
     groups = _together(found)
-    estimates = {name: Estimate(value, value, value, told=False) for name, value in given.items()}
+    estimates = {
+        name: Estimate(value, value, value, determined=False) for name, value in given.items()
+    }
     for index, name in enumerate(names):
         estimates[name] = _estimate(name, found.values[name], unsure[index], groups)
     return Parameters(source, estimates, error, checked, len(rates), kind, clock_hz, groups)
@@ -67,14 +69,14 @@ def _estimate(
 ) -> Estimate:
     """Return the value with its interval, cut at the bounds.
 
-    It is not told if it is in a group, at a bound, or too uncertain.
+    It is not determined if it is in a group, at a bound, or too uncertain.
     """
     quantity = BY_NAME[name]
     low, high = max(quantity.lower, value - unsure), min(quantity.upper, value + unsure)
     reach = 1e-3 * (quantity.upper - quantity.lower)
     at_bound = value - quantity.lower < reach or quantity.upper - value < reach
-    told = not at_bound and unsure <= UNSURE * value and not any(name in g for g in groups)
-    return Estimate(value, float(low), float(high), bool(told))
+    determined = not at_bound and unsure <= UNSURE * value and not any(name in g for g in groups)
+    return Estimate(value, float(low), float(high), bool(determined))
 
 
 def _spread(found: Fitted) -> Floats:

@@ -148,7 +148,7 @@ def impossible(values: dict[str, Any]) -> list[str]:
     if values.get("edge") is Edge.VIRTUAL and kind in (Attachment.SRIOV, Attachment.PORT):
         return [f"edge virtual: must be nic with attachment {kind}"]
     if values.get("edge") is Edge.VIRTUAL and values.get("pmds") is None:
-        return ["pmds: must be told with edge virtual"]
+        return ["pmds: required with edge virtual"]
     return []
 
 

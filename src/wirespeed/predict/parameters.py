@@ -84,11 +84,11 @@ QUANTITIES = (
         given=True,
     ),
     Quantity(
-        "hairpin_ns", "ns", 0, 100, 20, "XL710: no figure is published",
+        "hairpin_ns", "ns", 0, 100, 20, "XL710: no value is published",
         "the engine's further time for a frame between two virtual functions",
     ),
     Quantity(
-        "switch_ns", "ns", 0, 100, 14, "XL710: no figure is published",
+        "switch_ns", "ns", 0, 100, 14, "XL710: no value is published",
         "the NIC's internal switch moves a frame",
     ),
     Quantity(
@@ -115,7 +115,7 @@ class Estimate:
     value: float
     low: float
     high: float
-    told: bool = True
+    determined: bool = True
     """The data distinguish it from the other parameters."""
 
 

@@ -110,7 +110,7 @@ class AgentCalls:
                 raise RemoteError(
                     f"the agent on {self._name} ended before it answered: {what}"
                     + (f": {said}" if said else ""),
-                    "Whether it was done is not known. The next call starts another agent.",
+                    "It may or may not have been done. The next call starts another agent.",
                 )
         try:
             answer: dict[str, Any] = load_json(line)
@@ -118,7 +118,7 @@ class AgentCalls:
             self._end_session()
             raise RemoteError(
                 f"the answer of the agent on {self._name} is not JSON ({fault}): {what}",
-                "Whether it was done is not known. The next call starts another agent.",
+                "It may or may not have been done. The next call starts another agent.",
             ) from None
         return answer
 

@@ -136,7 +136,7 @@ class SshClient:
                 raise ProgramMissing(
                     f"python3 is not installed on {self._name}", "Install it there: 3.9 or newer."
                 )
-            raise RemoteError(f"{what}: {stderr or 'it ended without a word'}")
+            raise RemoteError(f"{what}: {stderr or 'it ended without a message'}")
         if "refused" in said:
             raise RemoteError(f"{what}: {said['refused']}")
         number = said["errno"] or 0
@@ -159,7 +159,7 @@ class SshClient:
             raise NoAgent(said["refused"])
         if code == NOT_FOUND_EXIT:
             raise NoAgent("python3 is not installed there")
-        raise RemoteError(f"{what}: {stderr or 'it ended without a word'}")
+        raise RemoteError(f"{what}: {stderr or 'it ended without a message'}")
 
     def _started(
         self, command: Sequence[str], what: str, timeout_s: float | None, still_here: bytes

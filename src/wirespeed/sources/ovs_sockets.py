@@ -28,7 +28,7 @@ class Daemon:
 
 
 def daemons(runner: Runner) -> tuple[Daemon, ...]:
-    """Return the daemons whose process is there; a socket that outlived its process is left out."""
+    """Return the daemons whose process is there; a socket that outlived its process is skipped."""
     bases = {socket_base(runner), "/run", "/tmp"}  # noqa: S108 (a bench may use any of them)
     paths = runner.glob(_SYSTEM, *(base + _BENCH for base in bases))
     if not paths:

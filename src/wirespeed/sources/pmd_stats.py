@@ -24,7 +24,7 @@ class PmdCounters:
 
 
 def counters_by_core(shown: str) -> Mapping[int, PmdCounters]:
-    """Return the whole numbers of each CPU's PMD thread; averages are left out."""
+    """Return the whole numbers of each CPU's PMD thread; averages are omitted."""
     return {
         int(thread["core"]): PmdCounters(
             int(thread["node"]),

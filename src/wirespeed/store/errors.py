@@ -68,7 +68,7 @@ def damaged_runs(url: str, damaged: Mapping[str, str]) -> Damaged:
 def damage(error: BaseException) -> str | None:
     """Return one line on the damage, or None where the error has another cause."""
     if isinstance(error, DBAPIError):
-        said = _said(error)
+        said = _message(error)
         return said if any(text in said for text in _DAMAGED) else None
     if isinstance(error, UNREADABLE):
         lines = str(error).splitlines() or [type(error).__name__]
@@ -82,10 +82,10 @@ def as_store_errors(url: str) -> Iterator[None]:
     try:
         yield
     except (DBAPIError, sqlite3.Error) as error:
-        raise _store_error(url, _said(error)) from error
+        raise _store_error(url, _message(error)) from error
 
 
-def _said(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     said = str(error.orig if isinstance(error, DBAPIError) else error).strip()
     return said.splitlines()[0] if said else type(error).__name__
 

@@ -46,9 +46,9 @@ _SHOWN = 8
 
 def _listed(points: list[PointRecord] | tuple[PointRecord, ...]) -> str:
     more = f", and {len(points) - _SHOWN} more" if len(points) > _SHOWN else ""
-    return ", ".join(map(_told, points[:_SHOWN])) + more
+    return ", ".join(map(_label, points[:_SHOWN])) + more
 
 
-def _told(point: PointRecord) -> str:
+def _label(point: PointRecord) -> str:
     repeat = f"repeat {point.repeat}, " if point.repeat > 1 else ""
     return f'"{point.label}" ({repeat}{point.key})'

@@ -71,7 +71,7 @@ def _ids(store: Store) -> list[str]:
     for query in _IDS:
         try:
             with store.begin() as connection:
-                for run_id in _told(connection, query):
+                for run_id in _texts(connection, query):
                     found[run_id] = None
         except DBAPIError as error:
             last = error
@@ -80,7 +80,7 @@ def _ids(store: Store) -> list[str]:
     return list(found)
 
 
-def _told(connection: Connection, query: str) -> Iterator[str]:
+def _texts(connection: Connection, query: str) -> Iterator[str]:
     for (octets,) in connection.exec_driver_sql(query):
         yield bytes(octets or b"").decode(errors="backslashreplace")
 

@@ -84,9 +84,9 @@ def _listed(groups: list[dict[str, Any]]) -> tuple[Disturbance, ...]:
 
 
 def _upgraded(data: dict[str, Any]) -> dict[str, Any]:
-    """Convert a trial of schema 0001: a valid one was quiet, others are disturbed.
+    """Convert a trial of schema 0001: a valid one was quiet, others are noisy.
 
-    It has no evidence with time stamps, so nothing of a disturbed one counts.
+    It has no evidence with time stamps, so nothing of a noisy one counts.
     """
     if "valid" not in data:
         return data

@@ -23,7 +23,7 @@ from wirespeed.model.study.spec import Frames, Workload
 from wirespeed.model.units import mtu_for
 from wirespeed.study.errors import StudyError
 
-_NEXT = "docs/howto/two-hosts.md shows a lab file."
+_NEXT = "docs/howto/two-hosts.md shows a testbed file."
 _AF_PACKET_MTU = 1500
 
 
@@ -89,7 +89,7 @@ def check_hosts(workloads: Iterable[Workload], lab: Lab | None, study: str) -> t
 
 def _unknown(lab: Lab | None) -> str:
     if lab is None:
-        return "names a host, and there is no lab file; give one with --lab FILE"
+        return "names a host, and there is no testbed file; give one with --lab FILE"
     return f"is no host of {lab.source}, which has {', '.join(lab.hosts)}"
 
 
@@ -136,7 +136,7 @@ def _faults(hosts: Mapping[str, LabHost]) -> Iterator[Fault]:
         first = by_address.setdefault(host.ssh, name)
         if first != name:
             where = "no ssh: both would be this machine" if host.ssh is None else "the same address"
-            yield Fault(f"hosts.{name}.ssh", host.ssh or "(left out)", f"hosts.{first} has {where}")
+            yield Fault(f"hosts.{name}.ssh", host.ssh or "(omitted)", f"hosts.{first} has {where}")
         if host.wsdp is not None and not host.wsdp.startswith("/"):
             yield Fault(f"hosts.{name}.wsdp", host.wsdp, "must be an absolute path on that host")
         yield from _port_faults(name, host)

@@ -124,10 +124,10 @@ def _cases(
         own = flatten(case.get("vary", {}))
         told = {key: [value] for key, value in flatten(_without_vary(case)).items() if key}
         for key in own.keys() & told.keys():
-            found.append(Fault(f'case.vary."{key}"', own[key], "is told by the same [[case]], too"))
+            found.append(Fault(f'case.vary."{key}"', own[key], "is also set by the same [[case]]"))
         cases.append(told | own)
     for key in dict.fromkeys(key for case in cases for key in case if key in vary):
-        allowed = "is set by a [[case]], too: a key is either varied or told for each case"
+        allowed = "is also set by a [[case]]: a key is either varied or set by each case"
         found.append(Fault(f'vary."{key}"', vary[key], allowed))
     return cases
 

@@ -43,7 +43,7 @@ CONDITIONS: Mapping[str, tuple[str, Callable[[HostFacts], int] | None]] = {
     "sriov_nics": (
         "NICs with SR-IOV", lambda facts: sum(d.is_nic and d.sriov_total > 0 for d in facts.pci),
     ),
-    "lab_hosts": ("hosts of a lab file, --lab FILE", None),
+    "lab_hosts": ("hosts of a testbed file, --lab FILE", None),
 }  # fmt: skip
 _CONDITION = re.compile(r"(\w+) >= (\d+)")
 
@@ -118,7 +118,7 @@ def lacking(conditions: Sequence[str], facts: HostFacts, lab_hosts: int = 0) -> 
         meaning, of = CONDITIONS[match[1]]
         has = lab_hosts if of is None else of(facts)
         if has < int(match[2]):
-            whose = "there is no lab file" if not lab_hosts else f"the lab file has {has}"
+            whose = "there is no testbed file" if not lab_hosts else f"the testbed file has {has}"
             whose = whose if of is None else f"{facts.host} has {has}"
             short.append(f"{condition} ({meaning}; {whose})")
     return f"needs {' and '.join(short)}" if short else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Repeat the runs of a workload that has no search; a disturbed run stays and is not made again."""
+"""Repeat the runs of a workload that has no search; a noisy run stays and is not repeated."""
 
 from __future__ import annotations
 

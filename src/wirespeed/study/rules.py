@@ -173,7 +173,9 @@ def _gateway(frames: Frames) -> Iterator[Fault]:
         if getattr(frames.traffic, key) != getattr(usual, key):
             yield Fault(f"traffic.{key}", getattr(frames.traffic, key), "has no meaning with [bng]")
     if frames.topology.bidirectional:
-        yield Fault("topology.bidirectional", True, 'with [bng], bng.direction = "both" says it')
+        yield Fault(
+            "topology.bidirectional", True, 'with [bng], set bng.direction = "both" instead'
+        )
     functions = topology.functions(frames)
     if vnf.kind == GATEWAY and not functions:
         allowed = f'has no function that could be sut.vnf.kind = "{GATEWAY}"'

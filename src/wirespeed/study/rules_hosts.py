@@ -25,7 +25,7 @@ def broken_host_rules(frames: Frames) -> Iterator[Fault]:
         return
     for role, name in (("generator", roles.generator), ("sut", roles.sut)):
         if name is None:
-            yield Fault(f"hosts.{role}", "(left out)", "must be named as well, or neither of them")
+            yield Fault(f"hosts.{role}", "(omitted)", "must be named as well, or neither of them")
     if roles.generator == roles.sut:
         yield Fault(
             "hosts.sut", roles.sut,

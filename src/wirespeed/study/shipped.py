@@ -28,7 +28,7 @@ def find_study(name: str) -> Path:
         if path.is_dir():
             raise BadInput(f"{name} is a folder", "Name a study file in it.")
         if not path.is_file():
-            raise BadInput(f"{name}: no such study file", "`wirespeed study list` names studies.")
+            raise BadInput(f"{name}: no such study file", "`wirespeed study list` lists studies.")
         return path
     shipped = shipped_directory() / f"{name}.toml"
     if shipped.is_file():

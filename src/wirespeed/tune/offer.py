@@ -46,7 +46,7 @@ def offered(
     found, more = chosen(factors, base.parameters, wanted, rig.plan)
     if not found:
         reasons = "\n".join(f"  {each.name}: {each.why}" for each in (*more, *excluded))
-        raise BadInput(f"{base.label}: there is no factor to try", f"Of each, why:\n{reasons}")
+        raise BadInput(f"{base.label}: there is no factor to try", f"Reasons:\n{reasons}")
     return Offer(found, (*more, *excluded))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports the Open vSwitch and SR-IOV agents of all simulated hosts, as their rendered files say.
+"""Report the Open vSwitch and SR-IOV agents of all simulated hosts, as their rendered files say.
 
 Arguments: neutron.conf, and a JSON file with `hosts` (each `host`, `ovs` and `sriov`: the text of
 the agent's file, or null) and `plugged`, a directory. For each file there (its name is a port, its
@@ -67,20 +67,20 @@ def nic_agent(host, text):
     }
 
 
-def agents(told):
-    for each in told["hosts"]:
+def agents(settings):
+    for each in settings["hosts"]:
         if each["ovs"]:
             yield ovs_agent(each["host"], each["ovs"])
         if each["sriov"]:
             yield nic_agent(each["host"], each["sriov"])
 
 
-def serve(told):
+def serve(settings):
     admin = context.get_admin_context_without_session()
     reports = rpc.PluginReportStateAPI(topics.REPORTS)
     plugin = rpc.PluginApi(topics.PLUGIN)
-    states = [{**state, "start_flag": True} for state in agents(told)]
-    plugged = Path(told["plugged"])
+    states = [{**state, "start_flag": True} for state in agents(settings)]
+    plugged = Path(settings["plugged"])
     due = 0.0
     while True:
         if time.monotonic() >= due:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real command-line client, imported once: each command runs in a process forked from here.
+"""Import the real command-line client once, and run each command in a process forked from here.
 
-Argument: the path of a unix socket. Whoever connects (inside/openstack) sends its standard input,
-output and error and a JSON object of `argv`, `environ` and `cwd`, and reads the exit status.
-Importing the client and its plugins is most of what a short command costs.
+Argument: the path of a unix socket. A client (inside/openstack) sends its standard input, output
+and error and a JSON object of `argv`, `environ` and `cwd`, and reads the exit status. Importing the
+client and its plugins takes most of the time of a short command.
 """
 
 import importlib
@@ -25,13 +25,13 @@ _USED = (
 )  # fmt: skip
 
 
-def command(told):
+def command(asked):
     os.environ.clear()
-    os.environ.update(told["environ"])
-    os.chdir(told["cwd"])
-    sys.argv = ["openstack", *told["argv"]]
+    os.environ.update(asked["environ"])
+    os.chdir(asked["cwd"])
+    sys.argv = ["openstack", *asked["argv"]]
     try:
-        return importlib.import_module("openstackclient.shell").main(told["argv"])
+        return importlib.import_module("openstackclient.shell").main(asked["argv"])
     except SystemExit as end:
         if isinstance(end.code, str):
             print(end.code, file=sys.stderr)
@@ -44,11 +44,11 @@ def command(told):
 def serve(connection):
     first, descriptors, _, _ = socket.recv_fds(connection, 4, 3)
     with connection.makefile("rb") as stream:
-        told = json.loads(stream.read(*struct.unpack("!I", first)))
+        asked = json.loads(stream.read(*struct.unpack("!I", first)))
     for number, descriptor in enumerate(descriptors):
         os.dup2(descriptor, number)
         os.close(descriptor)
-    status = command(told)
+    status = command(asked)
     sys.stdout.flush()
     sys.stderr.flush()
     connection.sendall(bytes([status & 255 if status else 0]))
@@ -61,7 +61,7 @@ if __name__ == "__main__":
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(sys.argv[1] + ".partial")
     listener.listen(64)
-    # Who waits for the socket's name finds one that accepts.
+    # Renamed last: a client that finds the name can connect.
     os.rename(sys.argv[1] + ".partial", sys.argv[1])
     while True:
         peer, _ = listener.accept()

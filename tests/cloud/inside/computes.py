@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One real nova-compute process for each simulated host, forked after Nova has been imported.
+"""Run one real nova-compute process for each simulated host, forked after Nova was imported.
 
 Argument: a JSON file with `hosts` (see simulated_host.document), each with `configs` (files of
-nova.conf), `log` and `domains` and `plugged` (directories). What libvirt would be told is written
-to domains/UUID.xml; when Nova has plugged a port, plugged/PORT is made. What a machine without
-libvirt and without these devices cannot do is replaced as in Nova's own functional tests.
+nova.conf), `log` and `domains` and `plugged` (directories). The document that libvirt
+would get is written to domains/UUID.xml; when Nova has plugged a port, plugged/PORT is made. What a
+machine without libvirt and these devices cannot do is replaced as in Nova's own functional tests.
 """
 
 import io
@@ -28,9 +28,9 @@ class Device:
 
     is_capable_of_mdevs = False
 
-    def __init__(self, told, vfs):
-        self.told, self.vfs = told, vfs
-        self.address = told["address"]
+    def __init__(self, spec, vfs):
+        self.spec, self.vfs = spec, vfs
+        self.address = spec["address"]
         self.mac_address = "52:54:00:1e:59:c6"
 
     @property
@@ -39,20 +39,20 @@ class Device:
 
     @property
     def pci_device(self):
-        told = self.told
+        spec = self.spec
         domain, bus, rest = self.address.split(":")
         slot, function = rest.split(".")
         capability = {
             "PF": _capability("virt_functions", self.vfs),
-            "VF": _capability("phys_function", [told["parent"]] if told["parent"] else []),
-        }.get(told["type"], "")
-        numa = "" if told["node"] is None else f"<numa node='{told['node']}'/>"
+            "VF": _capability("phys_function", [spec["parent"]] if spec["parent"] else []),
+        }.get(spec["type"], "")
+        numa = "" if spec["node"] is None else f"<numa node='{spec['node']}'/>"
         return (
             f"<device><name>{self.name}</name><parent>computer</parent>"
             f"<capability type='pci'><domain>{int(domain, 16)}</domain><bus>{int(bus, 16)}</bus>"
             f"<slot>{int(slot, 16)}</slot><function>{int(function, 16)}</function>"
-            f"<product id='0x{told['product']}'>device</product>"
-            f"<vendor id='0x{told['vendor']}'>vendor</vendor>{capability}{numa}"
+            f"<product id='0x{spec['product']}'>device</product>"
+            f"<vendor id='0x{spec['vendor']}'>vendor</vendor>{capability}{numa}"
             "</capability></device>"
         )
 
@@ -70,23 +70,23 @@ def _capability(kind, addresses):
     return f"<capability type='{kind}'>{inner}</capability>"
 
 
-def pci_info(told):
+def pci_info(spec):
     made = fakelibvirt.HostPCIDevicesInfo(num_pfs=0, num_vfs=0)
-    for each in told["devices"]:
-        vfs = [d["address"] for d in told["devices"] if d["parent"] == each["address"]]
+    for each in spec["devices"]:
+        vfs = [d["address"] for d in spec["devices"] if d["parent"] == each["address"]]
         device = Device(each, sorted(vfs))
         made.devices[device.name] = device
     return made
 
 
-def host_info(told):
-    nodes = told["nodes"]
+def host_info(spec):
+    nodes = spec["nodes"]
     made = fakelibvirt.HostInfo(kB_mem=sum(node["memory_kib"] for node in nodes))
     made.cpus = sum(len(node["cpus"]) for node in nodes)
     made.cpu_nodes = len(nodes)
     made.cpu_sockets = 1
-    made.cpu_threads = told["threads"]
-    made.cpu_cores = made.cpus // len(nodes) // told["threads"]
+    made.cpu_threads = spec["threads"]
+    made.cpu_cores = made.cpus // len(nodes) // spec["threads"]
     made.numa_topology = vconfig.LibvirtConfigCapsNUMATopology()
     for node in nodes:
         cell = vconfig.LibvirtConfigCapsNUMACell()
@@ -119,35 +119,35 @@ class Connection(fakelibvirt.Connection):
         )
 
 
-def connect(told):
+def connect(spec):
     made = Connection(
-        "qemu:///system", host_info=host_info(told), pci_info=pci_info(told),
-        hostname=told["host"],
+        "qemu:///system", host_info=host_info(spec), pci_info=pci_info(spec),
+        hostname=spec["host"],
     )  # fmt: skip
-    made.features = [_SPECIAL_NAMES.get(flag, flag) for flag in told["flags"]]
+    made.features = [_SPECIAL_NAMES.get(flag, flag) for flag in spec["flags"]]
     return made
 
 
-def replace_the_machine(told):
+def replace_the_machine(spec):
     """Replace the answers of libvirt, sysfs and the disk."""
     # Its threads end with the process; nothing is undone.
     nova_fixtures.LibvirtImageBackendFixture().setUp()
     nova_fixtures.CGroupsFixture().setUp()
     nova_fixtures.LibvirtFixture().setUp()
     nova_fixtures.OSBrickFixture().setUp()
-    by_address = {device["address"]: device for device in told["devices"]}
+    by_address = {device["address"]: device for device in spec["devices"]}
 
     def is_pf(domain, bus, slot, function):
         return by_address.get(f"{domain}:{bus}:{slot}.{function}", {}).get("type") == "PF"
 
     def vf_product(address):
-        return next(d["product"] for d in told["devices"] if d["parent"] == address)
+        return next(d["product"] for d in spec["devices"] if d["parent"] == address)
 
     def ids(address):
         return by_address[address]["vendor"], by_address[address]["product"]
 
-    connection = connect(told)
-    cpus = {cpu["id"] for node in told["nodes"] for cpu in node["cpus"]}
+    connection = connect(spec)
+    cpus = {cpu["id"] for node in spec["nodes"] for cpu in node["cpus"]}
     driver = "nova.virt.libvirt.LibvirtDriver"
     for name, value in {
         f"{driver}._create_image": mock.Mock(return_value=(False, False)),
@@ -164,8 +164,8 @@ def replace_the_machine(told):
         mock.patch(name, value).start()
 
 
-def write_what_happens(told):
-    domains, plugged = Path(told["domains"]), Path(told["plugged"])
+def write_what_happens(spec):
+    domains, plugged = Path(spec["domains"]), Path(spec["plugged"])
     first_init = fakelibvirt.Domain.__init__
     driver = nova.virt.libvirt.vif.LibvirtGenericVIFDriver
     first_plug = driver.plug
@@ -177,7 +177,7 @@ def write_what_happens(told):
 
     def plug(self, instance, vif):
         first_plug(self, instance, vif)
-        _write(plugged / vif["id"], told["host"])
+        _write(plugged / vif["id"], spec["host"])
 
     fakelibvirt.Domain.__init__ = init
     driver.plug = plug
@@ -189,13 +189,13 @@ def _write(path, text):
     partial.rename(path)
 
 
-def be_a_compute(told):
-    log = os.open(told["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+def be_a_compute(spec):
+    log = os.open(spec["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(log, 1)
     os.dup2(log, 2)
-    sys.argv = ["nova-compute", *(f"--config-file={path}" for path in told["configs"])]
-    replace_the_machine(told)
-    write_what_happens(told)
+    sys.argv = ["nova-compute", *(f"--config-file={path}" for path in spec["configs"])]
+    replace_the_machine(spec)
+    write_what_happens(spec)
     nova.cmd.compute.main()
 
 

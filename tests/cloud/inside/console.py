@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A console entry point by its name, for packages whose script is in another package.
+"""Run a console entry point by its name, for packages whose script is in another package.
 
 Arguments: module:function, the program's name, its arguments.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ends everything when the tests are killed. Argument: the directory of their files.
+"""End everything when the tests are killed. Argument: the directory of their files.
 
-Reads the process groups that the tests start, one a line, from standard input. When that ends
-before the line `done`, whoever wrote has died: the groups are killed and the directory removed.
+The process groups that the tests start arrive on standard input, one a line. If the input ends
+before the line `done`, the tests have died: kill the groups and remove the directory.
 """
 
 import contextlib

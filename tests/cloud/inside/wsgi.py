@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A WSGI application under waitress, on loopback. Arguments: module:function, port."""
+"""Serve a WSGI application with waitress on loopback. Arguments: module:function, port."""
 
 import importlib
 import sys

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Services of the control plane, one file each."""
+"""Define the services of the control plane, one file each."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Glance: images of one byte each; only their properties matter."""
+"""Define Glance: images of one byte each; only their properties matter."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Heat: creates the resources of stack.yaml."""
+"""Define Heat, which creates the resources of stack.yaml."""
 
 from __future__ import annotations
 

@@ -14,21 +14,21 @@ _INSIDE = Path(__file__).parents[1] / "inside"
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """kind and path: of its endpoint in the catalog; path may hold Keystone's substitutions.
-
-    fill: the programs that fill its databases, one after another. after: the services that must
-    answer before its programs start. reads: the files of a plan that its programs read when they
-    start, by their names below `openstack/`, and where.
-    """
+    """A service of the control plane."""
 
     name: str
     kind: str
+    """Type of its endpoint in the catalog."""
     path: str
+    """Path of its endpoint, possibly with Keystone's substitutions."""
     databases: tuple[str, ...]
     fill: tuple[Program, ...]
+    """Programs that fill its databases, one after another."""
     programs: tuple[Program, ...]
     after: tuple[str, ...] = ()
+    """Services that must answer before its programs start."""
     reads: Mapping[str, Path] = field(default_factory=dict)
+    """Files of a plan that its programs read at their start: name below `openstack/`, and path."""
 
 
 def console(name: str, entry: str, *argv: str, environ: Mapping[str, str] | None = None) -> Program:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keystone: roles and the service catalog."""
+"""Define Keystone: roles and the service catalog."""
 
 from __future__ import annotations
 

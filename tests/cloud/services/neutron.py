@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Neutron's server with ML2, which reads the ml2_conf.ini that we rendered."""
+"""Define Neutron's server with ML2, which reads the rendered ml2_conf.ini."""
 
 from __future__ import annotations
 

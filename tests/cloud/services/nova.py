@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nova's API, conductor and scheduler; the scheduler reads what we rendered for controllers."""
+"""Define Nova's API, conductor and scheduler; they read the nova.conf rendered for controllers."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def service(site: Site, paste: Path) -> Service:
 
 
 def write_common(site: Site, paste: Path) -> Path:
-    """Write the settings that controllers and computes share."""
+    """Write the nova.conf that controllers and simulated computes read first."""
     return site.write("nova/nova.conf", ini(_common(site, paste)))
 
 
 def _common(site: Site, paste: Path) -> Sections:
-    """Return the settings of controllers alone: the API, and databases that no compute may know."""
+    """Return the settings of computes, with the API and the databases of controllers."""
     shared = compute_settings(site)
     return {
         **shared,

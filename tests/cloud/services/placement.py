@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Placement: inventories of hosts and their allocations."""
+"""Define Placement: inventories of hosts and their allocations."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guest's disk: one sector that the BIOS starts. It prints a line on the serial port and halts.
+"""Make a guest's disk: one sector that the BIOS starts. It prints a line and halts.
 
-A kernel would take minutes under nested emulation, and would show nothing more about where its
-threads, memory and ports are.
+The line goes to the serial port. A kernel would take minutes under nested emulation, and would show
+nothing more about the placement of threads, memory and ports.
 """
 
 SAYS = "wirespeed: the guest runs"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Emulated two-socket server, planned for one guest and configured as planned."""
+"""Provide an emulated two-socket server, planned for one guest and configured as planned."""
 
 from __future__ import annotations
 
@@ -26,23 +26,25 @@ _CPUS = 12
 _BOOTS_S = 1800.0
 # Nova reads them after nova.conf, in the order of their names.
 NOVA_FILES = "/etc/nova/nova.conf.d"
-# Debian has both, and starts the one without until an administrator says otherwise.
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedHost:
-    """facts: once it had booted as planned. up_s, applied_s: until it answered, was as planned."""
+    """A server configured as planned."""
 
     node: LabNode
     plan: Plan
     facts: HostFacts
+    """Facts after the boot with the plan's settings."""
     up_s: float
+    """Time until it answered over ssh."""
     applied_s: float
+    """Further time until it was as planned."""
 
 
 @contextmanager
 def planned_host(folder: Path) -> Iterator[PlannedHost]:
-    """Provide the planned host while the block runs. folder: for the files of the commands."""
+    """Run the planned host while the block runs. folder: for the files of the commands."""
     began = time.monotonic()
     with lab_while(_start) as lab:
         node = LabNode(lab, NAMES[0])
@@ -67,15 +69,14 @@ def _start(lab: Lab) -> None:
 
 
 def _prepare(node: LabNode) -> None:
-    """As a Debian server is before a plan is applied: it knows its own name, and Open vSwitch runs,
-    the one with DPDK."""
+    """Write the host's own name into /etc/hosts, and start Open vSwitch with DPDK."""
     with node.runner() as runner:
         runner.write("/etc/hosts", f"127.0.0.1 localhost\n127.0.1.1 {node.name}\n")
         start_switch(runner, timeout_s=_BOOTS_S)
 
 
 def _give_nova_its_file(node: LabNode, plan: Plan) -> None:
-    """Before apply, which at its end compares this file with the plan, too."""
+    """Write the rendered nova.conf; `apply` compares it with the plan at its end."""
     text = render(plan, ["openstack"])[f"openstack/{node.name}/nova.conf"]
     with node.runner() as runner:
         runner.run(["mkdir", "-p", NOVA_FILES])

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nova's compute and Neutron's agents on a server, with the files that were rendered for it.
+"""Run nova-compute and Neutron's agents on a server, with the files rendered for it.
 
 Each is a command over ssh, so that its output is a log here and its end is noticed. The services of
-the control plane are at the same addresses of loopback there as here: ssh forwards their ports.
+the control plane have the same loopback addresses there as here: ssh forwards their ports.
 
-The declared overlay, all that is added to what was rendered: where the services are, the host's
-name, patience, and what an emulated CPU cannot do (KVM, its own CPU as the guest's).
+The overlay adds only the addresses of the services, the host's name, longer timeouts, and settings
+for an emulated CPU (no KVM, no host CPU model).
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _SOCKETS = "/var/lib/vhost_sockets"
 # An emulated CPU takes minutes to import Nova.
 _LIMIT_S = 1800.0
 _PATIENCE_S = 900
-# RabbitMQ would take a compute that is slow to answer for a dead one.
+# RabbitMQ would close the connection of a compute that answers slowly.
 _NO_HEARTBEAT: Sections = {"oslo_messaging_rabbit": {"heartbeat_timeout_threshold": 0}}
 
 
 def start(
     control: ControlPlane, plan: Plan, *, rendered: Mapping[str, str], host: PlannedHost
 ) -> Computes:
-    """Start the one compute of the plan, known to Nova, Placement and Neutron."""
+    """Start the plan's one compute; wait until Nova, Placement and Neutron know it."""
     site, processes = control.site, control.processes
     [planned] = plan.hosts
     node = host.node.lab.node(host.node.name)
@@ -55,7 +55,7 @@ def start(
 
 
 def _write(runner: Runner, site: Site, name: str, rendered: Mapping[str, str]) -> None:
-    """Nova's rendered file is there already."""
+    """Write the configuration files; the rendered nova.conf is there already."""
     files = {
         "/etc/nova/nova.conf": ini(compute_settings(site)),
         f"{NOVA_FILES}/zz-overlay.conf": ini(_nova(name)),
@@ -95,14 +95,14 @@ def _neutron(site: Site, name: str) -> Sections:
 
 
 def _prepare(runner: Runner) -> None:
-    """libvirt runs, and QEMU may make its sockets where the agent's file says."""
+    """Start libvirt, and make the directory in which QEMU creates vhost-user sockets."""
     argv = ["systemctl", "start", "virtlogd.socket", "libvirtd.service"]
     runner.run(argv, timeout_s=_LIMIT_S)
     runner.run(["install", "-d", "-o", "libvirt-qemu", "-g", "kvm", _SOCKETS])
 
 
 def _commands() -> dict[str, list[str]]:
-    """Of each program that runs there. Nova's finds its files by itself."""
+    """Return the command of each program on the server; nova-compute finds its files itself."""
     agents = {
         program: [
             program, "--config-file=/etc/neutron/neutron.conf", f"--config-file={_PLUGINS}/{file}",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read what runs on the host: from its kernel, Open vSwitch and the NIC, not from settings."""
+"""Read the state of the running guest from kernel, Open vSwitch and NIC, not from settings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HUGE = re.compile(r"/dev/hugepages\S* (.*) kernelpagesize_kB=(\d+)$", re.MULTIL
 _ON_NODE = re.compile(r"\bN(\d+)=(\d+)\b")
 # Of the flows that the agent writes for a local VLAN (OpenFlow 1.0's words).
 _TO_WIRE = re.compile(r"\bdl_vlan=(\d+)\b.*\bmod_vlan_vid:(\d+)\b")
-# A line of ss: state, queues, path and inode of this end, "*" and inode of the other, who has it.
+# A line of ss: state, queues, path and inode of this end, "*" and inode of the other, the program.
 _CONNECTED = re.compile(
     r"ESTAB +\d+ +\d+ +(?P<path>\S+) (?P<inode>\d+) +\* (?P<peer>\d+) +"
     r'users:\(\("(?P<program>[^"]+)"'
@@ -27,13 +27,15 @@ _LIMIT_S = 300.0
 
 @dataclass(frozen=True, slots=True)
 class VhostPort:
-    """mac: the guest's. wire_vlan: with which its frames leave the host. peer: the program that is
-    connected to the guest's socket, "" for none."""
+    """A vhost-user port of the guest."""
 
     mac: str
+    """MAC address of the guest's interface."""
     socket: str
     wire_vlan: int | None
+    """VLAN with which its frames leave the host."""
     peer: str
+    """Program connected to the guest's socket; empty if none is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +51,22 @@ class Vf:
 
 @dataclass(frozen=True, slots=True)
 class RunningGuest:
-    """vcpus: where each one's thread may run. others: where all other threads may. huge_mib: by
-    host node. page_kib: of these pages."""
+    """A guest as the host runs it."""
 
     vcpus: Mapping[int, tuple[int, ...]]
+    """CPUs on which the thread of each vCPU may run."""
     others: tuple[int, ...]
+    """CPUs on which all other threads may run."""
     huge_mib: Mapping[int, int]
+    """Huge pages by host NUMA node, in MiB."""
     page_kib: int
+    """Size of these pages; 0 if there are none."""
     vhost: tuple[VhostPort, ...]
     vfs: tuple[Vf, ...]
 
 
 def domains(runner: Runner) -> dict[str, str]:
-    """libvirt's document of each running domain, by UUID."""
+    """Return libvirt's document of each running domain, by UUID."""
     listed = _said(runner, "virsh", "list", "--uuid").split()
     return {uuid: _said(runner, "virsh", "dumpxml", uuid) for uuid in listed}
 
@@ -84,12 +89,12 @@ def _threads(runner: Runner, pid: str) -> tuple[dict[int, tuple[int, ...]], tupl
 
 
 def huge_pages(maps: str) -> tuple[dict[int, int], int]:
-    """MiB on each node that has any, and the pages' size in KiB (0 without any)."""
+    """Return MiB on each node that has any, and the pages' size in KiB (0 without any)."""
     pages: dict[int, int] = {}
     size_kib = 0
-    for told, size in _HUGE.findall(maps):
+    for counts, size in _HUGE.findall(maps):
         size_kib = int(size)
-        for node, count in _ON_NODE.findall(told):
+        for node, count in _ON_NODE.findall(counts):
             pages[int(node)] = pages.get(int(node), 0) + int(count)
     return {node: count * size_kib // 1024 for node, count in pages.items()}, size_kib
 
@@ -123,11 +128,11 @@ def peer_of(sockets: str, path: str) -> str:
 
 
 def _table(runner: Runner, name: str, columns: str) -> list[dict[str, Any]]:
-    """Rows of Open vSwitch's database; maps as dictionaries (RFC 7047, 5.1)."""
-    told = json.loads(
+    """Return rows of Open vSwitch's database; maps as dictionaries (RFC 7047, 5.1)."""
+    table = json.loads(
         _said(runner, "ovs-vsctl", "--format=json", f"--columns={columns}", "list", name)
     )
-    return [dict(zip(told["headings"], map(_plain, row), strict=True)) for row in told["data"]]
+    return [dict(zip(table["headings"], map(_plain, row), strict=True)) for row in table["data"]]
 
 
 def _plain(value: Any) -> Any:
@@ -135,7 +140,7 @@ def _plain(value: Any) -> Any:
 
 
 def _vfs(runner: Runner, pid: str) -> tuple[Vf, ...]:
-    """Those whose IOMMU group the process has open."""
+    """Return the VFs whose IOMMU group the process has open."""
     opened = {runner.readlink(path) for path in runner.glob(f"/proc/{pid}/fd/*")}
     groups = {path.rpartition("/")[2] for path in opened if path.startswith("/dev/vfio/")}
     found = []

@@ -50,7 +50,7 @@ def _port(plan: Plan, port: PortPlan, seen: RunningGuest) -> list[Compared]:
         vfs = [(vf.pf, vf.vlan, vf.driver) for vf in seen.vfs if vf.mac == port.mac]
         return [Compared(f"port {port.name}: PF, VLAN, driver", [(pf, vlan, "vfio-pci")], vfs)]
     ends = [(p.wire_vlan, p.peer) for p in seen.vhost if p.mac == port.mac]
-    return [Compared(f"port {port.name}: VLAN, who is at its socket", [(vlan, _SWITCH)], ends)]
+    return [Compared(f"port {port.name}: VLAN, program at its socket", [(vlan, _SWITCH)], ends)]
 
 
 def table(lines: list[Compared]) -> str:

@@ -36,7 +36,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlannedHost]:
 
 @pytest.fixture(scope="module")
 def made(host: PlannedHost, clouds: Clouds) -> Iterator[Cloud]:
-    """Its cloud, in which nothing was created yet."""
+    """Run the host's cloud, in which nothing was created yet."""
     start = partial(real_compute.start, host=host)
     with clouds.cloud(host.plan, start, boot_sector()) as found:
         print(f"compute and agents known after {found.ready_s:.0f} s")
@@ -45,11 +45,14 @@ def made(host: PlannedHost, clouds: Clouds) -> Iterator[Cloud]:
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """row: as OpenStack tells. running: as the host tells. created_s: that create.sh took."""
+    """The plan's guest."""
 
     row: Row
+    """The guest as OpenStack reports it, next to the plan."""
     running: RunningGuest
+    """The guest as the host runs it."""
     created_s: float
+    """Run time of create.sh."""
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +80,7 @@ def guest(host: PlannedHost, made: Cloud) -> Iterator[Guest]:
         assert not domains(runner)
 
 
-def test_nova_counts_what_the_plan_leaves_to_guests(made: Cloud) -> None:
+def test_placement_inventory_is_what_the_plan_leaves_to_guests(made: Cloud) -> None:
     [planned] = made.plan.hosts
     [provider] = made.api.get("placement", "/resource_providers")["resource_providers"]
     path = f"/resource_providers/{provider['uuid']}/inventories"
@@ -88,7 +91,7 @@ def test_nova_counts_what_the_plan_leaves_to_guests(made: Cloud) -> None:
     assert found["MEMORY_MB"]["reserved"] == planned.reserved_memory_mib.value
 
 
-def test_openstack_made_of_the_guest_what_the_plan_says(guest: Guest) -> None:
+def test_the_created_guest_has_no_unexplained_difference(guest: Guest) -> None:
     assert not list(reasons.unexplained({CREATE: [guest.row]}, "", None))
 
 
@@ -100,11 +103,11 @@ def test_the_guest_runs_as_planned(made: Cloud, guest: Guest) -> None:
 
 
 @pytest.mark.usefixtures("guest")
-def test_its_vcpu_runs_what_is_on_its_disk(made: Cloud) -> None:
+def test_the_guests_vcpu_runs_the_program_on_its_disk(made: Cloud) -> None:
     [server] = made.api.get("nova", "/servers")["servers"]
 
-    def said() -> bool:
+    def printed() -> bool:
         path, asked = f"/servers/{server['id']}/action", {"os-getConsoleOutput": {}}
         return SAYS in str(made.api.post("nova", path, asked)["output"])
 
-    made.control.processes.wait(f"{SAYS!r} on the guest's console", said, _GUEST_S)
+    made.control.processes.wait(f"{SAYS!r} on the guest's console", printed, _GUEST_S)

@@ -171,7 +171,7 @@ def test_a_long_watch_makes_nothing_else_wait() -> None:
         assert not path.exists()
 
 
-def test_nobody_waits_for_a_pipe_without_a_reader(flooded: Running) -> None:
+def test_a_pipe_without_a_reader_is_an_error(flooded: Running) -> None:
     pipe = flooded.directory / "pipe"
     os.mkfifo(pipe)
     assert flooded.control.ask("gaps", str(pipe)) == {

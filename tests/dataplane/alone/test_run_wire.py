@@ -56,7 +56,7 @@ def came_to_its_end(result: dict[str, Any]) -> bool:
     return upper is not None and upper["rate"]["value"] <= 1.05 * lower["rate"]["value"]
 
 
-def test_it_follows_the_schema(measured: dict[str, Any]) -> None:
+def test_a_measured_wire_run_follows_the_schema(measured: dict[str, Any]) -> None:
     Draft202012Validator(json.loads(SCHEMA.read_text())).validate(measured)
 
 
@@ -95,7 +95,7 @@ def interval(result: dict[str, Any]) -> tuple[float | None, float | None]:
     return lower, upper
 
 
-def test_it_says_what_it_ran(measured: dict[str, Any]) -> None:
+def test_a_wire_run_has_configuration_and_plan(measured: dict[str, Any]) -> None:
     generator = measured["points"][0]["bench"]["generator"]
     assert f"rate_fps = {RATE_FPS:.0f}" in generator["config"]
     assert measured["points"][0]["plan"]["hosts"][0]["generator"]["cpus"]["because"]

@@ -149,7 +149,7 @@ def result_of(*trials: Observation) -> SearchResult:
     return SearchResult("fixed", False, kept)
 
 
-def test_settings_of_a_poller_moved_to_another_cpu_are_told(
+def test_settings_of_a_poller_moved_to_another_cpu_are_reported(
     tmp_path: Path,
     own_state: None,  # noqa: ARG001
 ) -> None:

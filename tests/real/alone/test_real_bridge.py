@@ -50,7 +50,7 @@ def test_frames_are_conserved(spec: Frames, tmp_path: Path) -> None:
         assert "Linux bridge" in bench.describe()
 
 
-def test_what_the_kernel_drops_is_located(tmp_path: Path) -> None:
+def test_frames_dropped_in_the_bridge_are_unknown_drops_at_the_switch(tmp_path: Path) -> None:
     """A bridge's internal drops have no counter: they are reported as unknown."""
     with opened(bridged(point("p2p")), tmp_path) as bench:
         [namespace] = LocalRunner().glob("/run/netns/ws*-switch")

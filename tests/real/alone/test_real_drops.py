@@ -56,7 +56,7 @@ def dropped_at(seen: Observation, hop: str, cause: DropCause) -> int:
     return dropped
 
 
-def test_what_a_router_has_no_route_to_is_dropped_there(tmp_path: Path, own_state: None) -> None:  # noqa: ARG001
+def test_frames_without_a_route_are_dropped_at_the_router(tmp_path: Path, own_state: None) -> None:  # noqa: ARG001
     """The opposite direction is not in its table: it loses all frames, the other direction none."""
     lines = l3fwd._lines
 
@@ -169,7 +169,7 @@ def test_upcalls_that_nobody_answers(tmp_path: Path, own_state: None) -> None:  
     assert dropped_at(seen, "switch", DropCause.UPCALL) < seen.total("offered")
 
 
-def test_frames_above_the_mtu_are_dropped_and_told(
+def test_frames_above_the_mtu_are_dropped_and_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "_OPEN_S", 0.5)
@@ -180,7 +180,9 @@ def test_frames_above_the_mtu_are_dropped_and_told(
     small = replace(vswitch_plan, mtu=Decision(1500, "to see what a frame above it does"))
     cut = replace(plan, hosts=(replace(plan.hosts[0], vswitch=small),))
     with (
-        pytest.raises(BenchError, match=r"does not open: .* 0 arrived; .* at switch:west \(mtu\)"),
+        pytest.raises(
+            BenchError, match=r"do not pass the SUT: .* 0 arrived; .* at switch:west \(mtu\)"
+        ),
         opened(spec, tmp_path, cut),
     ):
         pass

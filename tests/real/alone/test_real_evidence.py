@@ -21,7 +21,7 @@ TRIALS = 15
 
 
 @pytest.mark.usefixtures("needs_root")
-def test_what_takes_the_cpu_of_a_pmd_is_seen_with_its_time_and_length(tmp_path: Path) -> None:
+def test_stops_of_a_pmd_thread_are_recorded_with_time_and_length(tmp_path: Path) -> None:
     with opened(point("p2p"), tmp_path) as bench:
         [pmd] = [p for part in bench.rig.parts for p in part.pollers() if not p.timed]
         [cpu] = {t.cpu for t in bench.measure(20_000.0, 0.2).threads if t.name == pmd.name}

@@ -206,7 +206,9 @@ def test_a_path_that_leads_nowhere_says_so(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(session, "_OPEN_S", 0.5)
     spec = point("external", ports=("net_null0,no-rx=1", "net_null1,no-rx=1"))
     with (
-        pytest.raises(BenchError, match=r"does not open: of \d+ .* 0 arrived; .* at external"),
+        pytest.raises(
+            BenchError, match=r"do not pass the SUT: of \d+ .* 0 arrived; .* at external"
+        ),
         opened(spec, tmp_path),
     ):
         pass
@@ -221,7 +223,7 @@ def test_a_nic_that_does_not_exist_is_named(address: str, tmp_path: Path) -> Non
 
 
 @as_root
-def test_a_host_without_open_vswitch_is_told_the_package(
+def test_a_host_without_open_vswitch_is_an_error_with_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ovs, "_DAEMONS", (f"{tmp_path}/ovs-vswitchd",))
@@ -232,7 +234,7 @@ def test_a_host_without_open_vswitch_is_told_the_package(
 
 
 @anyone
-def test_a_data_plane_that_is_not_built_is_told(
+def test_a_data_plane_that_is_not_built_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(program, "WSDP", replace(program.WSDP, built=tmp_path / "wsdp"))

@@ -31,7 +31,7 @@ from wirespeed.model.study.spec import Frames, Search, SearchKind
 from wirespeed.store.codec import decode, encode
 
 REPOSITORY = Path(__file__).parents[3]
-LOAD_FPS, LOUD_FPS = 50_000.0, 1_000_000.0
+LOAD_FPS, HIGH_FPS = 50_000.0, 1_000_000.0
 QUIET_TRIES = 5
 SEARCH = Search(SearchKind.FIXED, load_fps=LOAD_FPS, trial_s=0.5, extension=1.0, latency=False)
 
@@ -58,17 +58,17 @@ def explained(frames: Frames, logs: Path, wanted: Named) -> tuple[list[Named], f
         for _ in range(QUIET_TRIES):
             result = run_search(frames.search, bench.measure, 10 * frames.search.load_fps, Silent())
             program, cpu, used = (found := seen(result)).competitor(found.generating)
-            told = explain(Measured(sut_of(frames), decode(SearchResult, encode(result))))
-            named = [(each.limit, each.hop) for each in told]
+            limits = explain(Measured(sut_of(frames), decode(SearchResult, encode(result))))
+            named = [(each.limit, each.hop) for each in limits]
             if used <= MUCH or named[0] == wanted:
                 break
     return named, used, f"{program} used CPU {cpu}"
 
 
-def loud(frames: Frames) -> Frames:
+def at_high_load(frames: Frames) -> Frames:
     """More than the rings hold while something else has the CPU: what nothing was lost by may stand
     behind a frame that this machine's own noise cost."""
-    return replace(frames, search=replace(SEARCH, load_fps=LOUD_FPS))
+    return replace(frames, search=replace(SEARCH, load_fps=HIGH_FPS))
 
 
 def faulty(kind: str, topology: str = "pvp", *, frame: str = "64", **fault: object) -> Frames:
@@ -87,18 +87,18 @@ def faulty(kind: str, topology: str = "pvp", *, frame: str = "64", **fault: obje
         (faulty("crashing-vnf", strength=0.3), "vnf_restarted", "vnf0"),
         (faulty("upcall-storm", "p2p"), "upcalls", "switch"),
         (faulty("slow-generator", "p2p", strength=10.0), "generator_slow", "tg"),
-        (loud(faulty("pmd-core-hog", "p2p", strength=0.6)), "pmd_core_shared", "switch"),
+        (at_high_load(faulty("pmd-core-hog", "p2p", strength=0.6)), "pmd_core_shared", "switch"),
     ],
     ids=lambda value: value.fault.kind if isinstance(value, Frames) else str(value),
 )
-def test_what_is_caused_is_named(frames: Frames, limit: str, hop: str, tmp_path: Path) -> None:
-    told, taken, other = explained(frames, tmp_path, (limit, hop))
+def test_an_injected_fault_is_named(frames: Frames, limit: str, hop: str, tmp_path: Path) -> None:
+    named, taken, other = explained(frames, tmp_path, (limit, hop))
     if taken <= MUCH:
-        assert told[0] == (limit, hop)
-    elif limit == "generator_slow" and told[0] != (limit, hop):
+        assert named[0] == (limit, hop)
+    elif limit == "generator_slow" and named[0] != (limit, hop):
         pytest.skip(f"{other}, the generator's, in {QUIET_TRIES} tries")
     else:
-        assert (limit, hop) in told
+        assert (limit, hop) in named
 
 
 def test_a_vnf_that_returned_forwards_again(tmp_path: Path) -> None:

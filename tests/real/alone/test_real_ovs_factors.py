@@ -56,7 +56,7 @@ def hits(found: RealBench) -> Counter[str]:
     return counted
 
 
-def test_caches_are_used_as_told(tmp_path: Path) -> None:
+def test_caches_are_used_as_configured(tmp_path: Path) -> None:
     with bench(Ovs(), tmp_path) as found:
         assert hits(found)["emc"] > 0
         assert hits(found)["smc"] == 0
@@ -95,7 +95,7 @@ def test_an_idle_pmd_thread_sleeps_and_balances(tmp_path: Path) -> None:
         assert described["other_config"]["pmd-rxq-assign"] == "group"
 
 
-def test_its_memory_is_in_pages_of_the_size_asked_for(tmp_path: Path) -> None:
+def test_open_vswitch_memory_is_in_pages_of_the_wanted_size(tmp_path: Path) -> None:
     pool = Path("/sys/kernel/mm/hugepages/hugepages-1048576kB")
     with bench(Ovs(pages=PageSize.GIB_1), tmp_path):
         used = int((pool / "nr_hugepages").read_text()) - int((pool / "free_hugepages").read_text())
@@ -128,7 +128,7 @@ def test_frames_pass_two_bridges_with_the_tag_that_each_has(
             assert action in flows, flows
 
 
-def test_what_a_patch_port_brings_and_no_rule_wants_is_dropped_there(tmp_path: Path) -> None:
+def test_frames_from_a_patch_port_without_a_rule_are_dropped_there(tmp_path: Path) -> None:
     spec = point("p2p")
     wanted = Vswitch(ovs=Ovs(bridges=2))
     with opened(replace(spec, sut=replace(spec.sut, vswitch=wanted)), tmp_path) as found:
@@ -143,7 +143,7 @@ def test_what_a_patch_port_brings_and_no_rule_wants_is_dropped_there(tmp_path: P
     assert drops(seen)["switch:patch", DropCause.NO_FLOW] == seen.total("offered") > 0
 
 
-def test_an_open_vswitch_that_lacks_a_factor_is_told(
+def test_an_open_vswitch_that_lacks_a_factor_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(factors, "_SINCE", {"smc": (99, 0)})

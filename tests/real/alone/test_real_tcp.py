@@ -131,7 +131,7 @@ def test_a_program_that_takes_the_cpus_all_the_time_is_seen_in_every_interval(
     assert result.total_bps > 0
 
 
-def test_what_tcp_carries_while_a_program_pauses_is_the_undisturbed_rate(tmp_path: Path) -> None:
+def test_tcp_clean_rate_is_that_of_the_pauses_of_a_busy_program(tmp_path: Path) -> None:
     """It holds the CPUs for about half of the time; in the pauses TCP has what it needs.
 
     The hypervisor may slow the CPUs just then, hence up to five runs.

@@ -98,7 +98,7 @@ FRAMES = [
 
 
 @pytest.mark.parametrize("ports", ON_VETH)
-def test_what_goes_in_comes_out_octet_by_octet(ports: OvsPorts, tmp_path: Path) -> None:
+def test_frames_pass_the_switch_unchanged(ports: OvsPorts, tmp_path: Path) -> None:
     sent = []
     for frame in FRAMES:
         frame.src, frame.dst = "02:00:00:00:00:07", generator_mac("west")
@@ -114,7 +114,7 @@ def test_what_goes_in_comes_out_octet_by_octet(ports: OvsPorts, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("ports", ON_VETH)
-def test_what_an_open_vswitch_that_hangs_does_not_read_is_told(
+def test_frames_unread_by_a_hanging_open_vswitch_are_socket_drops(
     ports: OvsPorts, tmp_path: Path
 ) -> None:
     """Its sockets hold some thousands of frames at most."""
@@ -127,7 +127,7 @@ def test_what_an_open_vswitch_that_hangs_does_not_read_is_told(
     assert frames_are_conserved(seen), seen.drops
 
 
-def test_what_no_rule_is_for_is_no_frame_lost_in_a_socket(tmp_path: Path) -> None:
+def test_frames_without_a_rule_are_no_socket_drops(tmp_path: Path) -> None:
     """The main thread takes them and drops them by the rule of the port."""
     spec = on_veth(point("p2p"), OvsPorts.KERNEL)
     with opened(spec, tmp_path) as bench:

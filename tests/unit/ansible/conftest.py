@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.ansible.fleet import install_collection
+from tests.support.ansible_fleet import install_collection
 
 
 @pytest.fixture(scope="session")

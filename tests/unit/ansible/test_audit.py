@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.ansible_fleet import BIN, ROOT, Fleet, program
 from tests.support.postgres import cluster
-from tests.unit.ansible.fleet import BIN, ROOT, Fleet, program
 from wirespeed.store.snapshots import newest_snapshots
 from wirespeed.store.store import Store
 

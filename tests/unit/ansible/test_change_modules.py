@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.unit.ansible.fleet import Fleet
+from tests.support.ansible_fleet import Fleet
 from wirespeed.apply.rollback import RolledBack
 from wirespeed.apply.row import Row, Verdict
 from wirespeed.apply.session import Applied
@@ -47,7 +47,7 @@ PLAY = """
 """
 
 
-def test_the_modules_report_what_the_verbs_said(tmp_path: Path, collections: Path) -> None:
+def test_the_modules_report_the_output_of_the_verbs(tmp_path: Path, collections: Path) -> None:
     said = {
         "apply": applied_json(Applied("h", (CHANGED, WAITS), ("isolcpus=2",), unconfirmed=True)),
         "verify": rows_json("h", ROWS),

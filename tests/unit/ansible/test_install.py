@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.ansible.fleet import ROOT, Fleet
+from tests.support.ansible_fleet import ROOT, Fleet
 
 PLAY = """
 - hosts: all

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.ansible.fleet import BIN, ROOT
+from tests.support.ansible_fleet import BIN, ROOT
 
 # ansible-test fetches get-pip.py from its own CI's site. Python brings a pip that serves as well.
 _GET_PIP = """

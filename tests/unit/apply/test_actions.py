@@ -43,7 +43,7 @@ def test_both_do_the_same(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_a_script_tells_of_a_failure_and_goes_on(tmp_path: Path) -> None:
+def test_a_script_reports_a_failure_and_goes_on(tmp_path: Path) -> None:
     text = script("A test.", [Put(f"{tmp_path}/no/file", "x"), Put(f"{tmp_path}/file", "y")])
     done = subprocess.run(["sh", "-c", text], check=False, capture_output=True)
     assert done.returncode == 1

@@ -54,7 +54,7 @@ def test_pages_in_use_go_with_the_reboot() -> None:
     assert host.state() == before
 
 
-def test_where_nova_gives_out_vfs_they_are_made_and_left_to_it() -> None:
+def test_vfs_of_a_nova_host_are_made_without_mac_and_vlan() -> None:
     # Nova takes another VF of the port than the plan names: no MAC address is set on two VFs.
     host = FakeHost()
     assert _first_vf(host) == GIVEN

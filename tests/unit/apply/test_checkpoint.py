@@ -29,7 +29,7 @@ def cut_at(what: str, when: str = "after") -> FakeHost:
     return host
 
 
-def test_nobody_confirms() -> None:
+def test_unconfirmed_changes_are_undone_by_the_timer() -> None:
     host = cut_at(f"write {NUMVFS} '4")
     assert len(host.kernel.vfs["0000:21:00.0"]) == 4
     host.fire_timer()
@@ -42,7 +42,7 @@ def test_nobody_confirms() -> None:
     assert len(host.kernel.vfs["0000:21:00.0"]) == 4
 
 
-def test_whoever_reaches_the_host_again_confirms() -> None:
+def test_reaching_the_host_again_confirms_the_change() -> None:
     host = cut_at(f"write {NUMVFS} '4")
     again = session.apply(host.reach, HOST, lab_plan(), may_reboot=False)
     assert not again.undone_before

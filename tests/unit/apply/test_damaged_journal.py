@@ -192,7 +192,7 @@ def test_apply_damaged_journal_is_refused() -> None:
     assert host.state() == before
 
 
-def test_rollback_journal_of_an_older_version_is_read_and_told() -> None:
+def test_rollback_journal_of_an_older_version_is_read_and_reported() -> None:
     host = applied()
 
     def older(text: str) -> str:

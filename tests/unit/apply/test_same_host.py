@@ -65,7 +65,7 @@ def without_host(text: str) -> str:
     return sealed(1, record) + rest
 
 
-def test_journal_without_its_host_is_told() -> None:
+def test_journal_without_its_host_is_reported() -> None:
     host = applied()
     host.disk.disk[PATH] = without_host(host.disk.disk[PATH])
     assert session.apply(host.reach, HOST, lab_plan(), may_reboot=False).of_unknown_host
@@ -74,7 +74,7 @@ def test_journal_without_its_host_is_told() -> None:
     assert not undone.failed
 
 
-def test_journal_with_its_host_is_not_told() -> None:
+def test_journal_with_its_host_is_not_reported() -> None:
     host = applied()
     assert not session.apply(host.reach, HOST, lab_plan(), may_reboot=False).of_unknown_host
     assert not session.undo(host.reach, HOST, may_reboot=True, sleep=no_sleep).of_unknown_host

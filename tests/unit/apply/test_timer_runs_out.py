@@ -79,7 +79,7 @@ def test_timer_in_the_middle_of_an_apply_that_is_cut_undoes_once_the_lock_is_fre
     assert again.undone_before.left == []
 
 
-def test_timer_script_that_fails_is_not_told_as_undone() -> None:
+def test_timer_script_that_fails_is_not_reported_as_undone() -> None:
     host = cut_after_vfs()
     write = host.kernel.write
 
@@ -98,7 +98,7 @@ def test_timer_script_that_fails_is_not_told_as_undone() -> None:
 
 
 @pytest.mark.parametrize("text", [None, "", "{"])
-def test_timer_that_ran_out_without_a_list_of_settings_is_told(text: str | None) -> None:
+def test_timer_that_ran_out_without_a_list_of_settings_is_reported(text: str | None) -> None:
     # An older version armed the timer, or the power failed.
     host = cut_after_vfs()
     host.fire_timer()
@@ -112,7 +112,7 @@ def test_timer_that_ran_out_without_a_list_of_settings_is_told(text: str | None)
     assert "what the timer undid is not known" in again.undone_before.left[0]
 
 
-def test_timer_settings_of_another_version_are_told() -> None:
+def test_timer_settings_of_another_version_are_reported() -> None:
     host = cut_after_vfs()
     host.fire_timer()
     host.disk.write(ENTRIES, '[{"changed": "Fan", "name": "fan 3", "fields": {}, "old": null}, 7]')

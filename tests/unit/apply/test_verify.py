@@ -106,7 +106,7 @@ DISTURBED: dict[str, tuple[Callable[[FakeHost], object], str]] = {
 
 
 @pytest.mark.parametrize("what", DISTURBED)
-def test_what_somebody_has_changed_since_is_found(what: str) -> None:
+def test_a_setting_changed_after_apply_is_reported(what: str) -> None:
     host = as_planned()
     assert differing(host) == set()
     disturb, row = DISTURBED[what]
@@ -114,7 +114,7 @@ def test_what_somebody_has_changed_since_is_found(what: str) -> None:
     assert row in differing(host)
 
 
-def test_a_device_that_knows_no_trust_is_never_said_to_have_it() -> None:
+def test_a_device_without_trust_is_never_reported_as_trusted() -> None:
     host = FakeHost(trust=False)
     done = session.apply(host.reach, HOST, lab_plan(), may_reboot=True, sleep=no_sleep)
     assert done.rows is not None

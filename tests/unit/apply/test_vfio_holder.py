@@ -23,7 +23,7 @@ def undone(host: FakeHost, *, may_reboot: bool = True) -> RolledBack:
     return session.undo(host.reach, HOST, may_reboot=may_reboot, sleep=no_sleep)
 
 
-def test_open_vswitch_is_told_to_let_go() -> None:
+def test_open_vswitch_is_made_to_release_the_device() -> None:
     host, before = applied()
     host.opened[VF] = "ovs-vswitchd"
     assert not undone(host, may_reboot=False).failed

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.hostile import MARKER, PAYLOADS, Judge, leaves, planted
 from tests.unit.audit.case import Case
 from tests.unit.audit.faults import FAULTS
-from tests.unit.plan.render.hostile import MARKER, PAYLOADS, Judge, leaves, planted
 from wirespeed.audit.engine import run_rule
 from wirespeed.audit.registry import all_rules
 from wirespeed.audit.rule import Subject

@@ -35,7 +35,7 @@ def s3() -> AuditReport:
 
 def test_json_is_as_its_schema_says(s3: AuditReport) -> None:
     schema = json.loads(SCHEMA.read_text())
-    assert schema == json_schema(), "write it again from wirespeed.audit.document.json_schema()"
+    assert schema == json_schema(), "run `make docs`"
     text = json.dumps(document(s3), indent=1)
     jsonschema.Draft202012Validator(schema).validate(json.loads(text))
     golden.check("audit/s3-r740xd.json", text + "\n")
@@ -65,7 +65,7 @@ def test_sarif_has_a_rule_and_a_result_for_everything(s3: AuditReport) -> None:
     assert accepted["suppressions"] == [{"kind": "external", "justification": "pairs wanted"}]
 
 
-def test_sarif_tells_configuration_faults() -> None:
+def test_sarif_lists_configuration_errors() -> None:
     report = audit(with_config(pmd_cpu_mask="0xf000000"), all_rules())
     (invocation,) = sarif(report, all_rules(), "1")["runs"][0]["invocations"]
     assert invocation["executionSuccessful"] is False
@@ -102,7 +102,7 @@ def test_html_is_whole_and_loads_nothing(s3: AuditReport) -> None:
     assert "Dell and Intel" in page
 
 
-def test_what_passed_is_told_by_what_is_right(s3: AuditReport) -> None:
+def test_a_passed_rule_is_shown_by_the_state_it_wants(s3: AuditReport) -> None:
     passed = next(f for f in s3.with_status(Status.PASSED) if f.rule == "WS08")
     page = html(s3, "1.0")
     assert f"<td>WS08</td><td>{passed.wanted}</td>" in page

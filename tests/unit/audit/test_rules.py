@@ -44,14 +44,14 @@ def test_fires_on_its_fault(case: Case) -> None:
     [(r, need) for r in RULES.values() for need in r.needs if need is not Need.KUBELET],
     ids=lambda value: value.id if isinstance(value, Rule) else value.name,
 )
-def test_is_not_checked_without_its_facts(rule: Rule, need: Need) -> None:
+def test_rule_without_its_facts_is_not_checked(rule: Rule, need: Need) -> None:
     (finding,) = run_rule(rule, unreadable(need))
     assert finding.status is Status.NOT_CHECKED
     assert finding.found.startswith("needs")
 
 
 @pytest.mark.parametrize("case", UNDECIDABLE, ids=str)
-def test_is_not_checked_when_the_facts_do_not_decide(case: Case) -> None:
+def test_rule_with_undecided_facts_is_not_checked(case: Case) -> None:
     (finding,) = run_rule(RULES[case.rule], case.subject)
     assert finding.status is Status.NOT_CHECKED
     assert case.found[0] in finding.found

@@ -67,7 +67,7 @@ def test_passed_and_unchecked_findings_are_never_suppressed() -> None:
     assert {f.rule for f in after.with_status(Status.SUPPRESSED)} == {"WS16", "WS17"}
 
 
-def test_every_fault_of_the_file_is_told() -> None:
+def test_every_fault_of_the_file_is_reported() -> None:
     text = """
 [[suppress]]
 rule = "WS99"

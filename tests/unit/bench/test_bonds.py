@@ -93,7 +93,7 @@ STATS = (
 )
 
 
-def test_it_waits_for_every_link_and_for_lacp() -> None:
+def test_a_bond_is_ready_when_all_links_and_lacp_are() -> None:
     up, agreed = SHOWN.format("enabled"), LACP.format("current", "collecting distributing")
     assert not_ready(BOND, up, agreed) is None
     assert "east1" in (not_ready(BOND, SHOWN.format("disabled"), agreed) or "")
@@ -122,7 +122,7 @@ def test_frames_of_lacp_are_no_frames_of_the_trial() -> None:
     assert found.drops[INGRESS, DropCause.RX_RING_FULL] == 5
 
 
-def test_what_came_by_a_link_that_is_down_is_counted() -> None:
+def test_frames_from_a_link_that_is_down_are_counted() -> None:
     dump = (
         "n_packets=10, n_bytes=1, priority=1,in_port=51 actions=NORMAL\n"
         "n_packets=700, n_bytes=1, priority=1,in_port=102 actions=NORMAL\n"
@@ -169,7 +169,7 @@ def test_no_more_is_blamed_on_a_link_than_is_missing() -> None:
     assert seen.drops["switch:east", DropCause.LINK_DOWN] == 1000 - 960
 
 
-def test_what_the_partner_refuses_is_not_refused_by_the_sut() -> None:
+def test_frames_refused_by_the_partner_are_dropped_at_the_partner() -> None:
     refused = DirectionCount("east-west", 10, 10, 7, 0, 7, 0, 0, 0)
     counts = {GENERATOR: HopCount(GENERATOR, {"west": 7}, {"east": 7})}
     outer = Cable(End(GENERATOR, "east"), End(PARTNER, "east"))
@@ -214,6 +214,6 @@ def test_the_partner_has_a_core_where_there_is_one(cores: int, own: bool) -> Non
         ),
     ],
 )
-def test_what_cannot_be_bonded_is_refused(frames: Frames, says: str) -> None:
+def test_a_point_that_cannot_be_bonded_is_refused(frames: Frames, says: str) -> None:
     tables = Tables(frames.topology, sut=frames.sut, hosts=frames.hosts, fault=frames.fault)
     assert any(says in str(fault) for fault in broken_rules(tables))

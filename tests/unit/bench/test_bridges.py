@@ -122,7 +122,7 @@ def test_physical_ports_are_on_the_first_bridge_and_functions_on_the_second() ->
     assert found["patch", DropCause.WRONG_VLAN] == 4
 
 
-def test_what_comes_with_another_tag_is_dropped_as_such() -> None:
+def test_frames_with_another_tag_have_a_drop_rule() -> None:
     spec = spec_of("pvp")
     made = bridges("br", program_ports(wiring_of(spec), PLAN, PurePosixPath("/run")), 2)
     ovs = Ovs(bridges=2, vlan=VlanTranslation.REWRITE)

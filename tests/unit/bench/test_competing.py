@@ -55,7 +55,7 @@ def between(before: FakeHost, after: FakeHost) -> Competing:
     return competing(after, *looks, bench=[SERVER], parent=WIRESPEED, cpus={0, 1})
 
 
-def test_what_the_bench_used_itself_is_nobody_elses() -> None:
+def test_cpu_time_of_the_bench_is_not_competing() -> None:
     after = host(
         stat(INIT, "init", 0, 10),
         stat(WIRESPEED, "wirespeed", INIT, 104, 900),
@@ -112,7 +112,7 @@ def test_a_real_program_that_came_and_went_is_seen() -> None:
     assert seen.cpu_s - without.cpu_s > 0.28
 
 
-def test_who_used_which_cpu_but_not_the_bench() -> None:
+def test_competitors_are_named_by_cpu_without_the_bench() -> None:
     before = {
         10: Usage("wsdp", 1, 100, 0, 0), 11: Usage("hog", 1, 0, 0, 1),
         12: Usage("ovs-ofctl", 10, 0, 0, 0), 13: Usage("cc1", 1, 50, 0, 0),
@@ -126,7 +126,7 @@ def test_who_used_which_cpu_but_not_the_bench() -> None:
     assert found == (Competitor("hog", 1, 0.4, pid=11), Competitor("cc1", 0, 0.1, pid=13))
 
 
-def test_by_cpu_programs_that_ended_count_for_whoever_waited_for_them() -> None:
+def test_by_cpu_time_of_programs_that_ended_counts_for_their_parent() -> None:
     before = {10: Usage("wsdp", 1, 0, 0, 0), 20: Usage("sh", 1, 1, 30, 1)}
     after = {
         1: Usage("we", 0, 0, 500, 0), 10: Usage("wsdp", 1, 0, 70, 1), 20: Usage("sh", 1, 2, 69, 1),

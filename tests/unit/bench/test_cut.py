@@ -110,7 +110,7 @@ def test_without_stamps_only_the_whole_trial_counts() -> None:
     assert found.unseen == ("frames carry no time stamp: only whole trials count",)
 
 
-def test_what_a_nic_refused_has_no_window() -> None:
+def test_frames_refused_by_the_nic_leave_no_windows() -> None:
     full = bins([100] * BINS)
     found = cut([way(full, full, refused=1)], CLOCK, DURATION_NS, LOAD_FPS)
     assert found.windows is None
@@ -123,7 +123,7 @@ def test_a_burst_is_too_short_for_windows() -> None:
     assert "too short" in found.unseen[0]
 
 
-def test_frames_beyond_the_log_are_told() -> None:
+def test_frames_beyond_the_log_are_reported() -> None:
     full = bins([100] * BINS)
     found = cut([way(full, bins([100] * BINS, beyond=9))], CLOCK, DURATION_NS, LOAD_FPS)
     assert found.unseen == ("9 frames lie beyond the last window that was logged",)

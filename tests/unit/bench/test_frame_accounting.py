@@ -35,7 +35,7 @@ def counts(
     }
 
 
-def test_what_every_port_counted_is_kept_by_the_name_of_its_end() -> None:
+def test_port_counts_are_kept_by_hop_and_port() -> None:
     found = {seen.port: seen for seen in accounts.ports(counts(90, 80, 80, 70, {}))}
     assert (found["tg:east"].left, found["tg:west"].entered) == (90, 70)
     assert (found["switch:east"].entered, found["switch:vnf0a"].left) == (90, 80)
@@ -55,14 +55,14 @@ def test_conserved_frames_leave_nothing_unexplained() -> None:
     assert not accounts.unexplained(found)
 
 
-def test_frames_missing_inside_a_hop_are_told_there() -> None:
+def test_frames_missing_inside_a_hop_are_reported_there() -> None:
     seen = counts(100, 100, 93, 93, {})
     found = accounts.drops(seen, PVP, [direction(100, 100, 93)])
     assert found == (Drop("vnf0", DropCause.UNKNOWN, 7),)
     assert accounts.unexplained(found)
 
 
-def test_frames_missing_on_a_link_are_told_there() -> None:
+def test_frames_missing_on_a_link_are_reported_there() -> None:
     seen = dict(counts(100, 100, 100, 100, {}))
     seen["vnf0"] = HopCount("vnf0", {"a": 98}, {"b": 98})
     seen[SWITCH] = HopCount(SWITCH, {"east": 100, "vnf0b": 98}, {"vnf0a": 100, "west": 98}, {})
@@ -71,12 +71,12 @@ def test_frames_missing_on_a_link_are_told_there() -> None:
     assert found == (Drop("switch:vnf0a-vnf0:a", DropCause.UNKNOWN, 2),)
 
 
-def test_frames_that_came_from_nowhere_are_told_too() -> None:
+def test_frames_that_came_from_nowhere_are_reported_too() -> None:
     found = accounts.drops(counts(100, 100, 104, 104, {}), PVP, [direction(100, 100, 104)])
     assert found == (Drop("vnf0", DropCause.UNKNOWN, -4),)
 
 
-def test_frames_that_arrived_but_are_not_of_this_trial_are_told() -> None:
+def test_frames_that_arrived_but_are_not_of_this_trial_are_reported() -> None:
     found = accounts.drops(counts(100, 100, 100, 100, {}), PVP, [direction(100, 100, 97)])
     assert found == (Drop(GENERATOR, DropCause.UNKNOWN, 3),)
 

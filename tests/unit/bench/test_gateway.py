@@ -105,7 +105,7 @@ def test_senders_and_receivers_agree_with_the_gateway(tmp_path: Path) -> None:
     assert "arp_every" not in tasks["gen1_0"].keys
 
 
-def test_who_has_a_session_does_not_announce_himself(tmp_path: Path) -> None:
+def test_pppoe_subscribers_send_no_arp(tmp_path: Path) -> None:
     spec = replace(GATEWAY, bng=replace(SMALL, access=Access.PPPOE))
     tasks = laid_out(spec, tmp_path).traffic.tasks
     assert {task.keys["access"] for task in tasks} == {"pppoe"}

@@ -88,7 +88,7 @@ def test_changes_are_undone_newest_first(tmp_path: Path) -> None:
     assert order == ["/proc/sys/b", "/proc/sys/a"]
 
 
-def test_what_somebody_else_set_since_is_left_alone(tmp_path: Path) -> None:
+def test_a_value_changed_by_another_program_is_not_undone(tmp_path: Path) -> None:
     host = FakeHost({"/proc/sys/a": "1"})
     with changing_host(host, tmp_path) as state:
         state.set_sysctl("a", "0")
@@ -106,7 +106,7 @@ def test_the_last_of_two_runs_restores_the_original_value(tmp_path: Path) -> Non
     assert host.files["/proc/sys/a"] == "1"
 
 
-def test_a_change_that_cannot_be_undone_is_told_and_kept(tmp_path: Path) -> None:
+def test_a_change_that_cannot_be_undone_is_reported_and_kept(tmp_path: Path) -> None:
     host = FakeHost({"/proc/sys/a": "1"})
 
     def refuse(_files: dict[str, str], path: str, _text: str) -> None:
@@ -285,7 +285,7 @@ def test_a_lost_host_keeps_its_journal_and_no_other_from_being_put_back(
     assert journals(tmp_path) == []
 
 
-def test_what_ended_the_run_is_told_rather_than_what_could_not_be_undone(
+def test_the_error_that_ended_the_run_outranks_a_failed_undo(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     [host, _] = two_hosts().values()
@@ -301,7 +301,7 @@ def test_what_ended_the_run_is_told_rather_than_what_could_not_be_undone(
     assert "the changes on ssh://east are not undone" in caplog.text
 
 
-def test_an_address_that_nobody_can_reach_is_told(tmp_path: Path) -> None:
+def test_an_address_that_nobody_can_reach_is_reported(tmp_path: Path) -> None:
     old = Journal.create(tmp_path, "server2")
     old.note(DirectoryMade(f"{tmp_path}/absent"))
     old._file.close()

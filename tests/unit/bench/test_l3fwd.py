@@ -101,12 +101,12 @@ def test_every_flow_is_routed_to_where_its_stream_goes(frames: Frames, flow: int
                  traffic=Traffic(pcap="/some.pcap")), "traffic.pcap"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_routed_is_refused(frames: Frames, key: str) -> None:
+def test_traffic_that_cannot_be_routed_is_refused(frames: Frames, key: str) -> None:
     tables = Tables(frames.topology, frames.traffic, frames.sut, frames.search)
     assert key in [fault.key for fault in broken_rules(tables)]
 
 
-def test_what_a_task_says_of_its_discards_is_named_and_the_rest_is_not_lost() -> None:
+def test_discards_with_a_known_cause_are_separated_from_the_rest() -> None:
     role = TaskRole("t", "a", "b")
     counts = TaskCounts(
         "vnf0", (role,), DropCause.VNF_DISCARD, DropCause.VNF_TX_RING_FULL,

@@ -67,7 +67,7 @@ class LabHost(LocalRunner):
         return Completed((), 0, "", "")
 
 
-def told(*hosts: BenchHost) -> str:
+def error_of(*hosts: BenchHost) -> str:
     with pytest.raises(BadInput) as caught:
         check_hosts(hosts, "lab.toml")
     assert caught.value.what.startswith("lab.toml: ")
@@ -102,18 +102,18 @@ def test_hosts_in_working_order_are_accepted() -> None:
         (bench_host(LabHost(), wsdp="/opt/none"),
          'hosts.dut.wsdp = "/opt/none": wsdp is not on dut: /opt/none does not exist'),
         (bench_host(LabHost(), wsdp=None),
-         'hosts.dut.wsdp = "(left out)": wsdp is not on dut: '),
+         'hosts.dut.wsdp = "(omitted)": wsdp is not on dut: '),
         (bench_host(LabHost(version="wsdp 0.1.0, DPDK 24.11.3")),
          'hosts.dut.wsdp = "/opt/wsdp": is wsdp 0.1.0, DPDK 24.11.3, but on tester it is '
          "wsdp 0.1.0, DPDK 22.11.11"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told(host: BenchHost, said: str) -> None:
-    assert said in told(bench_host(LabHost("tester")), host)
+def test_an_unusable_host_is_an_error_of_its_key(host: BenchHost, said: str) -> None:
+    assert said in error_of(bench_host(LabHost("tester")), host)
 
 
-def test_all_of_it_is_told_at_once() -> None:
-    said = told(
+def test_all_of_it_is_reported_at_once() -> None:
+    said = error_of(
         bench_host(LabHost("tester", reachable=False)),
         bench_host(LabHost(clock_off_s=5), wsdp="/opt/none", east="eth9"),
     )

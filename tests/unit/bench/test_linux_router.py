@@ -42,7 +42,7 @@ def test_drops_of_both_versions_are_one_figure() -> None:
                                  Traffic(flows=257, flow_field=FlowField.DST_IP))),
     ],
 )  # fmt: skip
-def test_what_a_kernel_router_cannot_do_is_refused(key: str, frames: Frames) -> None:
+def test_frames_that_a_kernel_router_cannot_route_are_refused(key: str, frames: Frames) -> None:
     frames = replace(frames, sut=Sut(Vswitch(kind="linux-router")))
     tables = Tables(frames.topology, frames.traffic, frames.sut, frames.search)
     assert [fault.key for fault in broken_rules(tables)] == [key]

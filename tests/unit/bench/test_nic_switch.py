@@ -26,13 +26,13 @@ def drops(seen: HopCount) -> Mapping[tuple[str, DropCause], int]:
     return {place: frames for place, frames in seen.drops.items() if frames}
 
 
-def test_what_all_arrived_is_no_drop() -> None:
+def test_equal_sent_and_received_counts_are_no_drop() -> None:
     seen = counted(east=VfCount(10, 0, 0, 0), vnf0a=VfCount(0, 10, 0, 0))
     assert drops(seen) == {}
     assert (seen.entered["east"], seen.left["vnf0a"]) == (10, 10)
 
 
-def test_what_a_vf_was_sent_and_not_given_had_no_room_in_its_ring() -> None:
+def test_frames_sent_to_a_vf_and_not_received_overflowed_its_ring() -> None:
     seen = counted(
         east=VfCount(195_136, 0, 0, 0), vnf0a=VfCount(0, 64_405, 0, 0),
         vnf0b=VfCount(64_405, 0, 0, 0), west=VfCount(0, 63_385, 0, 0),
@@ -43,7 +43,7 @@ def test_what_a_vf_was_sent_and_not_given_had_no_room_in_its_ring() -> None:
     }
 
 
-def test_what_the_nic_refused_to_send_is_told_apart() -> None:
+def test_frames_discarded_by_the_nic_have_their_own_cause() -> None:
     seen = counted(east=VfCount(100, 0, 0, 30), vnf0a=VfCount(0, 60, 0, 0))
     assert drops(seen) == {
         ("nic:east", DropCause.NIC_DISCARD): 30,
@@ -63,7 +63,7 @@ def test_frames_of_somebody_else_do_not_hide() -> None:
     assert sum(seen.entered.values()) - sum(seen.left.values()) == -2
 
 
-def test_what_the_ring_missed_was_given_to_the_vf() -> None:
+def test_frames_missed_by_the_ring_count_as_received_by_the_vf() -> None:
     device = {"opackets": 3, "ipackets": 7, "imissed": 2}
     physical: Mapping[str, Any] = {"vf": 0, "stats": {"tx": {"packets": 4, "dropped": 1}}}
     assert vf_count(device, physical) == VfCount(sent=3, received=9, missed=2, discarded=1)
@@ -99,7 +99,7 @@ def test_with_the_programs_counts_every_frame_is_accounted_for() -> None:
     }
 
 
-def test_what_an_emulated_nic_lacks_is_never_told_as_done() -> None:
+def test_settings_that_an_emulated_nic_lacks_are_reported_as_not_emulated() -> None:
     told = carried_out("0x1af4\n")
     for key in ("spoofchk", "max_tx_rate"):
         assert told[key].startswith("not emulated")

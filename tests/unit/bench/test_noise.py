@@ -61,7 +61,7 @@ def every_2_ms(works: list[int], late_ns: int = 60_000) -> list[list[int]]:
     return [[5 * GHZ + 2 * i * MS, work, late_ns] for i, work in enumerate(works)]
 
 
-def test_samples_are_told_relative_to_the_fastest_tenth() -> None:
+def test_samples_are_relative_to_the_fastest_tenth() -> None:
     watched = probe(contention(every_2_ms([1000] * 8 + [1500, 2000])))
     [samples], stopped, blind = watched.stop(CLOCK)
     assert samples.slowness == (1.0,) * 8 + (1.5, 2.0)
@@ -70,7 +70,7 @@ def test_samples_are_told_relative_to_the_fastest_tenth() -> None:
     assert (stopped, blind) == ((), ())
 
 
-def test_a_core_that_is_shared_all_session_long_is_slow_beside_earlier_sessions() -> None:
+def test_a_core_shared_all_session_long_is_slower_than_in_earlier_sessions() -> None:
     host = FakeHost({})
     first = probe(contention(every_2_ms([1000] * 10)), host)
     first.stop(CLOCK)
@@ -100,7 +100,7 @@ def test_a_probe_that_always_wakes_up_late_bears_no_stop() -> None:
     assert stopped == ()
 
 
-def test_a_probe_without_permission_is_told() -> None:
+def test_a_probe_without_permission_is_reported() -> None:
     program = Program()
     program.refuse = "wsdp refused contention: Operation not permitted"
     watched = probe(program)
@@ -143,7 +143,7 @@ def test_without_the_probe_a_silence_is_the_suts() -> None:
     assert list(corroborated([(0, 5 * MS)], [])) == []
 
 
-def test_gap_logs_become_stops_and_what_they_lack_is_told() -> None:
+def test_gap_logs_become_stops_and_missing_records_are_reported() -> None:
     lcores = {"1": {"cpu": 3, "overflowed": 7, "gaps": [[5 * GHZ + MS, 250_000, 32]]}}
     text = json.dumps({"format": "wirespeed-gaps-1", "tsc_hz": GHZ, "lcores": lcores})
     [log] = read_gap_logs(text, "generator", "generator")
@@ -168,7 +168,7 @@ def test_only_what_was_taken_from_a_thread_is_a_stop() -> None:
     assert blind == "2 context switches of the SUT were not recorded: too many at once"
 
 
-def test_records_that_are_forbidden_are_told() -> None:
+def test_records_that_are_forbidden_are_reported() -> None:
     program = Program()
     program.refuse = "perf_event_open: Permission denied; kernel.perf_event_paranoid is 3"
     records = SwitchRecords(program)
@@ -178,7 +178,7 @@ def test_records_that_are_forbidden_are_told() -> None:
     assert "perf_event_paranoid is 3" in blind
 
 
-def test_nobody_to_watch_is_no_blindness() -> None:
+def test_records_without_threads_ask_the_program_nothing() -> None:
     program = Program()
     records = SwitchRecords(program)
     records.start([])
@@ -186,7 +186,7 @@ def test_nobody_to_watch_is_no_blindness() -> None:
     assert program.asked == []
 
 
-def test_what_stops_another_host_is_longer_by_the_error_of_its_clock() -> None:
+def test_stops_on_another_host_are_widened_by_its_clock_error() -> None:
     stop = [5 * GHZ + 10 * MS, 2 * MS, 1, 1]
     program = Program(
         switches_stop={"format": "wirespeed-switches-1",
@@ -208,7 +208,7 @@ def test_what_stops_another_host_is_longer_by_the_error_of_its_clock() -> None:
     [(100, 2, Source.FROZEN), (100, 200, Source.POLL_GAP), (12, 2, Source.POLL_GAP)],
     ids=["its CPU ran", "the CPU itself was gone", "a turn of the scheduler's"],
 )
-def test_a_program_that_was_stopped_is_told_from_one_that_could_not_run(
+def test_a_program_that_was_stopped_is_distinguished_from_one_that_could_not_run(
     length_ms: int, every_ms: int, source: Source
 ) -> None:
     ms = 1_000_000

@@ -40,7 +40,7 @@ LATE_FUNCTION = seen(700, Drop("nic:vnf0a", DropCause.VNF_RX_RING_FULL, 300))
 SWALLOWED = seen(0, Drop("nic:vnf0a", DropCause.VNF_RX_RING_FULL, 1_000))
 
 
-def test_it_is_open_when_nothing_is_lost_twice_running() -> None:
+def test_a_lossless_path_is_open_after_two_probes_without_loss() -> None:
     bench = Scripted([seen(1_000), LOST, seen(1_000), seen(1_000), LOST])
     bench.await_open(lossless=True)
     assert bench.measured == 4
@@ -56,11 +56,11 @@ def test_frames_that_found_a_receive_ring_full_have_passed(found: Observation) -
 @pytest.mark.parametrize("found", [LOST, seen(0), SWALLOWED])
 def test_a_path_that_loses_is_not_open(found: Observation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wirespeed.bench.session._OPEN_S", 0.0)
-    with pytest.raises(BenchError, match="does not open: of 1000 frames"):
+    with pytest.raises(BenchError, match="do not pass the SUT: of 1000 frames"):
         Scripted([found]).await_open(lossless=True)
 
 
-def test_of_a_path_that_may_lose_only_some_are_asked_for() -> None:
+def test_a_lossy_path_is_open_after_any_frame_arrived() -> None:
     bench = Scripted([seen(0), LOST])
     bench.await_open(lossless=False)
     assert bench.measured == 3

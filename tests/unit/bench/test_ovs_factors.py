@@ -38,7 +38,7 @@ PLAN = VswitchPlan(
 PORTS = program_ports(wiring_of(Frames(Topology("pvp"))), PLAN, PurePosixPath("/run/x"))
 
 
-def test_what_is_at_its_default_is_not_set() -> None:
+def test_factors_at_their_defaults_set_nothing() -> None:
     assert other_config(Ovs()) == {}
     assert affinities(Ovs(), PORTS, (1,), 1) == {}
 
@@ -89,7 +89,7 @@ def test_a_router_s_rules_are_by_address_and_change_what_a_router_changes(
         replace(ROUTED, traffic=Traffic(flow_field=FlowField.DST_MAC)),
     ],
 )
-def test_what_cannot_be_routed_is_refused(frames: Frames) -> None:
+def test_frames_that_cannot_be_routed_are_refused(frames: Frames) -> None:
     assert broken_rules(Tables(frames.topology, frames.traffic, frames.sut)) != []
     assert broken_rules(Tables(sut=ROUTED.sut)) == []
 
@@ -112,7 +112,7 @@ def test_pinned_queues_go_to_the_pmd_threads_in_turn() -> None:
         (Ovs(rxq_assign=RxqAssign.GROUP), "2.15.0", "rxq_assign = group needs Open vSwitch 2.16"),
     ],
 )
-def test_an_open_vswitch_without_the_factor_is_told(
+def test_an_open_vswitch_without_the_factor_is_reported(
     ovs: Ovs, version: str, says: str | None
 ) -> None:
     told = lacking(ovs, f"ovs-vswitchd (Open vSwitch) {version}", ["afxdp", "dpdk"])

@@ -332,7 +332,7 @@ def test_switch_from_elsewhere_explains_drops_in_its_own_words(study_file: Path)
     assert told.proposal.setting == "sut.vswitch.panel.burst"
 
 
-def test_a_kind_that_nobody_registered_is_told_with_those_that_are() -> None:
+def test_a_kind_that_nobody_registered_is_reported_with_those_that_are() -> None:
     frames = Frames()
     with pytest.raises(BadInput, match=r'must be one of .*pvp.*did you mean "p2p"'):
         topology_of(replace(frames, topology=replace(frames.topology, kind="p2q")))

@@ -78,7 +78,7 @@ def idling(*words: str) -> Iterator[subprocess.Popen[str]]:
             idle.kill()
 
 
-def test_settings_watch_real_thread_reniced_and_repinned_is_told() -> None:
+def test_settings_watch_real_thread_reniced_and_repinned_is_reported() -> None:
     with idling() as idle:
         part = Switch(idle.pid)
         watch = SettingsWatch(LocalRunner(), [cast(Part, part)], CPUS)
@@ -92,7 +92,7 @@ def test_settings_watch_real_thread_reniced_and_repinned_is_told() -> None:
     assert found == {"pmd-c01: nice"} | (set() if one_cpu else {"pmd-c01: CPUs"})
 
 
-def test_settings_watch_rules_changed_added_and_removed_are_told() -> None:
+def test_settings_watch_rules_changed_added_and_removed_are_reported() -> None:
     part = Switch(os.getpid())
     watch = SettingsWatch(LocalRunner(), [cast(Part, part)], CPUS)
     watch.remember()
@@ -135,7 +135,7 @@ def test_settings_watch_part_that_refuses_is_not_known_and_no_change() -> None:
     assert (change.before, change.after) == ("output:2", ABSENT)
 
 
-def test_settings_watch_real_program_stopped_and_started_with_other_options_is_told() -> None:
+def test_settings_watch_real_program_stopped_and_started_with_other_options_is_reported() -> None:
     part = Switch(0)
     watch = SettingsWatch(LocalRunner(), [cast(Part, part)], CPUS)
     with idling("--rxq=1") as idle:
@@ -272,7 +272,7 @@ class Interrupts(LocalRunner):
         return dict.fromkeys(paths, f"{self.may_come_to}\n")
 
 
-def test_settings_watch_interrupt_moved_among_other_cpus_is_not_told() -> None:
+def test_settings_watch_interrupt_moved_among_other_cpus_is_not_reported() -> None:
     host = Interrupts()
     watch = SettingsWatch(host, [], CPUS)
     watch.remember()

@@ -92,7 +92,7 @@ def test_the_bench_is_planned_near_the_physical_functions() -> None:
     assert needs_of(point(1, (PF, PF2))).devices == (PF, PF2)
 
 
-def test_what_the_nic_is_told_comes_from_the_study() -> None:
+def test_vf_settings_come_from_the_study() -> None:
     told = Sriov(qos=3, spoofchk=False, trust=True, max_tx_rate_mbps=500)
     settings = functions(point(sriov=told))["vnf0a"].settings
     assert (settings.qos, settings.spoofchk, settings.trust) == (3, False, True)
@@ -119,16 +119,16 @@ def test_a_point_that_the_nic_could_carry_has_no_fault() -> None:
         (point(2, sriov=Sriov(first_vlan=4093)), "sriov.first_vlan"),
     ],
 )  # fmt: skip
-def test_what_a_nic_cannot_carry_is_refused(frames: Frames, key: str) -> None:
+def test_a_point_that_the_nic_cannot_carry_is_refused(frames: Frames, key: str) -> None:
     assert faults(frames) == [key]
 
 
-def beside(vnfs: int = 1, ports: tuple[str, ...] = (PF,)) -> Frames:
+def sriov_vhost(vnfs: int = 1, ports: tuple[str, ...] = (PF,)) -> Frames:
     return Frames(Topology("sriov-vhost", vnfs), Traffic(), Sut(ports=ports))
 
 
-def test_beside_the_switch_only_the_first_link_is_the_nics() -> None:
-    frames = beside(2)
+def test_next_to_the_switch_only_the_first_link_is_the_nics() -> None:
+    frames = sriov_vhost(2)
     assert {p: each.settings.vlan for p, each in functions(frames).items()} == {
         "east": 101, "vnf0a": 101,
     }  # fmt: skip
@@ -139,7 +139,7 @@ def test_beside_the_switch_only_the_first_link_is_the_nics() -> None:
 
 
 def test_a_functions_ports_are_planned_as_what_they_are() -> None:
-    needs = needs_of(beside())
+    needs = needs_of(sriov_vhost())
     assert needs.switch is not None
     [function] = needs.functions
     assert [port.vf is not None for port in function.ports] == [True, False]
@@ -149,12 +149,15 @@ def test_a_functions_ports_are_planned_as_what_they_are() -> None:
 @pytest.mark.parametrize(
     ("frames", "key"),
     [
-        (beside(1, (PF, PF2)), "sut.ports"),
-        (beside(1, ()), "sut.ports"),
-        (replace(beside(), hosts=Roles("a", "b")), "hosts"),
-        (replace(beside(), sut=Sut(Vswitch(kind="linux-bridge"), ports=(PF,))), "sut.vswitch.kind"),
-        (replace(beside(), sut=Sut(vnf=Vnf(mode=VnfMode.IO), ports=(PF,))), "sut.vnf.mode"),
+        (sriov_vhost(1, (PF, PF2)), "sut.ports"),
+        (sriov_vhost(1, ()), "sut.ports"),
+        (replace(sriov_vhost(), hosts=Roles("a", "b")), "hosts"),
+        (
+            replace(sriov_vhost(), sut=Sut(Vswitch(kind="linux-bridge"), ports=(PF,))),
+            "sut.vswitch.kind",
+        ),
+        (replace(sriov_vhost(), sut=Sut(vnf=Vnf(mode=VnfMode.IO), ports=(PF,))), "sut.vnf.mode"),
     ],
 )
-def test_what_does_not_go_beside_a_switch_is_refused(frames: Frames, key: str) -> None:
+def test_a_point_that_does_not_fit_sriov_vhost_is_refused(frames: Frames, key: str) -> None:
     assert faults(frames) == [key]

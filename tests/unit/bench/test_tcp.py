@@ -117,14 +117,14 @@ def test_taps_are_interfaces_of_the_bridges_namespace() -> None:
     assert tcp_needs_of(TcpStreams(tcp)).guest_ports is InterfaceKind.VIRTIO
 
 
-def test_the_plan_is_told_each_guests_ports() -> None:
+def test_the_plan_knows_each_guests_ports() -> None:
     needs = tcp_needs_of(TcpStreams(Tcp(path="vhost-user", clients=5)))
     assert needs.guest_ports is InterfaceKind.VHOST
     [server] = needs.guests
     assert [(port.name, port.mac) for port in server.ports] == [("eth0", "02:00:00:00:01:00")]
 
 
-def test_the_client_is_told_what_the_point_asks_for_and_nothing_else() -> None:
+def test_the_client_gets_the_points_options_and_no_others() -> None:
     tcp = Tcp(direction=TcpDirection.BOTH, streams=3, mss=1400, message_bytes=64)
     words = client_words("198.18.0.1", tcp)
     assert words[:4] == ["client", "198.18.0.1:5201", "--json", "--bidirectional"]
@@ -203,14 +203,14 @@ def stock_output(**end: Any) -> str:
     return json.dumps({"start": {}, "end": whole | end})
 
 
-def test_what_iperf3_received_counts_and_its_verdict_is_that_it_has_none() -> None:
+def test_iperf3_output_gives_received_bytes_and_an_unknown_limit() -> None:
     [way], cpu = iperf3.read_output(stock_output(), TcpDirection.DOWN)
     assert (way.direction, way.bytes, way.retransmits, cpu) == (TcpDirection.DOWN, 9, 4, 0.5)
     assert way.limited_by == "unknown"
     assert way.because[1] == "its client used 50% of a core, its server 99%"
 
 
-def test_both_ways_of_iperf3_are_told_apart() -> None:
+def test_both_ways_of_iperf3_are_distinguished() -> None:
     back = {"bytes": 5, "bits_per_second": 40.0}
     text = stock_output(sum_sent_bidir_reverse=back, sum_received_bidir_reverse=back)
     ways, _ = iperf3.read_output(text, TcpDirection.BOTH)

@@ -71,7 +71,7 @@ def test_it_has_the_address_the_mtu_and_the_neighbours_of_the_topology() -> None
     assert not any(line.startswith(("ethtool -L", "tc", "ip link set eth0 name")) for line in said)
 
 
-def test_whatever_the_guests_kernel_calls_it() -> None:
+def test_the_guests_nic_is_renamed_to_eth0() -> None:
     assert "ip link set ens3 name eth0" in made(FakeGuest(nic="ens3"))
 
 
@@ -103,7 +103,9 @@ def test_a_wire_of_limited_rate_is_the_guests_own() -> None:
         (FakeGuest(queues=2), 4, "NIC of guest server has 2 queues, and tcp.queues = 4"),
     ],
 )  # fmt: skip
-def test_what_it_lacks_is_an_error(guest: FakeGuest, queues: int, says: str) -> None:
+def test_a_guest_nic_without_offloads_or_queues_is_an_error(
+    guest: FakeGuest, queues: int, says: str
+) -> None:
     with pytest.raises(BenchError, match=says):
         made(guest, Tcp(path="vhost-user", clients=2, queues=queues))
 

@@ -41,7 +41,7 @@ def looks(*waits_ms: int, traffic_from: int = 1) -> list[Look]:
 
 
 @given(st.lists(st.tuples(st.integers(0, 500), st.integers(1, 200)), max_size=30))
-def test_what_does_not_fit_into_an_interval_was_taken_before_it(
+def test_an_amount_longer_than_its_interval_moves_to_earlier_ones(
     pairs: list[tuple[int, int]],
 ) -> None:
     amounts, lengths = [a for a, _ in pairs], [length for _, length in pairs]
@@ -82,7 +82,7 @@ def test_without_traffic_there_is_no_evidence() -> None:
     assert payload(seen, [DOWN]) == ()
 
 
-def test_what_short_lived_processes_used_goes_to_where_tasks_were_new() -> None:
+def test_cpu_time_of_short_lived_processes_goes_to_intervals_with_new_tasks() -> None:
     seen = [
         replace(look, competing_ns=5 * MS if i else 0, made=2 if i == 3 else 0)
         for i, look in enumerate(looks(0, 0, 0, 0))
@@ -109,7 +109,7 @@ def task_host(last_pid: int, *files: dict[str, str]) -> dict[str, str]:
     return found
 
 
-def test_tasks_are_told_apart_by_whose_they_are() -> None:
+def test_tasks_are_distinguished_by_whose_they_are() -> None:
     before = [schedstat(10, 10, 500, 300), schedstat(10, 11, 5, 3), schedstat(20, 20, 900, 1),
               schedstat(30, 30, 70, 1), schedstat(40, 40, 80, 1)]  # fmt: skip
     host = FakeHost(task_host(40, *before))
@@ -154,7 +154,7 @@ def test_payload_is_counted_at_the_far_end_of_the_cables_without_headers() -> No
     assert switch_ports(plugged, 7).payload(text) == {DOWN: 1500, TcpDirection.UP: 1000}
 
 
-def test_where_the_server_is_a_guest_its_clients_ports_count_both_directions() -> None:
+def test_client_ports_of_a_guest_server_count_both_directions() -> None:
     text = net_dev(client0=(1066, 1, 1566, 1), client1=(566, 1, 66, 1))
     plugged = (cable("server"), cable("client0"), cable("client1"))
     assert clients_ports(plugged, 7).payload(text) == {DOWN: 1500, TcpDirection.UP: 1500}
@@ -170,7 +170,7 @@ def test_ports_that_only_the_servers_machine_sees_are_read_there() -> None:
 
 
 @pytest.mark.parametrize(("cpu", "expected"), [(0, 4 * 10 * MS), (11, 90 * MS)])
-def test_steal_is_told_of_each_cpu(cpu: int, expected: int) -> None:
+def test_steal_is_counted_for_each_cpu(cpu: int, expected: int) -> None:
     stat = (
         "cpu  1 1 1 1 1 1 1 99 0 0\ncpu0 1 2 3 4 5 6 7 4 0 0\ncpu11 0 0 0 0 0 0 0 9 0 0\nintr 1\n"
     )

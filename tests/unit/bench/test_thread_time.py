@@ -197,7 +197,7 @@ def test_with_softirq_time_is_of_the_most_frequent_kind(ticks: int, share: float
     }  # fmt: skip
 
 
-def test_disturbances_of_softirqs_that_take_much_time_are_told() -> None:
+def test_disturbances_of_softirqs_that_take_much_time_are_reported() -> None:
     much = CpuInterrupts(1, "softirq NET_RX", 70, 70.0, time_share=0.12)
     assert [made.cpu for made in disturbances([much], {1: "sut"}, S)] == [1]
     assert disturbances([replace(much, time_share=0.01)], {1: "sut"}, S) == ()

@@ -171,5 +171,5 @@ def test_the_path_of_a_stream_has_every_port_in_order() -> None:
     ]  # fmt: skip
 
 
-def test_what_lies_between_external_ports_is_not_known() -> None:
+def test_external_topology_has_no_known_paths() -> None:
     assert paths(replace(spec_of("external"), sut=Sut(ports=("a", "b")))) == []

@@ -118,7 +118,7 @@ def test_a_main_thread_that_forwards_has_the_cpu_of_the_sut() -> None:
         ("sut.vswitch.ovs.ports", replace(on_veth(OvsPorts.KERNEL), hosts=Roles("a", "b"))),
     ],
 )  # fmt: skip
-def test_what_such_ports_cannot_do_is_refused(key: str, frames: Frames) -> None:
+def test_a_point_that_veth_ports_cannot_carry_is_refused(key: str, frames: Frames) -> None:
     tables = Tables(frames.topology, frames.traffic, frames.sut, frames.search, hosts=frames.hosts)
     assert key in [fault.key for fault in broken_rules(tables)]
 
@@ -141,7 +141,7 @@ def test_any_driver_goes_with_any_port_on_veth(ports: OvsPorts, driver: KernelDr
     assert broken_rules(Tables(frames.topology, frames.traffic, bridged)) == []
 
 
-def test_an_open_vswitch_without_xdp_sockets_is_told() -> None:
+def test_an_open_vswitch_without_xdp_sockets_is_reported() -> None:
     wanted, version = Ovs(ports=OvsPorts.AF_XDP), "ovs-vswitchd (Open vSwitch) 3.1.0"
     assert lacking(wanted, version, ["afxdp", "dpdk"]) is None
     assert "built with AF_XDP" in (lacking(wanted, version, ["dpdk"]) or "")
@@ -159,7 +159,7 @@ skmem:(r0,rb212992,t0,tb67108864,f0,w0,o0,bl0,d0)
 """
 
 
-def test_what_packet_sockets_had_no_room_for_is_told_by_interface() -> None:
+def test_packet_socket_drops_are_counted_by_interface() -> None:
     assert parse_sockets(SOCKETS) == {"west": 0, "east": 280974}
 
 
@@ -173,7 +173,7 @@ FRAMES = st.integers(0, 10**6)
     blocked=FRAMES,
     told_by=st.sampled_from(["Open vSwitch", "socket", "interface"]),
 )
-def test_what_the_kernel_counted_is_conserved(
+def test_frames_counted_by_the_kernel_are_conserved(
     passed: int, refused: int, unread: int, blocked: int, told_by: str
 ) -> None:
     """Check conservation.

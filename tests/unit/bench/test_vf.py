@@ -65,7 +65,7 @@ def test_the_kernels_driver_takes_a_vf_that_is_set_already(tmp_path: Path) -> No
     assert nic.files == before
 
 
-def test_a_kernel_without_a_driver_for_vfs_is_told(
+def test_a_kernel_without_a_driver_for_vfs_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bench_vf, "_DRIVER_S", 0.0)
@@ -87,7 +87,7 @@ def test_the_kernels_driver_is_not_given_vfs_that_are_there_already(tmp_path: Pa
     assert nic.files == before
 
 
-def test_only_what_differs_is_told_to_the_driver(tmp_path: Path) -> None:
+def test_only_differing_settings_are_written_to_the_driver(tmp_path: Path) -> None:
     nic = FakeNic(refuses=("spoofchk", "trust", "max_tx_rate"))
     with changing_host(nic, tmp_path) as host:
         give_vfs_to_dpdk(host, PF, [A], 1500)
@@ -98,7 +98,7 @@ def test_only_what_differs_is_told_to_the_driver(tmp_path: Path) -> None:
     "where", ["sriov_drivers_autoprobe", "sriov_numvfs", "mac", "vlan", "driver_override",
               "vfio-pci/bind"],
 )  # fmt: skip
-def test_what_kill_9_leaves_is_undone_by_the_next_command(tmp_path: Path, where: str) -> None:
+def test_vfs_left_by_kill_9_are_undone_by_the_next_command(tmp_path: Path, where: str) -> None:
     nic = FakeNic()
     before = dict(nic.files)
     nic.dies_before = where
@@ -123,7 +123,7 @@ def test_vfs_that_are_there_already_are_set_back_not_taken_away(tmp_path: Path) 
     }
 
 
-def test_what_somebody_else_has_set_since_stays(tmp_path: Path) -> None:
+def test_a_vf_setting_changed_by_another_program_is_kept(tmp_path: Path) -> None:
     nic = FakeNic()
     nic.make(2)
     was = settings(nic)

@@ -132,7 +132,7 @@ def test_frames_in_and_out_are_counted_by_port() -> None:
     assert seen().left == {"east": 0, "west": 880, "vnf0a": 970, "vnf0b": 0}
 
 
-def test_what_a_nics_ring_had_no_room_for_entered_and_was_dropped() -> None:
+def test_frames_missed_by_a_nic_ring_entered_and_were_dropped() -> None:
     """DPDK excludes it from a PCI port's rx count, and Open vSwitch reports it separately."""
     nic = DUMP_PORTS.replace("ovs_rx_qos_drops=3,", "ovs_rx_qos_drops=3, rx_missed_errors=11,")
     found = hop(nic)

@@ -106,7 +106,9 @@ def test_json(wirespeed: Command, server: FakeHost, plan: str) -> None:
     assert server.boots == 1
 
 
-def test_what_does_not_hold_ends_with_1(wirespeed: Command, plan: str, server: FakeHost) -> None:
+def test_apply_with_an_unmet_requirement_exits_with_1(
+    wirespeed: Command, plan: str, server: FakeHost
+) -> None:
     server.ovs = None
     ended = wirespeed("apply", plan, *HOST)
     assert ended.code == 1
@@ -154,7 +156,7 @@ def test_apply_journal_of_another_host_ends_with_1(
         assert "is of another host: /sys/class/dmi/id/product_uuid was" in ended.err
 
 
-def test_apply_tells_what_a_timer_did_not_undo(
+def test_apply_reports_settings_that_a_timer_did_not_undo(
     wirespeed: Command, server: FakeHost, plan: str
 ) -> None:
     assert wirespeed("apply", plan, *HOST).code == 0

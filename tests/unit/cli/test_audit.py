@@ -36,7 +36,7 @@ def test_inspect_json_is_a_host_file_that_inspect_and_audit_read(wirespeed: Comm
     assert first == second
 
 
-def test_this_machine_is_recorded_and_read_back_as_it_is(wirespeed: Command) -> None:
+def test_this_machine_is_recorded_and_read_back_unchanged(wirespeed: Command) -> None:
     live = json.loads(wirespeed("inspect", "--json", "--record", "here").out)
     again = json.loads(wirespeed("inspect", "--recorded", "here", "--json").out)
     # Leftovers of killed runs are in journals of this machine, which no recording has.
@@ -89,7 +89,7 @@ def test_suppressions_with_reasons_lift_the_failure(wirespeed: Command) -> None:
     assert "suppression of WS01 (lab) matches no finding" in ended.out
 
 
-def test_memory_model_traffic_and_flavors_change_what_is_said(
+def test_memory_model_traffic_and_flavors_change_the_output(
     wirespeed: Command, tmp_path: Path
 ) -> None:
     rows = [
@@ -165,7 +165,7 @@ def test_bad_input_is_one_clear_error(
     assert "Traceback" not in ended.err + ended.out
 
 
-def test_a_mask_wider_than_the_host_is_told_and_the_rest_is_audited(wirespeed: Command) -> None:
+def test_a_mask_wider_than_the_host_is_reported_and_the_rest_is_audited(wirespeed: Command) -> None:
     document = json.loads(wirespeed("inspect", "--recorded", S3, "--json").out)
     document["ovs"]["other_config"]["pmd-cpu-mask"] = "0xf000000000000000000000"
     document["nova"]["dedicated_cpus"] = [3, 4, 99]

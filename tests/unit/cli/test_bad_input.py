@@ -48,7 +48,7 @@ def test_brackets_in_a_title_are_text(wirespeed: Command, study: Path) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_it_is_told_and_nothing_runs(
+def test_bad_input_is_reported_and_nothing_runs(
     wirespeed: Command, host: FakeHost, arguments: list[str], said: str
 ) -> None:
     ended = wirespeed(*arguments)
@@ -78,7 +78,7 @@ PLAN = str(Path(__file__).parents[3] / "examples" / "s3-jumbo" / "plan.json")
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_what_it_should_have_been_is_told_in_few_lines(
+def test_a_wrong_file_or_name_is_two_lines_with_the_right_form(
     wirespeed: Command, arguments: list[str], said: str
 ) -> None:
     Path("file").write_text("neither a study nor a store\n" * 50)
@@ -88,7 +88,7 @@ def test_what_it_should_have_been_is_told_in_few_lines(
     assert len(ended.err.splitlines()) == 2
 
 
-def test_where_no_runs_were_found_is_told(wirespeed: Command, tmp_path: Path) -> None:
+def test_a_missing_store_is_named_by_its_address(wirespeed: Command, tmp_path: Path) -> None:
     for verb in (["runs"], ["runs", "check"], ["report", "latest"], ["compare", "a", "b"],
                  ["explain", "latest"], ["fleet"], ["fleet", "hosts"], ["fleet", "pairs", "list"],
                  ["run", "wire", "--resume"], ["runs", "delete", "wire-1"]):  # fmt: skip
@@ -146,7 +146,7 @@ def lab(tmp_path: Path) -> str:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["run", "quickstart", *SPREAD], "there is no lab file; give one with --lab FILE"),
+        (["run", "quickstart", *SPREAD], "there is no testbed file; give one with --lab FILE"),
         (["run", "quickstart", "--lab", "LAB"], "no point of study quickstart names a host"),
         (["run", "quickstart", "--lab", "none.toml"], "none.toml cannot be read"),
         (["run", "quickstart", "--lab", "LAB", *SPREAD[:2], "--set", "hosts.sut=dot"],
@@ -155,9 +155,9 @@ def lab(tmp_path: Path) -> str:
         (["run", "quickstart", "--lab", "LAB", *SPREAD, "--set", "topology.kind=p2p"],
          'hosts.dut.ssh = "ssh://root@127.0.0.1:2": dut could not be reached'),
     ],
-    ids=["no lab file", "nothing for it", "no such file", "no such host", "wire", "unreachable"],
+    ids=["no testbed", "nothing for it", "no such file", "no such host", "wire", "unreachable"],
 )  # fmt: skip
-def test_what_is_wrong_with_hosts_is_told_and_nothing_runs(
+def test_an_error_in_the_hosts_is_reported_and_nothing_runs(
     wirespeed: Command, host: FakeHost, lab: str, arguments: list[str], said: str
 ) -> None:
     ended = wirespeed(*(argument.replace("LAB", lab) for argument in arguments))

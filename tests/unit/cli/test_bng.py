@@ -39,7 +39,7 @@ def test_wsdp_takes_generated_sessions(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_wsdp_tells_every_fault_of_tables_once(tmp_path: Path) -> None:
+def test_wsdp_reports_every_error_of_tables_once(tmp_path: Path) -> None:
     tables = tmp_path / "tables.txt"
     tables.write_text(
         "wirespeed-bng-tables 1\nuser 1 4096 5 0\nuser 1 1 7 0\nuser 1 2 7 0\nroute 10.0.0.0/8 3\n"

@@ -29,7 +29,7 @@ VERBS = {path: one for path, one in COMMANDS.items() if not getattr(one, "comman
 BY_WORDS = pytest.mark.parametrize("path", VERBS, ids=" ".join)
 
 
-def told(ended: Ended, code: int) -> None:
+def check_error(ended: Ended, code: int) -> None:
     """Check for that code and at least two lines: the problem, and the next step."""
     assert ended.code == code, ended.err
     assert ended.out == ""
@@ -59,20 +59,20 @@ def test_help_ends_with_0(wirespeed: Command, path: tuple[str, ...], option: str
 
 @BY_WORDS
 def test_unknown_option_ends_with_2(wirespeed: Command, path: tuple[str, ...]) -> None:
-    told(wirespeed(*path, "--no-such-option"), 2)
+    check_error(wirespeed(*path, "--no-such-option"), 2)
 
 
 @BY_WORDS
 def test_missing_word_ends_with_2(wirespeed: Command, path: tuple[str, ...]) -> None:
     if any(parameter.required for parameter in VERBS[path].params):
-        told(wirespeed(*path), 2)
+        check_error(wirespeed(*path), 2)
 
 
 @BY_WORDS
 def test_word_too_many_ends_with_2(wirespeed: Command, path: tuple[str, ...]) -> None:
     arguments = [p for p in VERBS[path].params if p.param_type_name == "argument"]
     if all(argument.nargs == 1 for argument in arguments):
-        told(wirespeed(*path, *["x"] * len(arguments), "x"), 2)
+        check_error(wirespeed(*path, *["x"] * len(arguments), "x"), 2)
 
 
 # Each way to name an input file; a new one must be added here.
@@ -174,7 +174,7 @@ def test_file_that_cannot_be_used_ends_with_2(
         assert wirespeed("run", "wire").code == 0
     made(tmp_path / file)
     ended = wirespeed(*(word.replace("FILE", file) for word in READS[name]))
-    told(ended, 2)
+    check_error(ended, 2)
     assert "named" in ended.err
 
 
@@ -204,7 +204,7 @@ def test_output_that_cannot_be_written_ends_with_2(
     wirespeed: Command, tmp_path: Path, words: list[str], out: str
 ) -> None:
     (tmp_path / "file").write_text("")
-    told(wirespeed(*(word.replace("OUT", out) for word in words)), 2)
+    check_error(wirespeed(*(word.replace("OUT", out) for word in words)), 2)
 
 
 def words_for(command: Any) -> list[str]:

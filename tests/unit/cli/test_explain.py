@@ -62,7 +62,7 @@ def test_explain_brief_is_a_line_for_each_point(queues: Command) -> None:
     assert (refused.code, "--brief, --json: only one" in refused.err) == (2, True)
 
 
-def test_it_says_what_limits_and_what_to_change(queues: Command) -> None:
+def test_explain_prints_limits_and_changes(queues: Command) -> None:
     ended = queues("explain", "latest")
     assert (ended.code, ended.err) == (0, "")
     assert "switch CPU         limits" in ended.out
@@ -99,7 +99,7 @@ def test_json_follows_the_schema(queues: Command) -> None:
 
 
 @pytest.mark.parametrize("words", [("--pairs", "3"), ("--lab", "lab.toml")])
-def test_what_is_for_try_is_refused_without_it(wirespeed: Command, words: tuple[str, ...]) -> None:
+def test_options_of_try_are_refused_without_try(wirespeed: Command, words: tuple[str, ...]) -> None:
     ended = wirespeed("explain", "latest", *words)
     assert ended.code == 2
     assert "--pairs, --lab: they need --try" in ended.err
@@ -135,13 +135,15 @@ class TestBadInput:
             (("latest", "--try", "--pairs", "0"), "--pairs 0: must be 1 to 100"),
         ],
     )
-    def test_is_one_error(self, queues: Command, arguments: tuple[str, ...], said: str) -> None:
+    def test_bad_arguments_are_one_error(
+        self, queues: Command, arguments: tuple[str, ...], said: str
+    ) -> None:
         ended = queues("explain", *arguments)
         assert ended.code == 2
         assert ended.err.startswith(f"wirespeed: {said}")
         assert ended.err.count("wirespeed: ") == 1
 
-    def test_which_point_to_try_must_be_told(self, wirespeed: Command) -> None:
+    def test_try_without_a_point_is_refused(self, wirespeed: Command) -> None:
         wirespeed("run", "quickstart")
         ended = wirespeed("explain", "latest", "--try")
         assert (ended.code, "Name the point" in ended.err, ended.out) == (2, True, "")
@@ -155,7 +157,9 @@ class TestBadInput:
         assert ended.code == 2
         assert "was measured on testhost, this is another" in ended.err
 
-    def test_where_nothing_can_be_tried_every_reason_is_told(self, wirespeed: Command) -> None:
+    def test_try_without_a_known_change_exits_with_1_and_its_reason(
+        self, wirespeed: Command
+    ) -> None:
         """The reference SUT limits itself, and there is nothing to change."""
         wirespeed("run", "wire")
         ended = wirespeed("explain", "latest", "--try")
@@ -182,7 +186,7 @@ def test_try_measures_the_first_change_and_stores_the_run(queues: Command) -> No
     ]  # fmt: skip
 
 
-def test_try_tells_the_gain_with_its_interval(queues: Command) -> None:
+def test_try_reports_the_gain_with_its_interval(queues: Command) -> None:
     said = queues("explain", "latest", P2P, "--try").out
     assert "Measured gain: +" in said
     assert "with 99.2% confidence (ranks of 8 pairs, of 8 measured): brings more." in said

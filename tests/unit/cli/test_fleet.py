@@ -47,7 +47,7 @@ def test_hosts_of_a_directory_are_compared(wirespeed: Command) -> None:
     assert "3 hosts in 2 groups" in Path("fleet.html").read_text()
 
 
-def test_damaged_files_are_told_and_the_others_added(wirespeed: Command) -> None:
+def test_damaged_files_are_reported_and_the_others_added(wirespeed: Command) -> None:
     take(wirespeed, "good")
     cut = take(wirespeed, "cut")
     cut.write_text(cut.read_text()[:2000])
@@ -65,7 +65,7 @@ def test_damaged_files_are_told_and_the_others_added(wirespeed: Command) -> None
     assert "runs.sqlite" in done.err
 
 
-def test_what_is_missing_is_said(wirespeed: Command) -> None:
+def test_fleet_without_store_or_files_is_an_error(wirespeed: Command) -> None:
     empty = wirespeed("fleet")
     assert (empty.code, empty.out) == (2, "")
     assert "no such file, so no run yet" in empty.err

@@ -19,10 +19,10 @@ from typing import Any
 
 import pytest
 
+from tests.support.carried_out import replies
 from tests.support.examples import example_host, example_plan
 from tests.unit.cli.conftest import Command, Ended
 from tests.unit.cli.hostile import PAYLOAD, poisoned, raw, string_leaves
-from tests.unit.cloud.carried_out import replies
 from wirespeed.cloud.collect import collect
 from wirespeed.cloud.file import CLOUD_FILE
 from wirespeed.cloud.recording import RecordingApi

@@ -20,8 +20,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.fleet_hosts import recorded, snapshot
 from tests.unit.cli.conftest import Command
-from tests.unit.fleet.hosts import recorded, snapshot
 from tests.unit.store.test_imports import measure
 from tests.unit.store.test_store import start
 from wirespeed.fleet.snapshot_file import SNAPSHOT_FILE
@@ -103,7 +103,7 @@ def test_fleet_add_hostile_file_ends_and_is_refused(
 
 
 @pytest.mark.parametrize("name", ["run-0001", "run-0002"])
-def test_fleet_add_old_schema_is_added_and_left_as_it_is(tmp_path: Path, name: str) -> None:
+def test_fleet_add_old_schema_is_added_and_not_changed(tmp_path: Path, name: str) -> None:
     path = tmp_path / "fetched" / "compute-1" / "runs.sqlite"
     path.parent.mkdir(parents=True)
     script((DATA / f"{name}.sql").read_text(encoding="utf-8"))(path)

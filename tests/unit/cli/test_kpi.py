@@ -84,7 +84,7 @@ def test_recording_is_listed_shown_marked_exported_and_cleaned(
         (["exporter", "--listen", "nowhere"], "not an address and a port"),
         (["exporter", "--listen", "127.0.0.1:70000"], "not an address and a port"),
         (["export"], "names no file"),
-        (["clean"], "says not what to delete"),
+        (["clean"], "nothing is named to delete"),
         (["clean", "--size", "many"], "--size many: not a size"),
     ],
 )

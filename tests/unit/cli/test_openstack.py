@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.carried_out import replies, with_vfs
 from tests.support.examples import ROOT, example_host, example_plan
 from tests.unit.cli.conftest import Command
-from tests.unit.cloud.carried_out import replies, with_vfs
 from wirespeed.cloud.collect import collect
 from wirespeed.cloud.recording import FILE, RecordingApi
 from wirespeed.host.file import HOST_FILE
@@ -43,7 +43,9 @@ def test_a_cloud_is_shown(wirespeed: Command, cloud: str) -> None:
         assert guest.name in shown.out
 
 
-def test_its_json_is_a_cloud_again(wirespeed: Command, cloud: str, tmp_path: Path) -> None:
+def test_inspect_json_of_a_cloud_is_read_back_equal(
+    wirespeed: Command, cloud: str, tmp_path: Path
+) -> None:
     text = wirespeed("inspect", "--openstack", cloud, "--json").out
     written = tmp_path / "CLOUD.json"
     written.write_text(text)

@@ -98,7 +98,7 @@ def test_bad_input_ends_with_2_and_words(argv: list[object], expected: str) -> N
     assert "Traceback" not in done.stderr
 
 
-def test_all_bad_hosts_are_told_at_once(tmp_path: Path) -> None:
+def test_all_bad_hosts_are_reported_at_once(tmp_path: Path) -> None:
     (tmp_path / "old.json").write_text('{"schema_version": "9.0"}')
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe")
     hosts = ("--host", tmp_path / "old.json", "--host", EXAMPLE / "host.json")
@@ -121,7 +121,7 @@ def test_an_untrusted_plan_writes_nothing_outside_the_folder(tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == [plan]
 
 
-def test_why_has_every_reason_below_its_owner() -> None:
+def test_show_why_lists_every_reason_below_its_owner() -> None:
     shown = wirespeed("show", EXAMPLE / "plan.json", "--why").stdout
     host, _, rest = shown.partition("host s3-r740xd, guest spirent-1\n")
     assert host.startswith("host s3-r740xd\n  huge_pages  node 0: 82 x 1048576 KiB")

@@ -47,7 +47,7 @@ def test_a_plan() -> None:
     assert {point["case"]["attachment"] for point in points} == {"vhost", "sriov"}  # type: ignore[attr-defined]
 
 
-def test_what_each_change_would_bring() -> None:
+def test_ask_lists_the_gain_of_each_change() -> None:
     words = ("ask", "--interface", "sriov", "--pattern", "east-west", "--functions", "6")
     changes = {c["change"]: c for c in checked(*words)["changes"]}  # type: ignore[attr-defined]
     assert changes["vhost instead of SR-IOV"]["gain"] > 0.5

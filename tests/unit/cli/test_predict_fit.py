@@ -72,11 +72,11 @@ def test_chosen_placement_that_no_rate_has_is_rejected(sriov: tuple[Observation,
         chosen(sriov, "near")
 
 
-def test_check_prints_the_error_of_curves_left_out(sriov: tuple[Observation, ...]) -> None:
+def test_check_prints_the_error_of_held_out_curves(sriov: tuple[Observation, ...]) -> None:
     (found,) = fit_each({None: sriov}, "run x", {}, None)
     console = Console(file=io.StringIO(), width=100)
     print_check(found, console)
-    assert "Median error of the points left out: " in console.file.getvalue()  # type: ignore[attr-defined]
+    assert "Median error of the held-out points: " in console.file.getvalue()  # type: ignore[attr-defined]
     one_curve = [o for o in sriov if o.curve == sriov[0].curve]
     print_check(replace(found, observations=tuple(one_curve)), console)
     assert "Not checked: 1 curves" in console.file.getvalue()  # type: ignore[attr-defined]

@@ -84,7 +84,7 @@ def test_required_placement_that_no_point_has_exits_with_1(wirespeed: Command) -
     assert ended.code == 1
     assert "1 of 1 points are not of the placement that they ask for" in ended.err
     [note] = json.loads(ended.out)["points"][0]["result"]["notes"]
-    assert "no figure with polling CPUs within one cache" in note
+    assert "no rate with polling CPUs within one cache" in note
 
 
 def test_required_placement_that_the_study_does_not_name_is_refused(
@@ -133,7 +133,7 @@ def test_a_point_that_was_not_measurable_is_a_failure_with_its_reason(
     ended = wirespeed("run", "wire")
     assert ended.code == 1
     assert "wire, 64 B  no rate: " in ended.out
-    assert "wirespeed: 1 of 1 points have no figure: wire, 64 B\n" in ended.err
+    assert "wirespeed: 1 of 1 points have no rate: wire, 64 B\n" in ended.err
     assert wirespeed("runs").code == 0
 
 
@@ -176,7 +176,7 @@ class TestABenchThatBreaks:
         host.before_trial = breaks
         return host
 
-    def test_it_is_told_in_words_and_the_run_is_kept(
+    def test_a_failed_bench_is_one_error_and_the_run_is_kept(
         self, wirespeed: Command, broken: FakeHost
     ) -> None:
         ended = wirespeed("run", "quickstart", "--json")
@@ -221,7 +221,7 @@ class TestABenchThatBreaks:
         assert "cannot change run quickstart-1" in ended.err
 
 
-def test_there_is_nothing_to_resume(wirespeed: Command) -> None:
+def test_resume_without_an_incomplete_run_is_refused(wirespeed: Command) -> None:
     wirespeed("run", "wire")
     ended = wirespeed("run", "wire", "--resume")
     assert ended.code == 2
@@ -267,7 +267,9 @@ def test_bad_input_exits_with_2_and_says_what(
     assert not host.opened
 
 
-def test_a_full_disk_outside_the_store_is_told_in_words(wirespeed: Command, host: FakeHost) -> None:
+def test_a_full_disk_outside_the_store_is_reported_in_words(
+    wirespeed: Command, host: FakeHost
+) -> None:
     def full(_trial: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "/run/generator.ini")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.cli.conftest import Command
-from tests.unit.cli.test_exit_codes import HOST, VERBS, told
+from tests.unit.cli.test_exit_codes import HOST, VERBS, check_error
 
 # Verbs that read, and reject a store that does not exist. A new verb must be added here or below.
 READERS = {
@@ -71,5 +71,5 @@ def test_store_that_cannot_be_used_ends_with_2(
     (tmp_path / "lab.toml").write_text(LAB)
     if verb in WRITERS and store.startswith("absent"):
         pytest.skip("makes the store")
-    told(wirespeed(*(READERS | WRITERS)[verb], "--store", store), 2)
+    check_error(wirespeed(*(READERS | WRITERS)[verb], "--store", store), 2)
     assert not (tmp_path / "absent").exists()

@@ -26,7 +26,7 @@ def _settings(host: FakeHost) -> None:
     host.capacity_of = capacity
 
 
-def test_compare_interleaved_better_b_is_said_with_its_interval(wirespeed: Command) -> None:
+def test_compare_interleaved_better_b_is_reported_with_its_interval(wirespeed: Command) -> None:
     ended = wirespeed(
         "compare", "--interleaved", *STUDIES, *POINT, "--set-a", "sut.vswitch.ovs.emc=false"
     )

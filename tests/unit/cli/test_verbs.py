@@ -108,6 +108,14 @@ class TestCompare:
         same = wirespeed("compare", "wire-1", "wire-1")
         assert same.out.startswith("wire-1 is as fast as wire-1: none of 3 rates differs by more")
 
+    def test_rates_of_other_units_have_their_unit_in_each_cell(self, wirespeed: Command) -> None:
+        assert wirespeed("run", "s0-speedtest", "--set", "tcp.offloads=false").code == 0
+        ended = wirespeed("compare", "latest", "latest")
+        assert ended.code == 0
+        assert ended.out.splitlines()[1].startswith("rate ")
+        assert "Gbps" in ended.out
+        assert "Mpps" not in ended.out
+
     def test_json_has_the_error(self, wirespeed: Command) -> None:
         ended = wirespeed("compare", "wire-1", "latest", "--json")
         assert ended.code == 1

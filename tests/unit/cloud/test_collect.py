@@ -10,8 +10,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from tests.support.carried_out import Replies, replies
 from tests.support.examples import lab_hosts, lab_plan
-from tests.unit.cloud.carried_out import Replies, replies
 from wirespeed.cloud.api import CloudUnreadable
 from wirespeed.cloud.collect import collect
 from wirespeed.cloud.file import CLOUD_FILE
@@ -60,7 +60,7 @@ def test_a_name_without_domain_finds_a_host_only_where_it_is_the_only_one() -> N
     assert collect(given).host("compute-1") is None
 
 
-def test_a_server_deleted_meanwhile_is_left_out() -> None:
+def test_a_server_deleted_meanwhile_is_omitted() -> None:
     given = lab()
     del given.replies["compute /servers/id-gateway-1/topology"]
     names = {server.name for server in collect(given).servers}
@@ -68,7 +68,7 @@ def test_a_server_deleted_meanwhile_is_left_out() -> None:
     assert "gateway-2" in names
 
 
-def test_claims_of_nobody_we_know_are_told() -> None:
+def test_claims_of_nobody_we_know_are_reported() -> None:
     given = lab()
     claims = given.replies["placement /resource_providers/rp-compute-1/allocations"]
     claims["allocations"]["migration-7"] = {"resources": {"PCPU": 3}}
@@ -77,7 +77,7 @@ def test_claims_of_nobody_we_know_are_told() -> None:
     assert host.strangers == ("migration-7",)
 
 
-def test_a_user_who_is_not_told_hosts_is_told_so() -> None:
+def test_credentials_that_hide_the_hosts_of_servers_are_an_error() -> None:
     given = lab()
     for server in given.replies["compute /servers/detail"]:
         del server["OS-EXT-SRV-ATTR:host"]

@@ -11,8 +11,8 @@ from dataclasses import fields, replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from tests.support.carried_out import replies, with_vfs
 from tests.support.examples import empty, lab_hosts, lab_plan
-from tests.unit.cloud.carried_out import replies, with_vfs
 from tests.unit.plan.test_invariants import workloads
 from wirespeed.audit.engine import audit
 from wirespeed.audit.registry import all_rules
@@ -38,14 +38,14 @@ def lab() -> Cloud:
     return collect(replies(lab_plan(), lab_hosts()))
 
 
-def told(cloud: Cloud, name: str) -> HostFacts:
+def facts_from(cloud: Cloud, name: str) -> HostFacts:
     host = cloud.host(name)
     assert host
     return host_facts(cloud, host)
 
 
 def test_the_api_alone_tells_servers_and_flavors_but_no_cpus() -> None:
-    facts = told(lab(), "compute-1")
+    facts = facts_from(lab(), "compute-1")
     assert facts.cpus == facts.nodes == ()
     assert "which of its 2 NUMA nodes (1 socket a node, 18 cores a socket" in str(
         facts.why_missing("cpus")
@@ -65,15 +65,15 @@ def test_the_api_alone_tells_servers_and_flavors_but_no_cpus() -> None:
     assert HOST_FILE.parse(text, "it") == facts
 
 
-def test_every_fact_is_told_or_said_to_be_missing() -> None:
-    facts = told(lab(), "compute-1")
+def test_every_fact_is_known_or_listed_as_missing() -> None:
+    facts = facts_from(lab(), "compute-1")
     names = {field.name for field in fields(HostFacts)}
     by_the_api = {"host", "cpu_model", "guests", "flavors", "missing"}
     assert {name for name in names if facts.why_missing(name) is None} <= by_the_api
 
 
 def test_the_audit_checks_flavors_and_says_of_the_rest_that_it_is_not_known() -> None:
-    report = audit(Subject(told(lab(), "compute-1")), all_rules())
+    report = audit(Subject(facts_from(lab(), "compute-1")), all_rules())
     by_rule = {finding.name: finding for finding in report.findings}
     assert by_rule["unknown-extra-spec"].status in (Status.PASSED, Status.FAILED)
     for name in ("irqs-on-isolated", "pmd-guest-overlap", "governor", "two-guests-one-cpu"):
@@ -85,7 +85,7 @@ def test_the_audit_checks_flavors_and_says_of_the_rest_that_it_is_not_known() ->
 
 
 def test_a_plan_is_refused_where_only_the_api_was_asked() -> None:
-    facts = told(lab(), "compute-1")
+    facts = facts_from(lab(), "compute-1")
     with pytest.raises(PlanError, match="CPUs and NUMA nodes are not known") as failure:
         plan_workload(Workload("w", ()), [facts])
     assert "wirespeed inspect" in failure.value.next_step
@@ -111,13 +111,13 @@ def test_libvirt_knows_more_than_the_api_and_servers_that_are_off_keep_their_pla
 
 def test_with_every_server_known_to_libvirt_nothing_of_guests_is_missing() -> None:
     cloud = lab()
-    alone = told(cloud, "compute-1")
+    alone = facts_from(cloud, "compute-1")
     facts = completed(replace(lab_hosts()[0], guests=alone.guests), cloud)
     assert facts.why_missing("guests") is None
     assert facts.why_missing("guests.devices") is None
 
 
-def test_what_virsh_could_not_tell_the_cloud_does() -> None:
+def test_guests_missing_from_virsh_come_from_the_cloud() -> None:
     missing = (Missing("guests", "needs virsh"), Missing("irqs", "needs root"))
     host = replace(lab_hosts()[0], guests=None, missing=missing)
     facts = completed(host, lab())
@@ -140,12 +140,12 @@ def test_a_shelved_server_has_given_its_place_back() -> None:
     given = replies(lab_plan(), lab_hosts())
     for server in given.replies["compute /servers/detail"]:
         server["status"] = "SHELVED_OFFLOADED"
-    assert told(collect(given), "compute-1").guests == ()
+    assert facts_from(collect(given), "compute-1").guests == ()
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(workload=workloads())
-def test_what_is_taken_stays_taken(workload: Workload) -> None:
+def test_cpus_pages_and_vfs_of_servers_are_not_given_twice(workload: Workload) -> None:
     """Plan the same guests again, on a cloud that has them: no CPU, page or VF is given twice."""
     if broken_rules(workload):
         return

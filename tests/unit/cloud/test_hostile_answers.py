@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from tests.support.document_fuzz import check_texts
 from tests.support.effort import EXHAUSTIVE
 from tests.support.examples import example_host, example_plan
+from tests.support.hostile import leaves, planted
 from tests.unit.cli.hostile import raw
-from tests.unit.document.fuzz import check_texts
 from tests.unit.host.test_hostile_answers import BROKEN, PAYLOADS, READABLE
-from tests.unit.plan.render.hostile import leaves, planted
 from wirespeed.cli.console import plain_console, print_line
 from wirespeed.cli.show.cloud_picture import print_cloud
 from wirespeed.cloud.collect import collect

@@ -157,7 +157,7 @@ def test_a_service_that_fails(tmp_path: Path, services: Services, answer: Any, t
     assert told in refused(lab(tmp_path, services)).what
 
 
-def test_what_does_not_exist_is_gone(tmp_path: Path, services: Services) -> None:
+def test_a_404_is_gone_and_a_missing_service_unreadable(tmp_path: Path, services: Services) -> None:
     with pytest.raises(Gone):
         lab(tmp_path, services).one("compute", "/servers/1/topology", ())
     with pytest.raises(CloudUnreadable, match=r"network /networks does not exist \(404\)"):
@@ -199,21 +199,21 @@ def test_a_file_that_openstacksdk_skips_is_named(
     assert why in failure.value.what
 
 
-def test_a_folder_in_the_place_of_clouds_yaml_is_told(tmp_path: Path) -> None:
+def test_a_folder_in_the_place_of_clouds_yaml_is_reported(tmp_path: Path) -> None:
     (tmp_path / "clouds.yaml").mkdir()
     with pytest.raises(BadInput, match=r"clouds\.yaml cannot be read: Is a directory"):
         open_cloud("lab")
 
 
 @pytest.mark.parametrize("auth", ["5", "text", "[a, b]"])
-def test_a_cloud_of_the_wrong_shape_is_told(tmp_path: Path, auth: str) -> None:
+def test_a_cloud_of_the_wrong_shape_is_reported(tmp_path: Path, auth: str) -> None:
     (tmp_path / "clouds.yaml").write_text(f"clouds:\n  lab:\n    auth: {auth}\n")
     with pytest.raises(BadInput, match="'lab' cannot be used: its entry") as failure:
         open_cloud("lab")
     assert "mapping" in failure.value.next_step
 
 
-def test_what_keystoneauth_warns_of_is_told_once(tmp_path: Path) -> None:
+def test_keystoneauth_warnings_do_not_repeat_the_error(tmp_path: Path) -> None:
     (tmp_path / "clouds.yaml").write_text(
         "clouds:\n  lab:\n    auth: {auth_url: 'http://127.0.0.1:1/v3', username: u, "
         "password: p, project_name: p}\n"

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.carried_out import replies
 from tests.support.examples import example_host, example_plan, example_text
-from tests.unit.cloud.carried_out import replies
 from wirespeed.cloud.collect import collect
 from wirespeed.cloud.host_facts import completed
 from wirespeed.cloud.recording import RecordedApi, RecordingApi
@@ -60,7 +60,7 @@ def test_servers_with_their_ports(cloud: Cloud) -> None:
     assert len(servers) == 8
 
 
-def test_what_differs_from_the_plan_is_which_of_equal_vfs(cloud: Cloud) -> None:
+def test_a_recorded_cloud_differs_from_its_plan_by_equal_vfs(cloud: Cloud) -> None:
     found = diff_cloud(cloud, example_plan("s2-chains"))
     assert {(d.where, d.what, d.old) for d in found} == {
         ("guest router-1", "port data VF", "0000:04:02.7"),

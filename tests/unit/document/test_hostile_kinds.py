@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.document.fuzz import Fuzz, Subject, check_texts, subjects
+from tests.support.document_fuzz import Fuzz, Subject, check_texts, subjects
 from wirespeed.model.errors import BadInput
 
 RENDERED = ("host", "workload", "plan", "templates")

@@ -82,7 +82,7 @@ def test_read_lines_torn_write_is_continued_without_damage() -> None:
     assert again.damaged == []
 
 
-def test_read_lines_older_version_without_checksums_is_read_and_told() -> None:
+def test_read_lines_older_version_without_checksums_is_read_and_reported() -> None:
     old = '{"began": true}\n\n{"changed": "A"}\n\n{"changed": "B"}\n'
     found = read_lines(old, complete=1)
     assert found.records == [{"began": True}, {"changed": "A"}, {"changed": "B"}]

@@ -45,14 +45,14 @@ EAST = {"name": "east", "mtu": 9000, "media": "fibre"}
 GOOD = {"schema_version": "2.3", "ports": [EAST], "rates": {"7": 2.5}}
 
 
-def told(**changed: object) -> str:
+def error_of(**changed: object) -> str:
     with pytest.raises(BadInput) as caught:
         CABLING.parse(json.dumps(GOOD | changed), "c.json")
     assert caught.value.next_step == "Plug them in again."
     return caught.value.what
 
 
-def test_what_was_written_is_read_and_fits_the_schema() -> None:
+def test_a_written_document_is_read_back_and_fits_the_schema() -> None:
     value = Cabling((Port("east", 9000, Media.FIBRE),), {7: 2.5})
     assert json.loads(json.dumps(CABLING.document(value))) == GOOD
     assert CABLING.parse(json.dumps(GOOD), "c.json") == value
@@ -83,11 +83,11 @@ def test_a_key_with_a_default_may_be_absent_and_the_minor_version_another() -> N
 def test_a_fault_says_which_key_its_value_and_what_would_be_right(
     changed: dict[str, Any], fault: str
 ) -> None:
-    assert told(**changed).startswith(f"cabling file c.json: 1 error\n  {fault}")
+    assert error_of(**changed).startswith(f"cabling file c.json: 1 error\n  {fault}")
 
 
-def test_all_faults_are_told_but_a_contradiction_only_where_the_types_are_right() -> None:
-    said = told(ports=[EAST, EAST, {}], rates=3)
+def test_all_faults_are_reported_but_a_contradiction_only_where_the_types_are_right() -> None:
+    said = error_of(ports=[EAST, EAST, {}], rates=3)
     assert "2 errors" in said
     assert "twice" not in said
 
@@ -101,13 +101,13 @@ def test_all_faults_are_told_but_a_contradiction_only_where_the_types_are_right(
         ('{"schema_version": "3.0"}', 'cabling file c.json has schema_version "3.0"'),
     ],
 )
-def test_what_is_no_such_document_is_refused(text: str, why: str) -> None:
+def test_a_text_that_is_no_such_document_is_refused(text: str, why: str) -> None:
     with pytest.raises(BadInput) as caught:
         CABLING.parse(text, "c.json")
     assert caught.value.what.startswith(why)
 
 
-def test_a_document_of_another_kind_is_told_as_such_and_not_by_each_of_its_keys() -> None:
+def test_a_document_of_another_kind_is_reported_as_such_and_not_by_each_of_its_keys() -> None:
     other = {"schema_version": "2.0", "racks": 1, "rows": 2, "doors": 3, "lamps": 4}
     with pytest.raises(BadInput) as caught:
         CABLING.parse(json.dumps(other), "c.json")

@@ -33,7 +33,7 @@ def test_sift_facts_of_their_types_stays_the_same_object() -> None:
     assert told == {}
 
 
-def test_sift_device_with_a_command_for_an_address_is_left_out_and_told() -> None:
+def test_sift_device_with_a_command_for_an_address_is_excluded_and_reported() -> None:
     bad = replace(FACTS.pci[0], address="$(touch x)")
     kept, told = sifted(replace(FACTS, pci=(bad, *FACTS.pci[1:])))
     assert kept.pci == FACTS.pci[1:]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from tests.unit.experiment.tuned_host import TunedHost
+from tests.support.tuned_host import TunedHost
 from wirespeed.experiment.bisection import MOST_PROBES, Bisected, bisect
 
 

@@ -15,7 +15,7 @@ from wirespeed.model.study.design import Order
 POINTS = ("a", "b", "c", "d", "e")
 
 
-def test_as_written_all_is_measured_once_before_any_again() -> None:
+def test_written_order_measures_all_points_before_any_repeat() -> None:
     assert ordered(("a", "b"), 2, Order.WRITTEN, 1) == (("a", 1), ("b", 1), ("a", 2), ("b", 2))
 
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.unit.experiment.moving_rates import (
+from tests.support.moving_rates import (
     FAR,
     NEAR,
     best_with_placement,

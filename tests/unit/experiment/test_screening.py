@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from tests.unit.experiment.tuned_host import FAR, NEAR
+from tests.support.tuned_host import FAR, NEAR
 from wirespeed.experiment.fractions import screening_fraction
 from wirespeed.experiment.screening import (
     NotSeparable,

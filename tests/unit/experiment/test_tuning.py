@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.experiment.tuned_host import NEAR, TunedHost
+from tests.support.tuned_host import NEAR, TunedHost
 from wirespeed.experiment.combinations import MAX_FACTORS
 from wirespeed.experiment.fractions import strings
 from wirespeed.experiment.screening import NotSeparable

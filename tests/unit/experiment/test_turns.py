@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.experiment.tuned_host import FAR, NEAR, TunedHost
+from tests.support.tuned_host import FAR, NEAR, TunedHost
 from wirespeed.experiment.turns import MOST_PAIRS, Answer, Compared, Stop, compare_in_turns
 
 

@@ -150,7 +150,7 @@ def test_time_that_cost_no_frame_leads_nothing(seen: Observation) -> None:
     assert {e.limit for e in explained(seen)[:1]}.isdisjoint(blamed)
 
 
-def test_two_pollers_beside_a_program_are_not_the_cause() -> None:
+def test_two_pollers_next_to_a_program_are_not_the_cause() -> None:
     shared = threads(pmd=time(waiting=600), vnf=time(waiting=600))
     hog = Competitor("cc1", 1, 0.5, pid=4711, started=1.7e9)
     found = explained(observed(AT_ENTRANCE, threads=shared, competitors=(hog,)))[0]
@@ -175,7 +175,7 @@ def test_changed_rule_before_a_loss_is_named_with_from_to_and_when() -> None:
     assert "100% of the frames were lost, 0% before it" in found.sentence
 
 
-def test_changed_setting_of_the_host_is_told_but_not_blamed() -> None:
+def test_changed_setting_of_the_host_is_reported_but_not_blamed() -> None:
     pages = Change("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "197", "248")
     trials = result_of(observed(), observed(AT_ENTRANCE, changes=(pages,)))
     found = explain(Measured(SUT, trials))
@@ -190,7 +190,7 @@ def test_changed_rule_without_a_loss_is_not_blamed() -> None:
 
 
 def test_loss_that_a_weak_suspect_cannot_explain_comes_first() -> None:
-    """A program that took 3.6% of the CPU beside 40% lost."""
+    """A program that took 3.6% of the CPU while 40% was lost."""
     weak = Competitor("cc1", 1, 0.036)
     busy = replace(THREADS[1], busy_share=0.5)
     seen = observed(AT_ENTRANCE, competitors=(weak,), threads=(THREADS[0], busy))

@@ -72,7 +72,7 @@ def first(observation: Observation) -> tuple[str, str | None]:
     return found.limit, found.hop
 
 
-def test_a_program_beside_the_bench_is_a_candidate_and_accused_of_nothing() -> None:
+def test_a_program_next_to_the_bench_is_a_candidate_and_accused_of_nothing() -> None:
     found = explained(observed(competitors=(Competitor("copies", 7, 0.9),)))
     [candidate] = [e for e in found if e.hop is not None]
     assert (candidate.limit, candidate.hop) == ("memory_contention", "memory")
@@ -84,7 +84,7 @@ def test_a_program_beside_the_bench_is_a_candidate_and_accused_of_nothing() -> N
     )
 
 
-def test_frames_by_a_link_that_is_down_are_told_first() -> None:
+def test_frames_by_a_link_that_is_down_are_reported_first() -> None:
     down = Drop("switch:east", DropCause.LINK_DOWN, 5_000)
     assert first(observed(down)) == ("link_down", "switch:east")
     # A generator that the host held up at the same time does not come before it.
@@ -191,8 +191,8 @@ def test_a_search_that_drives_a_vnf_to_its_limit_finds_no_slow_one() -> None:
     assert "slow_vnf" not in found
 
 
-def test_who_explains_most_comes_first() -> None:
-    """A policer that drops half, beside a stray stop of the PMD thread."""
+def test_the_limit_that_explains_most_frames_comes_first() -> None:
+    """A policer that drops half, and one stop of the PMD thread."""
     policed = Drop("switch:east", DropCause.POLICER, 25_000)
     stray = replace(AT_ENTRANCE, frames=600)
     seen = observed(policed, stray, competitors=(Competitor("cc1", 1, 0.1),))

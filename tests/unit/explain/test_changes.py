@@ -125,7 +125,7 @@ def test_a_pmd_gets_a_core_that_nothing_uses() -> None:
     assert isinstance(NEXT["sut.vswitch.pmd_cpus"](elsewhere), Refusal)
 
 
-def test_what_can_be_tried_of_a_proposal_is_told_from_what_cannot() -> None:
+def test_a_proposal_is_split_into_keys_to_try_and_the_rest() -> None:
     found = proposed(measured(SWITCHED, (0, 1)), "sut.vswitch.pmd_cpus, sut.vswitch.rx_queues")
     assert found.keys == (KeyChange("sut.vswitch.rx_queues", 4),)
     assert found.cannot_try == "sut.vswitch.pmd_cpus: testhost has no core left for a further one"

@@ -30,7 +30,9 @@ def point(run: RunRecord, mrr_fps: float) -> PointRecord:
         (9.0e6, "above_prediction", "of a slower machine"),
     ],
 )
-def test_beside_its_prediction(run: RunRecord, mrr_fps: float, limit: str, said: str) -> None:
+def test_a_rate_is_shown_next_to_its_prediction(
+    run: RunRecord, mrr_fps: float, limit: str, said: str
+) -> None:
     found = {e.limit: e for e in explained(point(run, mrr_fps))}
     assert said in found[limit].sentence
     assert ("Look for PMD threads" in str(found[limit].proposal)) is (limit == "below_prediction")

@@ -51,7 +51,7 @@ def explained(point: PointRecord) -> tuple[Explanation, ...]:
     return explain(found)
 
 
-def said(point: PointRecord) -> str:
+def sentences(point: PointRecord) -> str:
     return " ".join(found.sentence for found in explained(point))
 
 
@@ -65,11 +65,11 @@ def only(point: PointRecord, limit: str) -> Explanation:
     return found
 
 
-def test_what_the_vnf_consumed_on_purpose_is_no_loss(run: RunRecord) -> None:
+def test_frames_consumed_by_the_vnf_are_no_loss(run: RunRecord) -> None:
     drops = [Drop("vnf0", DropCause.VNF_HANDLED, 200), Drop("tg", DropCause.MISDIRECTED, 123)]
     first = explained(with_drops(run.points[2], *drops))[0].sentence
     assert (
-        "all of them were dropped at tg: they arrived, but bore what belongs to somebody else"
+        "all of them were dropped at tg: they arrived with the tags, key or addresses of another"
         in first
     )
 
@@ -101,10 +101,10 @@ def test_a_lone_stray_frame_is_not_worth_a_sentence(run: RunRecord) -> None:
         Drop("sut-ingress", DropCause.RX_RING_FULL, 990),
         Drop("switch:vnf0a", DropCause.VHOST_TX_RING_FULL, 10),
     )
-    assert "vnf0" not in said(point)
+    assert "vnf0" not in sentences(point)
 
 
-def test_it_looks_at_the_lowest_load_that_lost_frames_in_time_that_counts(run: RunRecord) -> None:
+def test_the_deciding_trial_is_at_the_lowest_load_that_lost_counted_frames(run: RunRecord) -> None:
     for point in run.points:
         result = point.result
         assert result is not None
@@ -125,9 +125,10 @@ def test_it_looks_at_the_lowest_load_that_lost_frames_in_time_that_counts(run: R
                 assert load <= floor or load >= decisive.intended_load_fps
 
 
-def test_whole_trial_counters_are_called_that_beside_gated_figures(run: RunRecord) -> None:
-    assert "lost frames in clean time" in said(run.points[0])
-    assert "Of the frames that the whole trial lost, all were dropped at" in said(run.points[0])
+def test_counters_of_whole_trials_are_marked_next_to_gated_rates(run: RunRecord) -> None:
+    assert "lost frames in clean time" in sentences(run.points[0])
+    said = sentences(run.points[0])
+    assert "Of the frames that the whole trial lost, all were dropped at" in said
     assert "disturbed" not in explained(run.points[2])[0].sentence
 
 
@@ -143,68 +144,68 @@ def without_counted_loss(point: PointRecord, growth_frames: float) -> PointRecor
     return replace(point, trials=tuple(trials))
 
 
-def test_loss_in_disturbed_time_explains_nothing(run: RunRecord) -> None:
+def test_loss_in_noisy_time_explains_nothing(run: RunRecord) -> None:
     point = without_counted_loss(run.points[0], 0.0)
     assert any(stored.trial.lost for stored in point.trials)
     assert deciding(point) is None
-    assert "The limit was not reached" in said(point)
+    assert "The limit was not reached" in sentences(point)
 
 
 def test_queues_that_grow_tell_of_an_overload_without_loss(run: RunRecord) -> None:
-    text = said(without_counted_loss(run.points[0], 1e4))
+    text = sentences(without_counted_loss(run.points[0], 1e4))
     assert "queues grew by" in text
     assert "The limit was not reached" not in text
 
 
-def test_where_nothing_counts_nobody_knows(run: RunRecord) -> None:
+def test_a_point_without_counted_trials_has_no_deciding_trial(run: RunRecord) -> None:
     trials = tuple(
         replace(s, trial=replace(s.trial, quiet=False, gated=None, fault="counters contradict"))
         for s in run.points[0].trials
     )
     point = replace(run.points[0], trials=trials)
     assert deciding(point) is None
-    assert "The limit was not reached" not in said(point)
+    assert "The limit was not reached" not in sentences(point)
 
 
-def test_what_bounds_the_rig_is_said(run: RunRecord) -> None:
-    assert "share a core" in said(run.points[3])
-    assert "share a core" not in said(run.points[0])
+def test_a_limit_of_the_bench_is_named(run: RunRecord) -> None:
+    assert "share a core" in sentences(run.points[3])
+    assert "share a core" not in sentences(run.points[0])
     result = run.points[0].result
     assert result is not None
     for reason in ("generator", "max_load"):
         limited = replace(run.points[0], result=replace(result, limited_by=reason))
-        assert "may be faster" in said(limited)
+        assert "may be faster" in sentences(limited)
 
 
 def test_the_reference_sut_is_limited_by_nothing_but_itself(tmp_path: Path) -> None:
     (point,) = sample_run(tmp_path, "sut.impair.rate_fps=1e6", study="wire").points
     assert point.result is not None
     assert point.result.limited_by == "shared_lcore"
-    assert "share a core" not in said(point)
+    assert "share a core" not in sentences(point)
 
 
-def test_loss_far_below_saturation_is_told_from_saturation(run: RunRecord) -> None:
+def test_loss_far_below_saturation_is_distinguished_from_saturation(run: RunRecord) -> None:
     result = run.points[0].result
     assert result is not None
     assert result.ndr is not None
     assert result.ndr.lower is not None
     low = replace(result.ndr, lower=replace(result.ndr.lower, load_fps=4e6))
     point = replace(run.points[0], result=replace(result, ndr=low))
-    assert "the SUT itself pauses for longer than its rings last" in said(point)
-    assert "256 \N{MICRO SIGN}s of traffic" in said(point)
-    assert "pauses" not in said(run.points[0])
+    assert "the SUT itself pauses for longer than its rings last" in sentences(point)
+    assert "256 \N{MICRO SIGN}s of traffic" in sentences(point)
+    assert "pauses" not in sentences(run.points[0])
 
 
-def test_a_sut_that_overload_slows_down_is_told(run: RunRecord) -> None:
+def test_a_sut_that_overload_slows_down_is_reported(run: RunRecord) -> None:
     point = run.points[0]
     assert point.result is not None
-    assert "overload itself" not in said(point)
+    assert "overload itself" not in sentences(point)
     slowed = replace(point, result=replace(point.result, mrr_fps=1e6))
-    assert "overload itself slows the SUT" in said(slowed)
-    assert "each frame takes 1000 ns" not in said(slowed)
+    assert "overload itself slows the SUT" in sentences(slowed)
+    assert "each frame takes 1000 ns" not in sentences(slowed)
 
 
-def test_cpus_that_share_no_cache_or_share_a_core_are_told(run: RunRecord) -> None:
+def test_cpus_that_share_no_cache_or_share_a_core_are_reported(run: RunRecord) -> None:
     def placed(core_to_core_ns: float, slowdown: float) -> str:
         where = CpuPlacement(core_to_core_ns, slowdown)
         point = run.points[3]
@@ -217,9 +218,9 @@ def test_cpus_that_share_no_cache_or_share_a_core_are_told(run: RunRecord) -> No
             )
             for t in point.trials
         )
-        return said(replace(point, trials=trials))
+        return sentences(replace(point, trials=trials))
 
-    assert "cache line" not in said(run.points[3])
+    assert "cache line" not in sentences(run.points[3])
     assert "cache line" not in placed(45, 1.0)
     assert "takes 210 ns from one to another" in placed(210, 1.0)
     assert "slow each other" not in placed(210, 1.05)
@@ -255,7 +256,7 @@ def test_explain_point_of_two_placements_looks_at_the_one_of_its_rates(run: RunR
     found = deciding(elsewhere)
     assert found is not None
     assert found[0] == lossy[0], "the lower load lost frames in another placement"
-    assert "cache line" not in said(elsewhere), "the last trial ran across caches"
+    assert "cache line" not in sentences(elsewhere), "the last trial ran across caches"
 
 
 def found_at(kind: PlacementKind, mrr_fps: float, **found: object) -> SearchResult:
@@ -273,7 +274,7 @@ def found_at(kind: PlacementKind, mrr_fps: float, **found: object) -> SearchResu
     ],
     ids=["plain", "within the intervals", "a bracket", "without an interval"],
 )
-def test_gain_of_one_cache_is_measured_or_not_told(
+def test_gain_of_one_cache_is_measured_or_not_reported(
     run: RunRecord, near_fps: float, found: dict[str, object], told: bool
 ) -> None:
     """Across caches 6 Mpps were received, give or take 5%."""
@@ -300,16 +301,16 @@ def test_gain_of_one_cache_is_measured_or_not_told(
         assert "95% interval 1.500 to 2.500" in gain.estimated
 
 
-def test_a_core_that_something_else_uses_is_told(run: RunRecord) -> None:
-    assert "Something else used a forwarding core for 71% of the time" in said(run.points[0])
-    assert "forwarding core" not in said(run.points[1])
-    assert "forwarding core" not in said(run.points[2])
+def test_a_core_that_something_else_uses_is_reported(run: RunRecord) -> None:
+    assert "Something else used a forwarding core for 71% of the time" in sentences(run.points[0])
+    assert "forwarding core" not in sentences(run.points[1])
+    assert "forwarding core" not in sentences(run.points[2])
 
 
-def test_workers_are_said_to_be_even_or_not(run: RunRecord) -> None:
+def test_workers_are_reported_as_even_or_uneven(run: RunRecord) -> None:
     """Over all trials, both directions: here the loads are 60, 40 and 50 of a mean of 50."""
     point = run.points[0]
-    assert "workers" not in said(point)
+    assert "workers" not in sentences(point)
     loads = ((45, 35, 40), (15, 5, 10))
     trials = tuple(
         replace(
@@ -324,7 +325,7 @@ def test_workers_are_said_to_be_even_or_not(run: RunRecord) -> None:
         )
         for stored, frames in zip(point.trials, loads, strict=False)
     )
-    text = said(replace(point, trials=trials))
+    text = sentences(replace(point, trials=trials))
     assert "3 workers shared the frames: the busiest took 20.0% more than the mean, " in text
     assert "the idlest 20.0% less" in text
 
@@ -342,7 +343,7 @@ def test_evidence_is_data_with_unit_and_source(run: RunRecord) -> None:
     assert load in found.evidence
 
 
-def test_how_busy_the_suts_threads_were_is_evidence(run: RunRecord) -> None:
+def test_busy_shares_of_sut_threads_are_evidence(run: RunRecord) -> None:
     point = run.points[0]
     decisive = deciding(point)
     assert decisive is not None
@@ -410,7 +411,7 @@ def test_a_stored_point_is_explained_as_it_was_when_it_was_complete(run: RunReco
         assert explained(point) == point.explanations
 
 
-def test_nothing_measured_needs_no_explanation(run: RunRecord) -> None:
+def test_a_result_without_rates_has_no_explanation(run: RunRecord) -> None:
     sut = run.points[0].sut
     assert sut is not None
     assert explain(Measured(sut, SearchResult("quick", False, ()))) == ()

@@ -34,7 +34,7 @@ def test_neighbours_of_a_noisy_host_are_named_with_their_share() -> None:
     cc1 = Competitor("cc1", SUT_CPU, 0.4)
     elsewhere = Competitor("sshd", 99, 0.9)
 
-    def told(trial: Trial) -> Trial:
+    def crowded(trial: Trial) -> Trial:
         seen = replace(
             trial.observation,
             competitors=(cc1, elsewhere),
@@ -42,7 +42,7 @@ def test_neighbours_of_a_noisy_host_are_named_with_their_share() -> None:
         )
         return replace(trial, observation=seen)
 
-    found = neighbours("wire-1", [told(trial) for trial in trials(NoisyHost(4e6, LOUD).measure)])
+    found = neighbours("wire-1", [crowded(trial) for trial in trials(NoisyHost(4e6, LOUD).measure)])
     assert found is not None
     assert found.taken > 0.5
     assert found.stolen == pytest.approx(0.1), "of two polling CPUs"

@@ -71,7 +71,7 @@ def trial(point: Measured) -> Trial:
     return decided[1]
 
 
-def test_every_resource_is_told_of_and_the_limiting_one_is_first(run: RunRecord) -> None:
+def test_every_resource_is_reported_and_the_limiting_one_is_first(run: RunRecord) -> None:
     for point in run.points:
         found = measured(point, FACTS)
         assert found is not None
@@ -167,7 +167,7 @@ def test_an_octet_costs_what_the_other_frame_sizes_tell(run: RunRecord) -> None:
     assert alone.state is State.NOT_MEASURED
 
 
-def test_uneven_threads_are_told(run: RunRecord) -> None:
+def test_uneven_threads_are_reported(run: RunRecord) -> None:
     other = replace(PMD, name="pmd-c02/id:9", busy_share=0.33)
     found = uses(seen(run.points[0], **threads(PMD, other, GENERATOR)))[Resource.BALANCE]
     assert found.state is State.MEASURED
@@ -183,7 +183,7 @@ def test_a_thread_that_watches_is_no_switch(run: RunRecord) -> None:
     assert found[Resource.BALANCE].state is State.ABSENT
 
 
-def test_the_balance_of_queues_is_told_by_what_each_got(run: RunRecord) -> None:
+def test_the_balance_of_queues_follows_from_their_frames(run: RunRecord) -> None:
     shares = (QueueShare("east", 0, 9000), QueueShare("east", 1, 1000))
     found = uses(seen(run.points[0], threads=(PMD, GENERATOR), queues=shares))[Resource.BALANCE]
     assert found.state is State.MEASURED
@@ -202,7 +202,7 @@ def test_the_balance_of_queues_is_told_by_what_each_got(run: RunRecord) -> None:
         (("vnf0", "vnf1"), "vnf0, vnf1 take turns with the generator, so their time"),
     ],
 )
-def test_functions_beside_the_generator_are_told_in_good_grammar(
+def test_functions_next_to_the_generator_are_listed_grammatically(
     run: RunRecord, shared: tuple[str, ...], says: str
 ) -> None:
     point = seen(run.points[0], threads=(PMD, GENERATOR))
@@ -215,7 +215,7 @@ def test_functions_beside_the_generator_are_told_in_good_grammar(
     assert found.sentence.startswith(says)
 
 
-def test_stolen_time_is_told(run: RunRecord) -> None:
+def test_stolen_time_is_reported(run: RunRecord) -> None:
     point = run.points[2]
     assert uses(seen(point))[Resource.STEAL].state is State.HAS_ROOM
     stolen = uses(seen(point, steal_ns=400_000_000))[Resource.STEAL]
@@ -251,7 +251,7 @@ def test_the_next_full_stage_bounds_what_a_cpu_brings(run: RunRecord) -> None:
 
 
 @pytest.mark.parametrize("busy", [None, 0.5])
-def test_where_nobody_knows_that_cpus_lack_no_gain_is_known(
+def test_a_thread_of_unknown_or_low_load_has_no_known_gain(
     run: RunRecord, busy: float | None
 ) -> None:
     point = seen(run.points[0], **threads(replace(PMD, busy_share=busy), VNF, GENERATOR))

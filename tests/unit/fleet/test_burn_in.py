@@ -36,7 +36,7 @@ def test_noise_is_seldom_a_drift() -> None:
     assert sum(told) <= max(1, len(told) // 100)
 
 
-def test_a_drift_is_told_with_its_size() -> None:
+def test_a_drift_is_reported_with_its_size() -> None:
     found = burnt(lambda n: 1e6 * (1 - 0.02 * n / 30))
     assert found.rate is not None
     assert found.rate.certain
@@ -45,21 +45,21 @@ def test_a_drift_is_told_with_its_size() -> None:
     assert "rate falls by 2." in burn_in_words(found)
 
 
-def test_one_disturbed_trial_is_no_drift() -> None:
+def test_one_noisy_trial_is_no_drift() -> None:
     found = burnt(lambda n: 0.5e6 if n == TRIALS - 1 else 1e6)
     assert found.rate is not None
     assert not found.rate.certain
     assert abs(found.rate.per_hour) < 0.005
 
 
-def test_the_first_failure_is_told() -> None:
+def test_the_first_failure_is_reported() -> None:
     trials = [trial(n, 1e6, loss=0.01 if n >= 60 else 0.0) for n in range(TRIALS)]
     (found,) = burn_ins(trials)
     assert (found.failures, found.first_failure_s) == (60, 7200)
     assert "60 trials with loss, the first after 120 min" in burn_in_words(found)
 
 
-def test_heat_and_a_falling_clock_are_told() -> None:
+def test_heat_and_a_falling_clock_are_reported() -> None:
     trials = [
         trial(n, 1e6, temperature_c=50 + n / 4, frequency_mhz=3000 - 5 * n) for n in range(TRIALS)
     ]
@@ -90,7 +90,7 @@ def test_burn_in_cpus_that_moved_are_no_drift() -> None:
     assert not found.worth_a_look
 
 
-def test_burn_in_drift_within_each_placement_is_told_with_its_size() -> None:
+def test_burn_in_drift_within_each_placement_is_reported_with_its_size() -> None:
     (found,) = burn_ins(moved_halfway(n, drift=0.02) for n in range(TRIALS))
     assert found.rate is not None
     assert found.rate.certain

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.unit.fleet.hosts import BIOS, alike, recorded, snapshot
+from tests.support.fleet_hosts import BIOS, alike, recorded, snapshot
 from wirespeed.fleet.comparison import compare
 from wirespeed.fleet.groups import Difference
 from wirespeed.fleet.words import worth_a_look
@@ -56,12 +56,12 @@ def without_smt() -> HostFacts:
         ),
     ],
 )  # fmt: skip
-def test_the_odd_host_is_told(facts: HostFacts, trait: str, value: str, usual: str) -> None:
+def test_the_outlier_is_named(facts: HostFacts, trait: str, value: str, usual: str) -> None:
     found = {one.trait: one for one in one_odd(facts)}
     assert found[trait] == Difference(trait, usual, 9, ((value, ("odd",)),))
 
 
-def test_what_names_a_disk_or_changes_by_itself_is_no_difference() -> None:
+def test_disk_names_and_free_memory_are_no_difference() -> None:
     facts = recorded()
     kernel = replace(facts.kernel, cmdline=f"{facts.kernel.cmdline} root=UUID=4711 resume=/dev/sdx")
     nodes = tuple(replace(node, free_kib=node.free_kib // 2) for node in facts.nodes)

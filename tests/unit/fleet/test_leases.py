@@ -143,7 +143,7 @@ def test_after_too_many_failures_a_person_is_asked(store: Store) -> None:
     assert claim(store, "a", LONG) is not None
 
 
-def test_a_database_that_is_gone_is_told_once(running: Cluster, store: Store) -> None:
+def test_a_database_that_is_gone_is_reported_once(running: Cluster, store: Store) -> None:
     lease = take(store, "host:1")
     assert lease is not None
     running.stop()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.fleet.hosts import BIOS, alike, figure, recorded, snapshot
+from tests.support.fleet_hosts import BIOS, alike, figure, recorded, snapshot
 from tests.unit.report.test_html import chromium
 from wirespeed.fleet.comparison import Fleet, compare
 from wirespeed.fleet.document import fleet_document
@@ -71,7 +71,7 @@ def test_the_page_opens_and_filters(page: str, tmp_path: Path, width: int) -> No
     assert int(title[3]) <= width
 
 
-def test_what_is_odd_is_at_the_top(page: str) -> None:
+def test_outliers_are_at_the_top_of_the_page(page: str) -> None:
     top = page[page.index('id="odd"') : page.index('id="groups"')]
     assert "&lt;b&gt;odd&lt;/b&gt; &amp; co: 9 Mpps (quickstart, 64 B: NDR), below" in top
     assert (

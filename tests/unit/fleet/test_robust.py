@@ -10,7 +10,7 @@ from statistics import pstdev
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.fleet.hosts import figure
+from tests.support.fleet_hosts import figure
 from wirespeed.fleet.outliers import compare_figures
 from wirespeed.fleet.robust import FEWEST, apart, spread
 from wirespeed.model.cpus import PlacementKind
@@ -70,7 +70,7 @@ def test_a_single_other_value_among_equal_ones_lies_apart() -> None:
     assert apart(found, 10.0, 10.0) == 0
 
 
-def test_what_the_search_cannot_tell_apart_is_no_outlier() -> None:
+def test_a_difference_within_the_search_width_is_no_outlier() -> None:
     chance = random.Random(3)
     hosts = {f"h{n}": "abc" for n in range(20)}
     figures = [figure(host, chance.gauss(10, 0.1)) for host in list(hosts)[:-1]]

@@ -105,7 +105,7 @@ def test_a_page_of_each_site(url: str, tmp_path: Path) -> None:
     assert "svg" in done.stdout
 
 
-def test_a_database_without_sites_is_told(running: Cluster, tmp_path: Path) -> None:
+def test_a_database_without_sites_is_reported(running: Cluster, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="several sites share a PostgreSQL"):
         read_sites(str(tmp_path / "a.sqlite"), 30)
     with pytest.raises(BadInput, match="no schema has results"):

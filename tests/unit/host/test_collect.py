@@ -120,7 +120,7 @@ def test_an_offline_cpu_has_no_topology() -> None:
     assert (cpu.online, cpu.node, cpu.siblings) == (False, None, (39,))
 
 
-def test_what_may_not_be_read_is_missing_and_the_rest_is_read() -> None:
+def test_an_unreadable_file_is_missing_and_the_rest_is_read() -> None:
     fake = runner(S1)
     fake.files["/etc/nova/nova.conf"] = PermissionError("/etc/nova/nova.conf")
     facts = collect(fake)
@@ -145,7 +145,7 @@ def test_memory_channels_need_edac() -> None:
     assert "EDAC" in (facts.why_missing("memory_channels") or "")
 
 
-def test_every_senseless_value_is_told_at_once() -> None:
+def test_every_senseless_value_is_reported_at_once() -> None:
     fake = runner(S0)
     base = "/sys/devices/system"
     fake.files[f"{base}/cpu/cpu3/topology/core_id"] = "x\n"

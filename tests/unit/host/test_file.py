@@ -73,7 +73,7 @@ def test_bad_files_are_refused(change: Callable[[dict[str, Any]], None], told: s
     assert told in caught.value.what
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_at_once() -> None:
     document = good()
     _break("colour", "red")(document)
     _break("cpus.3.node", "zero")(document)

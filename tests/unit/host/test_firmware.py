@@ -57,7 +57,7 @@ def test_modules_with_their_configured_speed() -> None:
     )  # fmt: skip
 
 
-def test_why_there_are_none_is_said() -> None:
+def test_absent_memory_modules_have_a_reason() -> None:
     absent = Reader(FakeRunner())
     assert read_dimms(absent) == ()
     assert absent.missing == (Missing("dimms", "needs dmidecode"),)
@@ -82,7 +82,7 @@ def test_the_board_and_its_firmware() -> None:
     assert amd.turbo is True
 
 
-def test_a_machine_that_tells_nothing_has_no_firmware() -> None:
+def test_a_machine_that_reports_nothing_has_no_firmware() -> None:
     reader = Reader(FakeRunner())
     assert read_firmware(reader) is None
     assert reader.missing == ()

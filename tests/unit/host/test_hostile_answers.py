@@ -19,11 +19,11 @@ from pathlib import Path
 import pytest
 
 from tests.hosts.emulated import EMULATED
+from tests.support.document_fuzz import check_texts, planned
 from tests.support.effort import EXHAUSTIVE
 from tests.support.examples import example_text
+from tests.support.hostile import MARKER, Judge
 from tests.unit.cli.hostile import raw
-from tests.unit.document.fuzz import check_texts, planned
-from tests.unit.plan.render.hostile import MARKER, Judge
 from wirespeed.audit.engine import audit
 from wirespeed.audit.registry import all_rules
 from wirespeed.audit.rule import Subject

@@ -72,7 +72,7 @@ def test_collect_text_is_kept_refused_or_named(machine: str) -> None:
         ("/sys/devices/system/edac/mc/mc1/dimm5/dimm_location", "memory_channels"),
     ],
 )
-def test_collect_text_left_out_is_named(path: str, fact: str) -> None:
+def test_collect_text_excluded_is_named(path: str, fact: str) -> None:
     recording = load(HOSTS / "s3-r740xd")
     usual = {missing.fact for missing in collect(RecordedRunner(recording)).missing}
     facts = facts_of(changed(recording, a_file(path), TEXT))
@@ -88,7 +88,7 @@ def test_collect_text_left_out_is_named(path: str, fact: str) -> None:
         ("dpctl/show", f"  port 1: dpdk0 (dpdk: configured_rx_queues={TEXT})", "ovs.interfaces"),
     ],
 )
-def test_collect_answer_of_open_vswitch_left_out_is_named(
+def test_collect_answer_of_open_vswitch_excluded_is_named(
     command: str, text: str, fact: str
 ) -> None:
     recording = load(HOSTS / "s3-r740xd")
@@ -108,7 +108,7 @@ def test_collect_answer_of_open_vswitch_left_out_is_named(
         f"# dmidecode 3.3\n\nHandle {MARKER}\nMemory Device\n\tSize: 8 GB\n",
     ],
 )
-def test_read_dimms_text_left_out_is_named(printed: str) -> None:
+def test_read_dimms_text_excluded_is_named(printed: str) -> None:
     host = FakeRunner()
     host.answer(MODULES, printed)
     reader = Reader(host)

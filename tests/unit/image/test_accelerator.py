@@ -49,7 +49,7 @@ def test_a_guest_that_reached_its_first_program_means_kvm(tmp_path: Path) -> Non
         (Host(124), "a guest did not boot with KVM within 15 s"),
         (Host(137), "a guest did not boot with KVM within 15 s"),
         (Host(1, "", "qemu: Permission denied\n"), "qemu: Permission denied"),
-        (Host(0, "Kernel panic\n"), "QEMU ended without a word"),
+        (Host(0, "Kernel panic\n"), "QEMU ended without a message"),
         (Host(kvm=False), "box has no /dev/kvm"),
     ],
 )

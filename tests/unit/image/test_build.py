@@ -77,7 +77,7 @@ def test_only_root_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         build(LocalRunner(), RECIPE, tmp_path, tmp_path / "log", lambda _: None)
 
 
-class Told(LocalRunner):
+class ScriptedHost(LocalRunner):
     """A host with these outputs of apt-get, ldd and dpkg-query."""
 
     def __init__(self, release: str, **said: str) -> None:
@@ -105,7 +105,7 @@ def test_sources_are_those_of_the_host_s_own_debian() -> None:
         "Packages\thttp://safe/debian-security\tbookworm-security\tmain",
         "Packages\thttp://other/cloud\tcloud-sdk\tmain",
     )
-    host = Told("ID=debian\nVERSION_CODENAME=bookworm\n", apt_get="\n".join(lines) + "\n")
+    host = ScriptedHost("ID=debian\nVERSION_CODENAME=bookworm\n", apt_get="\n".join(lines) + "\n")
     assert debian.suite(host) == "bookworm"
     assert debian.sources(host, "bookworm").splitlines() == [
         "deb http://mirror/debian bookworm main",
@@ -118,11 +118,11 @@ def test_sources_are_those_of_the_host_s_own_debian() -> None:
 
 def test_images_are_built_on_debian() -> None:
     with pytest.raises(ImageError, match="images are built on Debian, and box is ubuntu noble"):
-        debian.suite(Told('ID=ubuntu\nVERSION_CODENAME="noble"\n'))
+        debian.suite(ScriptedHost('ID=ubuntu\nVERSION_CODENAME="noble"\n'))
 
 
 def test_the_packages_of_a_program_are_those_of_its_libraries() -> None:
-    host = Told(
+    host = ScriptedHost(
         "",
         ldd="\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x7f)\n"
         "\tlibrte_eal.so.23 => /lib/x86_64-linux-gnu/librte_eal.so.23 (0x7f)\n"

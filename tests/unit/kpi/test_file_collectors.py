@@ -92,7 +92,7 @@ eth0.7: 1000 10 1 2 0 0 0 0 2000 20 3 4 0 0 0 0
 """
 
 
-def test_interfaces_have_both_directions_and_a_cut_line_is_left_out() -> None:
+def test_interfaces_have_both_directions_and_a_cut_line_is_omitted() -> None:
     _, found = read(InterfaceCollector(), {"/proc/net/dev": DEV})
     assert found["interface_bytes", ("eth0.7", "rx")] == 1000
     assert found["interface_dropped_packets", ("eth0.7", "tx")] == 4

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check that a source that hangs, ends or changes its text delays no other, and is told once."""
+"""Check that a source that hangs, ends or changes its text delays no other, and is logged once."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def run(frames: Frames, *collectors: Reading) -> tuple[threading.Event, list[thr
 
 
 @pytest.mark.usefixtures("fast")
-def test_source_that_hangs_delays_no_other_and_is_told_once() -> None:
+def test_source_that_hangs_delays_no_other_and_is_reported_once() -> None:
     frames, released = Frames(), threading.Event()
     calls = iter(range(10**9))
 

@@ -71,14 +71,14 @@ def test_a_node_runs_until_it_is_killed_and_no_longer(lab: Lab) -> None:
     assert has_ended(pid)
 
 
-def test_a_node_that_ends_while_it_boots_tells_why(lab: Lab) -> None:
+def test_a_node_that_ends_while_it_boots_has_a_reason(lab: Lab) -> None:
     made = node(lab, ["sh", "-c", "echo 'Could not set up host forwarding rule' >&2; exit 1"])
     made.start()
     with pytest.raises(LabError, match="lab1 ended: Could not set up host forwarding rule"):
         made.await_answer()
 
 
-def test_a_kernel_that_panics_is_told_from_its_console(lab: Lab) -> None:
+def test_a_kernel_that_panics_is_reported_from_its_console(lab: Lab) -> None:
     panic = "[ 1.0] Kernel panic - not syncing: no init found"
     made = node(
         lab, ["sh", "-c", f"echo '{panic}' > console.log; echo $$ > qemu.pid; exec sleep 600"]
@@ -142,7 +142,7 @@ def test_two_commands_do_not_change_a_lab_at_once(lab: Lab) -> None:
         lab.down()
 
 
-def test_everything_that_is_lacking_is_said_at_once(
+def test_everything_that_is_missing_is_reported_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = tmp_path / "bin"
@@ -169,7 +169,7 @@ def test_without_an_image_up_says_how_it_is_built_and_leaves_nothing(lab: Lab) -
 
 
 @pytest.mark.root
-def test_a_full_disk_is_said_before_anything_is_made(small_disk: Path) -> None:
+def test_a_full_disk_is_reported_before_anything_is_made(small_disk: Path) -> None:
     lab = Lab(small_disk / "wirespeed", LocalRunner())
     with pytest.raises(LabError, match="MiB of disk"):
         lab.up(ImageCache(small_disk, lab.runner), nodes=1)
@@ -187,7 +187,7 @@ def test_an_unknown_node_is_refused_by_name(lab: Lab) -> None:
         lab.node("lab9")
 
 
-def test_the_lab_file_is_one_that_a_study_reads(lab: Lab) -> None:
+def test_the_testbed_file_is_one_that_a_study_reads(lab: Lab) -> None:
     nodes = [node(lab, [], MachineSpec(f"lab{n}", n, 8, 3, 1)) for n in (1, 2)]
     read = parse_lab(tomllib.loads(lab_file(nodes)), "lab.toml")
     assert list(read.hosts) == ["lab1", "lab2"]

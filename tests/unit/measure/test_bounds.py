@@ -24,7 +24,7 @@ def loads(interval: Interval | None) -> tuple[float | None, float | None]:
     return (lower.load_fps if lower else None, upper.load_fps if upper else None)
 
 
-def test_nothing_judged_is_nothing_known() -> None:
+def test_points_that_were_not_judged_give_no_interval() -> None:
     assert known_interval([], 0.0) is None
     assert known_interval([point(1e6, passes=True, decided=False)], 0.0) is None
 
@@ -57,7 +57,7 @@ def test_an_upper_bound_that_was_not_judged_gives_way_to_one_that_was() -> None:
     searched = Figures(ndr=Interval(Bound(1e6, 1e6, 0.0), unjudged.bound))
     figures = without_unjudged(searched, prober)
     assert loads(figures.ndr) == (1e6, None)
-    assert figures.notes == ("too little of the time was undisturbed to judge 2,000,000 frames/s",)
+    assert figures.notes == ("too little of the time was clean to judge 2,000,000 frames/s",)
     prober.points.append(point(3e6, passes=False))
     assert loads(without_unjudged(searched, prober).ndr) == (1e6, 3e6)
     prober.points.append(point(2e6, passes=False))

@@ -24,12 +24,12 @@ def test_counters_that_add_up_leave_nothing_unknown() -> None:
     assert with_unknown_drop(observation).drops == drops
 
 
-def test_what_no_hop_counts_is_unknown() -> None:
+def test_frames_that_no_hop_counts_are_an_unknown_drop() -> None:
     observation = replace(OBSERVATION, directions=(count("d0", 100, 100, 58),), drops=())
     assert with_unknown_drop(observation).drops == (Drop("unknown", DropCause.UNKNOWN, 42),)
 
 
-def test_hops_that_dropped_nothing_are_left_out() -> None:
+def test_hops_that_dropped_nothing_are_omitted() -> None:
     drops = (Drop("pmd", DropCause.MTU, 0), Drop("vnf", DropCause.VNF_DISCARD, 42))
     observation = replace(OBSERVATION, directions=(count("d0", 100, 100, 58),), drops=drops)
     assert with_unknown_drop(observation).drops == drops[1:]

@@ -90,7 +90,7 @@ COMPILER = [Noise(), Noise(stops_per_s=30, stop_ns=4e6), Noise(shared=0.3, stops
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_search_beside_a_compiler_never_exceeds_the_truth_plus_its_width(seed: int) -> None:
+def test_search_next_to_a_compiler_never_exceeds_the_truth_plus_its_width(seed: int) -> None:
     rng = random.Random(seed)
     capacity_fps = rng.uniform(0.1e6, 4e6)
     host = NoisyHost(

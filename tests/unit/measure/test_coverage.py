@@ -256,7 +256,7 @@ def test_the_bound_on_loss_holds_where_frames_are_lost_together(
     assert np.median(ratios) < 6
 
 
-def test_where_no_run_lost_anything_few_runs_do() -> None:
+def test_the_bound_on_lossy_runs_covers_their_true_share() -> None:
     rng = np.random.default_rng(4)
     hits: list[bool] = []
     while len(hits) < 400:

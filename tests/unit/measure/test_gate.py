@@ -133,7 +133,7 @@ def test_a_slow_generator_changes_nothing_unless_the_sut_runs_on_its_cpu() -> No
     assert out(gate(evidence, shared, DRAINED))
 
 
-def test_where_nothing_was_sampled_nothing_is_slow() -> None:
+def test_a_cpu_without_samples_excludes_no_window() -> None:
     evidence = Evidence(contention=(ContentionSamples(1, True, (), ()),))
     assert not out(gate(evidence, GEOMETRY, DRAINED))
 
@@ -165,7 +165,7 @@ def test_the_first_window_of_a_trial_counts_however_full() -> None:
     assert all(gate(Evidence(), GEOMETRY, (False,) * COUNT).clean)
 
 
-def test_a_window_is_left_out_for_one_reason() -> None:
+def test_a_window_is_excluded_for_one_reason() -> None:
     evidence = Evidence(
         (stop(20_500_000, 200_000), stop(20_500_000, 200_000, "generator")),
         (probe(20),),
@@ -257,7 +257,7 @@ def test_the_gate_does_what_its_rules_say(
 
 @given(evidences, geometries, flags)
 @settings(max_examples=80, deadline=None)
-def test_shares_left_out_add_up_and_clean_windows_are_steady(
+def test_shares_excluded_add_up_and_clean_windows_are_steady(
     evidence: Evidence, geometry: Geometry, drained: list[bool]
 ) -> None:
     mask = gate(evidence, geometry, drained)
@@ -285,7 +285,7 @@ def reachable(kind: object) -> set[type]:
     return found.union(*(reachable(one) for one in inner))
 
 
-def test_the_gate_is_told_no_count() -> None:
+def test_the_gates_types_hold_no_count() -> None:
     hints = typing.get_type_hints(gate)
     hints.pop("return")
     told = set().union(*(reachable(hint) for hint in hints.values()))

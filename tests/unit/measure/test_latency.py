@@ -40,18 +40,18 @@ def test_a_load_that_cannot_be_measured_leaves_the_others() -> None:
     assert "50% of the PDR is not measurable" in note
 
 
-def test_disturbed_time_counts_in_one_answer_only() -> None:
+def test_noisy_time_counts_over_all_time_only() -> None:
     rig = NoisyHost(5e6, BUSY)
     found, notes = measure_latency(prober_of(rig.measure), 4e6, 2.0)
     assert notes == ()
     for each in found:
-        assert each.latency == LATENCY, "as this host is: of all frames"
+        assert each.latency == LATENCY, "over all time: of all frames"
         assert each.undisturbed is not None
         assert 0 < each.undisturbed.count < each.load_fps * 2.0
         assert each.undisturbed.p999_ns < 140_000, "full rings are 205 us"
 
 
-def test_where_no_time_is_undisturbed_there_is_one_answer() -> None:
+def test_latency_without_clean_time_has_no_clean_value() -> None:
     found, _ = measure_latency(prober_of(NoisyHost(5e6, ALWAYS_SHARED).measure), 4e6, 1.0)
     assert len(found) == 3
     assert all(each.undisturbed is None for each in found)

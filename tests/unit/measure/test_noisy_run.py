@@ -70,7 +70,7 @@ def test_a_quiet_host_gives_grade_a(search: Search) -> None:
     ("noise", "grade", "width"),
     [(BUSY, Grade.B, WIDTH), (LOUD, Grade.C, WIDTH_WHEN_DISTURBED)],
 )
-def test_what_disturbs_does_not_move_the_figures(
+def test_noise_does_not_move_the_clean_rates(
     search: Search, noise: Noise, grade: Grade, width: float
 ) -> None:
     result = run(NoisyHost(CAPACITY_FPS, noise), search)
@@ -80,7 +80,7 @@ def test_what_disturbs_does_not_move_the_figures(
     assert result.mrr_fps == pytest.approx(CAPACITY_FPS, rel=0.005)
     assert result.as_is is not None
     assert result.as_is.mrr_fps is not None
-    assert result.as_is.mrr_fps < 0.97 * CAPACITY_FPS, "as this host is, it is less"
+    assert result.as_is.mrr_fps < 0.97 * CAPACITY_FPS, "over all time it is less"
     assert result.as_is.loss_high is not None
     assert result.as_is.loss_high > 0.01
     assert "core shared" in result.because[0]
@@ -118,7 +118,7 @@ def test_no_noise_makes_a_figure_too_high(capacity_fps: float, seed: int, noise:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_where_little_time_is_undisturbed_lower_loads_are_judged(seed: int) -> None:
+def test_lower_loads_are_judged_when_little_time_is_clean(seed: int) -> None:
     """Near its capacity a SUT takes long to drain, and no load there can be judged.
 
     The search goes on below instead of giving up.
@@ -126,12 +126,12 @@ def test_where_little_time_is_undisturbed_lower_loads_are_judged(seed: int) -> N
     result = run(NoisyHost(CAPACITY_FPS, LOUDEST, seed=seed))
     assert result.grade is Grade.C
     assert 0.85 * CAPACITY_FPS < lower_fps(result.ndr) <= CAPACITY_FPS
-    assert any("too little of the time was undisturbed to judge" in n for n in result.notes)
+    assert any("too little of the time was clean to judge" in n for n in result.notes)
     assert result.limited_by is None
 
 
 @pytest.mark.parametrize("search", KINDS)
-def test_where_the_core_is_always_shared_whole_trials_give_a_bracket(search: Search) -> None:
+def test_whole_trials_give_a_bracket_on_an_always_shared_core(search: Search) -> None:
     result = run(NoisyHost(CAPACITY_FPS, ALWAYS_SHARED), search)
     assert result.grade is Grade.D
     assert (result.ndr, result.pdr, result.mrr_fps, result.undisturbed) == (None,) * 4
@@ -140,12 +140,12 @@ def test_where_the_core_is_always_shared_whole_trials_give_a_bracket(search: Sea
     assert result.bracket is not None
     assert result.bracket.carried_fps == pytest.approx(0.6 * CAPACITY_FPS, rel=0.02)
     assert result.bracket.overloads_fps is None, "what a shared core drops, a whole one may carry"
-    assert result.because == ("of the time that decides, left out: core shared 100.0%",)
+    assert result.because == ("of the time that decides, excluded: core shared 100.0%",)
     assert Stage.AS_IS not in {t.stage for t in result.trials}, "the search itself looked for that"
 
 
 @pytest.mark.parametrize("kind", [SearchKind.FIXED, SearchKind.SOAK])
-def test_a_held_load_that_cannot_be_judged_is_told_as_this_host_is(kind: SearchKind) -> None:
+def test_a_held_load_that_cannot_be_judged_has_rates_over_all_time(kind: SearchKind) -> None:
     """Some of the time was clean, but too little for a verdict."""
     search = Search(kind, load_fps=3.9e6, trial_s=0.3, total_s=0.3, extension=1.0, latency=False)
     if kind is SearchKind.FIXED:
@@ -184,7 +184,7 @@ def test_a_frame_lost_in_time_that_counts_fails_a_quiet_trial() -> None:
     assert result.grade is Grade.A
 
 
-def test_what_the_sut_does_to_itself_is_not_excused() -> None:
+def test_the_suts_own_stalls_are_not_excused() -> None:
     """The SUT stops by itself, without evidence: what it loses then is its own loss."""
     stalling = Noise(own_stalls_per_s=50)
     result = run(NoisyHost(CAPACITY_FPS, stalling))
@@ -278,7 +278,7 @@ def test_an_mrr_rests_on_all_steady_time() -> None:
     assert not any("drained" in why for why in result.because)
 
 
-def test_what_was_left_out_is_what_lost_frames() -> None:
+def test_noise_explains_the_loss_only_under_the_true_mask() -> None:
     """In the placebo test, a mask that does not fit the losses does not explain them."""
     result = run(NoisyHost(CAPACITY_FPS, LOUD))
     at_ndr = [t for t in result.trials if t.intended_load_fps == lower_fps(result.ndr)]
@@ -294,7 +294,7 @@ def _mask_reversed(trial: Trial) -> Trial:
     return replace(trial, series=series)
 
 
-def test_where_noise_does_not_explain_the_loss_whole_trials_stand(
+def test_whole_trials_decide_when_noise_does_not_explain_the_loss(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(proof, "noise_explains_loss", lambda _deciding: False)

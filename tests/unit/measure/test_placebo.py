@@ -50,7 +50,7 @@ def test_a_sut_that_stalls_by_itself_has_no_excuse() -> None:
     assert noise_explains(trials) is not True
 
 
-def test_a_mask_that_leaves_out_the_good_windows_is_told_so() -> None:
+def test_a_mask_that_excludes_the_good_windows_is_found() -> None:
     lost = [5 if 40 <= i < 60 else 0 for i in range(100)]
     clean = [40 <= i < 60 for i in range(100)]
     assert noise_explains([trial(lost, clean)]) is False

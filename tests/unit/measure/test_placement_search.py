@@ -151,7 +151,7 @@ def test_search_that_waits_in_vain_gives_the_other_placement_after_its_time() ->
     assert sum(waits) == 30.0
     assert result.placement is PlacementKind.ACROSS_CACHES
     assert result.grade is Grade.A
-    [told] = [note for note in result.notes if "no figure with" in note]
+    [told] = [note for note in result.notes if "no rate with" in note]
     assert "after a wait of 30 s; the figures are of: polling CPUs across caches" in told
 
 
@@ -219,7 +219,7 @@ def test_prober_that_replays_a_trial_of_unknown_placement_leaves_it_out_again() 
     assert made == 2, "both were replayed"
 
 
-def test_latency_where_the_cpus_move_for_good_leaves_the_rates_and_is_told() -> None:
+def test_latency_where_the_cpus_move_for_good_leaves_the_rates_and_is_reported() -> None:
     made = 0
 
     def measure(load_fps: float, duration_s: float) -> Observation:
@@ -292,7 +292,7 @@ def test_placement_of_several_pairs_is_named_by_the_worst() -> None:
     assert one == CpuPlacement(40.0, 1.0)
 
 
-def test_search_tells_placements_of_the_same_name_apart() -> None:
+def test_search_distinguishes_placements_of_the_same_name() -> None:
     """Another pair of the three polling CPUs is apart: other rates, the same name."""
 
     def at(*ns: float) -> CpuPlacement:
@@ -321,12 +321,12 @@ def test_search_tells_placements_of_the_same_name_apart() -> None:
     assert sorted((result.mrr_fps, other.mrr_fps)) == pytest.approx([2e6, 4e6], rel=0.01)
 
 
-def test_wanted_placement_that_never_comes_is_told() -> None:
+def test_wanted_placement_that_never_comes_is_reported() -> None:
     host = NoisyHost(4e6, placement=(FAR, FAR))
     search = replace(QUICK, placement=PlacementKind.ONE_CACHE)
     result = run_search(search, host.measure, UNLIMITED, Recorder())
     assert result.placement is PlacementKind.ACROSS_CACHES
-    assert any("no figure with polling CPUs within one cache" in note for note in result.notes)
+    assert any("no rate with polling CPUs within one cache" in note for note in result.notes)
 
 
 def test_result_of_two_placements_is_stored_and_read_back() -> None:

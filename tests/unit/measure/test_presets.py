@@ -24,7 +24,7 @@ def test_every_kind_has_a_preset() -> None:
     assert set(PRESETS) == set(SearchKind)
 
 
-def test_nothing_set_is_the_preset_itself() -> None:
+def test_a_search_without_keys_is_its_preset() -> None:
     assert resolve(Search(SearchKind.MLR)) == PRESETS[SearchKind.MLR]
 
 
@@ -46,7 +46,7 @@ def test_the_studys_values_win() -> None:
     assert mrr.mrr.trial_s == 5.0
 
 
-def test_trials_of_this_host_as_it_is_are_no_longer_than_the_searchs() -> None:
+def test_trials_over_all_time_are_no_longer_than_the_searchs() -> None:
     assert resolve(Search(SearchKind.RFC2544)).as_is_trial_s == 10.0
     assert resolve(Search(SearchKind.RFC2544, trial_s=4.0)).as_is_trial_s == 4.0
     assert resolve(Search(SearchKind.FIXED, load_fps=1e6, trial_s=4.0)).as_is_trial_s is None

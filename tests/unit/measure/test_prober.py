@@ -44,7 +44,7 @@ def good(load_fps: float = 1e6) -> Observation:
     return Rig(Sharp(2e6)).measure(load_fps, 1.0)
 
 
-def disturbed(load_fps: float = 1e6, length_ns: int = 10_000_000) -> Observation:
+def noisy(load_fps: float = 1e6, length_ns: int = 10_000_000) -> Observation:
     return replace(good(load_fps), evidence=Evidence((stop(length_ns),)))
 
 
@@ -53,7 +53,7 @@ def misread(load_fps: float = 1e6) -> Observation:
 
 
 def test_a_trial_is_extended_until_the_load_is_judged() -> None:
-    prober, recorder = prober_of([disturbed(), disturbed(), good(), good()])
+    prober, recorder = prober_of([noisy(), noisy(), good(), good()])
     point = prober.at(1e6, 1.0)
     assert point.decided
     assert point.exceeded == 0
@@ -64,7 +64,7 @@ def test_a_trial_is_extended_until_the_load_is_judged() -> None:
 
 def test_a_load_that_cannot_be_judged_does_not_pass() -> None:
     """Time without anything clean counts a quarter."""
-    prober, _ = prober_of([disturbed()] * 100, extension=3)
+    prober, _ = prober_of([noisy()] * 100, extension=3)
     point = prober.at(1e6, 1.0)
     assert not point.decided
     assert point.exceeded > prober.pdr_limit
@@ -88,22 +88,22 @@ def test_a_judged_load_asked_for_again_is_judged_afresh() -> None:
 
 
 def test_several_loads_that_cannot_be_judged_end_it() -> None:
-    prober, _ = prober_of([disturbed()] * 100, extension=2)
+    prober, _ = prober_of([noisy()] * 100, extension=2)
     for number in range(1, UNDECIDED_IN_A_ROW):
         prober.at(1e6 + number, 1.0)
-    with pytest.raises(Undecided, match=r"0 undisturbed windows in 8 s .*SUT stopped 100%"):
+    with pytest.raises(Undecided, match=r"0 clean windows in 8 s .*SUT stopped 100%"):
         prober.at(1e6, 1.0)
     assert len(prober.trials) == 2 / LOST_TIME * UNDECIDED_IN_A_ROW
 
 
 def test_loads_that_can_be_judged_in_between_let_it_go_on() -> None:
-    prober, _ = prober_of([disturbed(), disturbed(), good()] * 3, extension=LOST_TIME)
+    prober, _ = prober_of([noisy(), noisy(), good()] * 3, extension=LOST_TIME)
     points = [prober.at(1e6 + number, 1.0) for number in range(9)]
     assert [p.decided for p in points] == [False, False, True] * 3
 
 
-def test_time_that_is_over_is_told_before_the_next_trial() -> None:
-    prober, _ = prober_of([disturbed()] * 9, extension=9)
+def test_time_that_is_over_is_reported_before_the_next_trial() -> None:
+    prober, _ = prober_of([noisy()] * 9, extension=9)
     prober.time_limit_s = 3.0
     assert not prober.at(1e6, 1.0).decided
     assert prober.spent_s == pytest.approx(3.6), "one trial may go beyond it"
@@ -150,7 +150,7 @@ def test_a_generator_whose_core_is_shared_is_not_called_short() -> None:
         prober.usable(1e6, 1.0, Stage.SEARCH)
 
 
-def test_pauses_of_the_generator_are_told_from_a_load_beyond_it() -> None:
+def test_pauses_of_the_generator_are_distinguished_from_a_load_beyond_it() -> None:
     paused = NoisyHost(4e6, Noise(pauses_per_s=20, pause_ns=5e6), generator_fps=2.2e6)
     quiet_prober(paused.measure).usable(2e6, 1.0, Stage.SEARCH)
     slow = NoisyHost(4e6, generator_fps=1.9e6)
@@ -187,7 +187,7 @@ def test_an_unlimited_trial_records_what_was_offered() -> None:
 
 def test_beyond_the_mrr_pauses_are_bounded_as_at_the_mrr() -> None:
     # A quarter of the rings bridges 26 µs at 10 Mpps and 128 µs at the MRR of 2 Mpps.
-    flooded = disturbed(10e6, 120_000)
+    flooded = noisy(10e6, 120_000)
     prober, _ = prober_of([flooded, flooded])
     assert not prober.once(10e6, 1.0, Stage.MRR).quiet
     prober.overload_fps = 2e6
@@ -202,7 +202,7 @@ def test_every_trial_is_closed() -> None:
 
 
 def test_the_time_left_follows_overheads() -> None:
-    prober, recorder = prober_of([good(), disturbed(), good()])
+    prober, recorder = prober_of([good(), noisy(), good()])
     prober.at(1e6, 1.0)
     prober.at(1e6, 1.0)
     # Out of 10 s of traffic; then the remainder, at 1.2 s a second.
@@ -221,7 +221,7 @@ def test_a_broken_measurer_passes_through() -> None:
         quiet_prober(broken).at(1e6, 1.0)
 
 
-def test_nothing_that_could_not_be_watched_is_quiet() -> None:
+def test_a_trial_that_could_not_be_watched_is_not_quiet() -> None:
     observation = replace(good(), evidence=Evidence(unseen=("perf is forbidden",)))
     prober, _ = prober_of([observation])
     (trial,) = prober.at(1e6, 1.0).trials
@@ -240,7 +240,7 @@ def trial_of(observation: Observation) -> Trial:
     kept=st.floats(0.0, 1.0),
 )
 @settings(deadline=None, max_examples=30)
-def test_which_time_counts_never_depends_on_loss(
+def test_counted_windows_do_not_depend_on_loss(
     noise: Noise, seed: int, load_fps: float, kept: float
 ) -> None:
     """The same evidence and latency, with and without loss, give the same windows and reasons."""
@@ -276,5 +276,5 @@ def test_which_time_counts_never_depends_on_loss(
 
 @given(stops=st.integers(0, 2_000_000), longer=st.integers(0, 2_000_000))
 def test_a_longer_stop_is_never_better(stops: int, longer: int) -> None:
-    if not trial_of(disturbed(length_ns=stops)).quiet:
-        assert not trial_of(disturbed(length_ns=stops + longer)).quiet
+    if not trial_of(noisy(length_ns=stops)).quiet:
+        assert not trial_of(noisy(length_ns=stops + longer)).quiet

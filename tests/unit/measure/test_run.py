@@ -51,7 +51,7 @@ def test_the_stages_come_in_order() -> None:
     assert stages == [Stage.WARM_UP, Stage.MRR, Stage.SEARCH, Stage.CONFIRM, Stage.LATENCY]
 
 
-def test_what_a_quiet_host_gives() -> None:
+def test_a_search_without_noise_gives_grade_a_and_all_rates() -> None:
     result = run(Rig(Sharp(4e6)))
     assert result.search == "quick"
     assert not result.conformant
@@ -107,7 +107,7 @@ def test_the_mrr_alone() -> None:
     assert len(result.trials) == 1 + 10
 
 
-def test_an_mrr_without_an_undisturbed_trial_is_told_as_this_host_is() -> None:
+def test_an_mrr_without_a_clean_trial_has_rates_over_all_time() -> None:
     result = run(Rig(Sharp(4e6), disturbed_share=1.0), Search(SearchKind.MRR))
     assert result.grade is Grade.D
     assert result.mrr_fps is None
@@ -151,7 +151,7 @@ def test_a_line_rate_is_never_exceeded() -> None:
     assert result.limited_by == "link"
 
 
-def test_a_generator_that_falters_at_line_rate_is_not_told_to_exceed_it() -> None:
+def test_a_generator_that_falters_at_line_rate_is_never_asked_for_more() -> None:
     """In the warm-up the generator offers less than the links carry; later it could offer more."""
 
     class Faltering(Rig):
@@ -221,7 +221,7 @@ def test_a_shared_lcore_labels_the_result() -> None:
     assert run(Rig(Sharp(4e6), limited_by="shared_lcore")).limited_by == "shared_lcore"
 
 
-def test_latency_can_be_left_out() -> None:
+def test_latency_can_be_omitted() -> None:
     result = run(Rig(Sharp(4e6)), Search(SearchKind.QUICK, latency=False))
     assert result.latency == ()
     assert Stage.LATENCY not in {t.stage for t in result.trials}
@@ -259,7 +259,7 @@ def test_a_sut_that_loses_at_any_load_is_an_answer_not_a_bracket() -> None:
     assert result.as_is.load_fps is None
 
 
-def test_what_was_measured_before_the_machine_got_noisy_is_kept() -> None:
+def test_rates_measured_before_the_noise_began_are_kept() -> None:
     rig = Rig(Fraying(4e6, 3.5e6))
 
     def measure(load_fps: float, duration_s: float) -> Observation:
@@ -288,7 +288,7 @@ class Paused:
         return replace(observation, evidence=stopped.evidence)
 
 
-def test_what_was_carried_in_spite_of_disturbances_is_the_bracket() -> None:
+def test_a_load_carried_during_noise_is_the_bracket() -> None:
     result = run_search(QUICK, Paused(4e6).measure, 20e6, Recorder())
     assert result.ndr is None
     assert result.grade is Grade.D

@@ -48,7 +48,7 @@ def test_directions_are_kept_apart_and_only_a_sending_server_has_rfc_6349() -> N
     assert result.total_bps == 12e9
 
 
-def test_cpu_time_is_told_for_each_gbit() -> None:
+def test_cpu_time_is_reported_for_each_gbit() -> None:
     result = summarise([run(DOWN, vswitch_cpu_s=1.0), run(DOWN, vswitch_cpu_s=1.0)], SECOND)
     assert result.server_cpu_s_per_gbit == pytest.approx(0.05)
     assert result.cpu_s_per_gbit == pytest.approx(0.05 + 0.025 + 0.1)
@@ -83,7 +83,7 @@ def faked(*stolen: range) -> list[TcpRun]:
     return [bench.run() for _ in stolen]
 
 
-def test_both_answers_are_told_and_disturbed_time_lowers_only_one_of_them() -> None:
+def test_noise_lowers_the_rate_over_all_time_alone() -> None:
     result, found = pointed(*faked(range(5), range(0)))
     [figure] = result.figures
     clean_bps = (14 * 10.1e9 + 20 * 11.11e9) / 34
@@ -106,9 +106,7 @@ def test_both_answers_are_told_and_disturbed_time_lowers_only_one_of_them() -> N
         ((range(20), range(20)), Grade.D),
     ],
 )
-def test_the_grade_says_how_much_time_was_undisturbed(
-    stolen: tuple[range, ...], expected: Grade
-) -> None:
+def test_the_grade_says_how_much_time_was_clean(stolen: tuple[range, ...], expected: Grade) -> None:
     result, found = pointed(*faked(*stolen))
     assert found is expected
     assert (result.undisturbed_bps is None) == (expected is Grade.D)
@@ -124,14 +122,14 @@ def test_a_rate_needs_a_second_in_five_pieces(clean_s: float, pieces: int, enoug
     assert is_enough(replace(result, clean_s=clean_s, pieces=pieces)) is enough
 
 
-def test_runs_without_an_undisturbed_interval_have_no_such_rate_and_say_why() -> None:
+def test_runs_without_a_clean_interval_have_no_clean_rate_and_say_why() -> None:
     result, found = pointed(*faked(range(20), range(20)))
     assert (found, result.pieces) == (Grade.D, 0)
     assert all(figure.undisturbed_bps is None for figure in result.figures)
-    assert grade(result)[1][0].startswith("no interval of the 4.0 s was undisturbed;")
+    assert grade(result)[1][0].startswith("no interval of the 4.0 s was clean;")
 
 
-def test_a_direction_that_no_interval_tells_of_has_no_rate_of_its_own() -> None:
+def test_a_direction_without_intervals_has_no_rate_of_its_own() -> None:
     runs = [
         replace(each, directions=(*each.directions, replace(DOWN, direction=TcpDirection.UP)))
         for each in faked(range(0), range(0))
@@ -155,7 +153,7 @@ def test_several_clients_carry_what_the_ports_saw_not_the_sum_of_tests_at_other_
     assert replace(twice, payload=()).rate_bps(TcpDirection.DOWN) == pytest.approx(20.2e9)
 
 
-def test_a_placebo_tells_where_noise_is_not_what_slowed_tcp_down() -> None:
+def test_a_placebo_finds_a_slowdown_of_tcp_that_is_not_noise() -> None:
     stolen = (range(5, 15), range(8, 20))
     slowed = summarise(faked(*stolen), SECOND)
     assert (slowed.beaten_share or 0) > 0.95

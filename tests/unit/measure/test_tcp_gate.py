@@ -50,19 +50,19 @@ def one(
         (one(cpus=4, waited_ms=30, competing_ms=90), None),
     ],
 )
-def test_what_was_taken_is_steal_and_the_wait_that_competing_processes_explain(
+def test_taken_time_is_steal_and_the_wait_for_competing_processes(
     found: str | None, says: str | None
 ) -> None:
     assert found == says
 
 
-def test_an_interval_beside_a_disturbed_one_is_left_out_too() -> None:
+def test_an_interval_next_to_a_noisy_one_is_excluded() -> None:
     evidence = intervals([i == 5 for i in range(10)])
     assert [bool(why) for why in reasons(evidence, 0.1)] == [4 <= i <= 6 for i in range(10)]
     assert reasons(evidence, 0.1)[4] == BESIDE
 
 
-def test_an_interval_that_nobody_looked_at_for_long_is_left_out() -> None:
+def test_an_interval_that_nobody_looked_at_for_long_is_excluded() -> None:
     quiet = intervals([False] * 3)
     late = replace(quiet, at_ns=(0, TENTH_NS, 4 * TENTH_NS, 5 * TENTH_NS))
     assert reasons(late, 0.1)[1] == UNWATCHED
@@ -101,7 +101,7 @@ def simulated(rng: random.Random, runs: int, *, taken: float, own_stalls: float)
 
 
 @given(st.integers(0, 2**32), st.sampled_from([0.0, 0.1, 0.2]))
-def test_what_is_taken_does_not_lower_the_undisturbed_rate(seed: int, taken: float) -> None:
+def test_taken_cpu_time_does_not_lower_the_clean_rate(seed: int, taken: float) -> None:
     [figure] = summarise(simulated(random.Random(seed), 4, taken=taken, own_stalls=0), TCP).figures
     if figure.undisturbed_bps is None:
         return

@@ -129,7 +129,9 @@ def test_an_overload_beyond_doubt_needs_no_clean_window() -> None:
     [(99, 0.5, PDR_LOSS), (100, 0.049, PDR_LOSS), (100, 0.019, 0.001)],
     ids=["few windows", "five times the goal", "2%"],
 )
-def test_what_may_be_noise_is_no_overload(windows: int, loss: float, pdr_loss: float) -> None:
+def test_a_loss_that_may_be_noise_is_no_overload(
+    windows: int, loss: float, pdr_loss: float
+) -> None:
     found = verdict([piece(run(), steady=steady(windows, loss))], 0.001, pdr_loss)
     assert not found.decided
 
@@ -187,7 +189,7 @@ uniform = st.builds(
 
 @given(st.one_of(pieces, uniform), st.floats(0.001, 0.02), st.floats(0, 0.02))
 @settings(max_examples=300, deadline=None)
-def test_what_a_search_is_told_agrees_with_the_verdict(
+def test_ndr_pdr_and_loss_of_a_verdict_agree(
     trials: list[Gated], width: float, pdr_loss: float
 ) -> None:
     found = verdict(trials, width, pdr_loss)
@@ -247,7 +249,9 @@ def test_verdict_overload_whose_queues_never_drain_fails(seed: int) -> None:
 
 
 @pytest.mark.parametrize("loss", [0.0, 0.9 * NDR_LOSS_LIMIT])
-def test_verdict_growth_within_the_width_beside_an_allowed_loss_is_no_overflow(loss: float) -> None:
+def test_verdict_growth_within_the_width_next_to_an_allowed_loss_is_no_overflow(
+    loss: float,
+) -> None:
     """No window drained: then only an overflow could decide, and this is none."""
     growing = run(20, loss, 0.9999 * WIDTH)
     found = verdict([replace(piece(), draining=(growing,) * 40)], WIDTH, WIDTH)

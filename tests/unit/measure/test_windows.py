@@ -83,7 +83,7 @@ def test_drained_is_less_than_a_quarter_of_the_ring_in_every_direction() -> None
     assert drained(observation, geometry_of(observation, WIDTH)) == (True, True, False, False)
 
 
-def test_where_latency_is_not_known_all_windows_are_drained() -> None:
+def test_windows_of_unknown_latency_are_drained() -> None:
     observation = trial(direction([8] * 3, [8] * 3, [-1.0] * 3))
     assert drained(observation, geometry_of(observation, WIDTH)) == (True, True, True)
     assert drained(whole_trial(), geometry_of(whole_trial(), WIDTH)) == (True,)
@@ -94,7 +94,7 @@ def test_a_direction_without_traffic_is_not_asked() -> None:
     assert drained(observation, geometry_of(observation, WIDTH)) == (True, True)
 
 
-def test_loss_and_growth_of_left_out_windows_do_not_count() -> None:
+def test_loss_and_growth_of_excluded_windows_do_not_count() -> None:
     latency = [10_000, 10_000, 15_000, 90_000, 90_000]
     observation = trial(
         direction([8000] * 5, [8000, 7990, 8000, 1, 8000], [float(ns) for ns in latency])
@@ -109,7 +109,7 @@ def test_loss_and_growth_of_left_out_windows_do_not_count() -> None:
     assert (found.steady_windows, found.steady_offered, found.steady_lost) == (4, 32_000, 10)
 
 
-def test_a_start_chosen_for_its_low_latency_tells_nothing_of_growth() -> None:
+def test_a_start_chosen_for_its_low_latency_says_nothing_about_growth() -> None:
     # The run starts with window 1 as nothing is queued there. From 2 to 3 queues grow by 5 µs, and
     # window 4 has noise.
     count = 30
@@ -164,7 +164,7 @@ def test_a_clean_trial_has_ten_runs_that_add_up_to_it(count: int, seed: int) -> 
 
 @given(st.integers(0, 1000))
 @settings(max_examples=20, deadline=None)
-def test_clean_and_left_out_windows_make_up_the_trial(seed: int) -> None:
+def test_clean_and_excluded_windows_make_up_the_trial(seed: int) -> None:
     judged = judge(simulate(SUT, 7.9e6, 0.3, LOUD, seed))
     assert judged.observation.windows is not None
     (direction,) = judged.observation.windows.directions
@@ -194,7 +194,7 @@ def test_frames_without_time_stamps_make_one_window() -> None:
     assert (disturbed.runs, disturbed.receive_fps, disturbed.latency) == ((), None, None)
 
 
-def test_no_undisturbed_window_is_no_rate() -> None:
+def test_no_clean_window_is_no_rate() -> None:
     observation = trial(direction([8] * 2, [8] * 2))
     assert (
         gated(observation, masked(False, False), geometry_of(observation, WIDTH)).receive_fps
@@ -244,7 +244,7 @@ def test_a_quiet_trial_leaves_out_up_to_one_percent_and_was_watched() -> None:
     assert not is_quiet(whole_trial(), masked(False))
 
 
-def test_people_are_told_what_disturbed_a_trial() -> None:
+def test_the_noise_of_a_trial_is_named() -> None:
     shares = (LeftOut(Reason.GENERATOR_STOPPED, 0.0312), LeftOut(Reason.CORE_SHARED, 0.784))
     mask = Mask((), (), shares)
     assert why_disturbed(mask, Evidence()) == "core shared 78%, generator stopped 3.1% of the trial"

@@ -13,6 +13,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.support.fluid import (
+    SAMPLE_NS,
+    STEP_NS,
+    STEPS,
+    WINDOW_NS,
+    Floats,
+    covered,
+    fifo,
+    moments,
+    paced,
+    shared_steps,
+    whole_frames,
+)
 from wirespeed.measure.gate import Mask, gate
 from wirespeed.measure.verdict import Verdict, verdict
 from wirespeed.measure.windows import drained, gated, geometry_of
@@ -28,13 +41,7 @@ from wirespeed.model.result.evidence import (
 from wirespeed.model.result.observation import DirectionCount, Observation, PollingThread
 from wirespeed.model.result.trial import Gated
 
-Floats = NDArray[np.float64]
-
 MS = 1_000_000
-WINDOW_NS = MS
-STEP_NS = 250_000
-STEPS = WINDOW_NS // STEP_NS
-PROBE_NS = 4_000_000
 GENERATOR_CPU, SUT_CPU = 0, 1
 WIDTH, PDR_LOSS = 0.005, 0.005
 
@@ -103,11 +110,11 @@ def simulate(
     rng = np.random.default_rng(seed)
     count = round(duration_s * 1e9 / WINDOW_NS)
     steps = count * STEPS
-    stops = _moments(rng, noise.stops_per_s, noise.stop_ns, steps)
-    stalls = _moments(rng, sut.stalls_per_s, sut.stall_ns, steps)
-    pauses = _moments(rng, noise.pauses_per_s, noise.pause_ns, steps)
+    stops = moments(rng, noise.stops_per_s, noise.stop_ns, steps)
+    stalls = moments(rng, sut.stalls_per_s, sut.stall_ns, steps)
+    pauses = moments(rng, noise.pauses_per_s, noise.pause_ns, steps)
     speed, samples = _shared_core(rng, noise, steps)
-    running = speed * (1 - _share_taken([*stops, *stalls], steps))
+    running = speed * (1 - covered([*stops, *stalls], steps))
     offered, late = _offered(load_fps / directions, pauses, steps)
     directions = tuple(
         _direction(f"{i}", sut, offered, running, speed, rng=rng) for i in range(directions)
@@ -193,39 +200,14 @@ def whole(observation: Observation) -> float:
     return (offered - observation.total("received")) / offered
 
 
-def _moments(
-    rng: np.random.Generator, per_s: float, mean_ns: float, steps: int
-) -> list[tuple[int, int]]:
-    """Return (begin, length) in ns, at random moments; lengths from half the mean on."""
-    number = rng.poisson(per_s * steps * STEP_NS / 1e9)
-    begins = np.sort(rng.integers(0, steps * STEP_NS, number))
-    lengths = mean_ns / 2 + rng.exponential(mean_ns / 2, number)
-    return [(int(b), int(length)) for b, length in zip(begins, lengths, strict=True)]
-
-
-def _share_taken(moments: Sequence[tuple[int, int]], steps: int) -> Floats:
-    """Return the share of each step that the moments cover."""
-    taken = np.zeros(steps)
-    for begin, length in moments:
-        for step in range(begin // STEP_NS, min(steps, (begin + length) // STEP_NS + 1)):
-            overlap = min(begin + length, (step + 1) * STEP_NS) - max(begin, step * STEP_NS)
-            taken[step] += overlap / STEP_NS
-    return np.minimum(taken, 1.0)
-
-
 def _shared_core(
     rng: np.random.Generator, noise: Noise, steps: int
 ) -> tuple[Floats, ContentionSamples]:
     """Return the speed of the SUT's core in each step, and the contention samples."""
     slow = np.zeros(steps, dtype=np.bool_)
     if noise.slow_share:
-        at, is_slow = 0, bool(rng.random() < noise.slow_share)
-        while at < steps:
-            mean = noise.slow_ns * (1 if is_slow else (1 - noise.slow_share) / noise.slow_share)
-            length = int(max(2 * PROBE_NS, rng.exponential(mean)) / STEP_NS)
-            slow[at : at + length] = is_slow
-            at, is_slow = at + length, not is_slow
-    at_ns = range(-PROBE_NS, steps * STEP_NS + 2 * PROBE_NS, PROBE_NS)
+        slow = shared_steps(rng, noise.slow_share, noise.slow_ns, steps)
+    at_ns = range(-SAMPLE_NS, steps * STEP_NS + 2 * SAMPLE_NS, SAMPLE_NS)
     known = np.clip(np.array(at_ns) // STEP_NS, 0, steps - 1)
     slowness = 1 + rng.uniform(0, 0.05, len(at_ns)) + slow[known] / noise.slow_speed
     samples = ContentionSamples(SUT_CPU, True, tuple(at_ns), tuple(slowness.tolist()))
@@ -237,24 +219,15 @@ def _offered(
 ) -> tuple[NDArray[np.int64], list[Disturbance]]:
     """Return the frames of each step, and when the generator caught up."""
     due = load_fps * STEP_NS / 1e9
-    able = 2 * due * (1 - _share_taken(pauses, steps))
-    offered, owed, late = np.zeros(steps), 0.0, []
-    for step in range(steps):
-        owed += due
-        offered[step] = min(owed, able[step])
-        owed -= offered[step]
-        if abs(offered[step] - due) > 0.01 * due:
-            late.append(
-                Disturbance(
-                    GENERATOR_CPU,
-                    step * STEP_NS,
-                    STEP_NS,
-                    DisturbanceKind.LATE,
-                    Source.SCHEDULE,
-                    "generator",
-                )
-            )
-    return np.diff(np.floor(np.cumsum(offered) + 1e-6), prepend=0).astype(np.int64), late
+    offered = paced(due, 2 * due, pauses, steps)
+    late = [
+        Disturbance(
+            GENERATOR_CPU, int(step) * STEP_NS, STEP_NS, DisturbanceKind.LATE, Source.SCHEDULE,
+            "generator",
+        )
+        for step in np.flatnonzero(np.abs(offered - due) > 0.01 * due)
+    ]  # fmt: skip
+    return whole_frames(offered), late
 
 
 def _direction(
@@ -272,14 +245,12 @@ def _direction(
     lost, latency = np.zeros(len(offered)), np.zeros(len(offered))
     queues = len(sut.shares)
     for share in sut.shares:
-        service = (np.maximum(capacity, 0) * running * STEP_NS / 1e9 / queues).tolist()
-        queued, dropped = _fifo((offered * share).tolist(), service, sut.buffer_frames / queues)
+        service = np.maximum(capacity, 0) * running * STEP_NS / 1e9 / queues
+        queued, dropped = fifo(offered * share, service, sut.buffer_frames / queues)
         lost += dropped
         latency += share * queued / (sut.capacity_fps * speed / queues) * 1e9
     lost += np.where(rng.random(len(offered)) < sut.rare_loss / STEPS, sut.loss_frames, 0)
-    whole_lost = np.minimum(
-        np.diff(np.floor(np.cumsum(lost) + 1e-6), prepend=0).astype(np.int64), offered
-    )
+    whole_lost = np.minimum(whole_frames(lost), offered)
     sent = offered.reshape(count, STEPS).sum(axis=1)
     received = sent - whole_lost.reshape(count, STEPS).sum(axis=1)
     shown = sut.base_ns + latency[::STEPS] + rng.exponential(sut.jitter_ns, count)
@@ -290,19 +261,6 @@ def _direction(
         tuple(received.tolist()),
         tuple(np.where(received > 0, shown, -1.0).tolist()),
     )
-
-
-def _fifo(
-    arriving: list[float], service: list[float], buffer_frames: float
-) -> tuple[Floats, Floats]:
-    """Return frames queued as each step begins, and frames lost in it."""
-    queued, lost, now = [], [], 0.0
-    for arrived, served in zip(arriving, service, strict=True):
-        queued.append(now)
-        now = max(0.0, now + arrived - served)
-        lost.append(max(0.0, now - buffer_frames))
-        now = min(now, buffer_frames)
-    return np.array(queued), np.array(lost)
 
 
 def _stopped(cpu: int, role: str, moment: tuple[int, int]) -> Disturbance:

@@ -81,7 +81,7 @@ def test_install_extra_not_installed_asks_for_a_clone(monkeypatch: pytest.Monkey
         ("pip install ./wirespeed", False),
     ],
 )
-def test_advice_by_name_is_told_from_others(advice: str, by_name: bool) -> None:
+def test_advice_by_name_is_distinguished_from_others(advice: str, by_name: bool) -> None:
     assert bool(BY_NAME.search(advice)) is by_name
 
 

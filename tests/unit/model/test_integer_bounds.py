@@ -29,7 +29,7 @@ def test_load_integer_of_64_bits_is_read() -> None:
     assert load_json(f"[-{MAX_INTEGER}, {MAX_INTEGER}]") == [-MAX_INTEGER, MAX_INTEGER]
 
 
-def test_read_document_long_version_is_told_shortened() -> None:
+def test_read_document_long_version_is_reported_shortened() -> None:
     with pytest.raises(BadInput) as refused:
         read_document(f'{{"schema_version": "{"9" * 70000}"}}', "plan file p", "1.0", "")
     assert len(refused.value.what) < 200

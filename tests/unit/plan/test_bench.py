@@ -261,7 +261,7 @@ def test_a_pmd_cpu_that_cannot_be_is_refused(cpus: tuple[int, ...], says: str) -
 
 
 @pytest.mark.parametrize("kind", [k.name for k in TOPOLOGIES if k.name != "wire"])
-def test_too_few_cpus_are_told_with_numbers(kind: str) -> None:
+def test_too_few_cpus_are_reported_with_numbers(kind: str) -> None:
     if kind in ("external", "sriov"):  # only one process polls on this host
         assert (
             planned(host(cores=1), spec_of(kind, sut=Sut(ports=("a", "b")))).generator is not None

@@ -63,7 +63,7 @@ def test_emulator_threads_take_turns_with_vcpus_where_a_study_says_so() -> None:
     assert shared.emulator_cpus.because == 'guest.emulator = "on-vcpus"'
 
 
-def test_its_ports_are_those_that_frames_find_it_by() -> None:
+def test_guest_ports_have_the_macs_of_the_traffic() -> None:
     ports = only(planned(point(queues=2))).ports
     assert [port.mac for port in ports] == ["02:01:00:00:00:00", "02:01:01:00:00:00"]
     assert {port.kind.value for port in ports} == {InterfaceKind.VHOST}
@@ -71,7 +71,7 @@ def test_its_ports_are_those_that_frames_find_it_by() -> None:
 
 
 @pytest.mark.parametrize(("queues", "vcpus"), [(1, 2), (2, 2), (4, 4), (8, 8)])
-def test_as_many_vcpus_as_queues(queues: int, vcpus: int) -> None:
+def test_a_guest_has_a_vcpu_for_each_queue(queues: int, vcpus: int) -> None:
     guest = only(planned(point(queues=queues), cores=16))
     assert guest.vcpus == vcpus
     assert len({cpu for _, cpu in guest.nodes[0].pins}) == vcpus
@@ -84,7 +84,7 @@ def test_all_that_was_decided_has_a_reason() -> None:
     assert all(each is not None and each.because for each in told)
 
 
-def test_its_memory_is_part_of_the_hosts_huge_pages_unless_it_is_in_small_ones() -> None:
+def test_guest_memory_is_in_the_hosts_huge_pages_unless_pages_are_small() -> None:
     small = point(guest=Guest(pages=GuestPages.MEMFD))
     huge_mib, small_mib = (
         sum(p.count * p.size_kib // 1024 for p in planned(each).huge_pages.value)
@@ -128,7 +128,7 @@ def test_each_guest_of_a_chain_has_its_own() -> None:
     assert set(bench_domains(plan)) == {"vnf0", "vnf1", "vnf2"}
 
 
-def test_on_two_cpus_guests_take_turns_with_others_and_it_is_said() -> None:
+def test_guests_on_two_cpus_take_turns_and_the_plan_says_so() -> None:
     plan = planned(point("chain", 2), cores=2)
     assert {cpu for guest in plan.guests for cpu in guest.cpus.value} <= {0, 1}
     assert all("no core is left" in guest.cpus.because for guest in plan.guests)

@@ -58,7 +58,7 @@ def test_pinning_on_the_pmds_cpus_is_what_the_point_asks_for(cores: int) -> None
     assert pmd not in plan.guests[1].cpus.value
 
 
-def test_where_all_hosts_are_guests_each_has_vcpus_and_a_port_of_its_own() -> None:
+def test_each_guest_of_a_tcp_test_has_its_own_vcpus_and_port() -> None:
     plan = planned(ALL, Guest(vcpus=2))
     assert [guest.name for guest in plan.guests] == ["server", "client0", "client1"]
     every = [cpu for guest in plan.guests for cpu in pins(guest)]

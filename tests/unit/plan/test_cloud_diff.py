@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.carried_out import replies
 from tests.support.examples import EXAMPLES, example_host, example_plan, lab_hosts, lab_plan
-from tests.unit.cloud.carried_out import replies
 from wirespeed.cloud.collect import collect
 from wirespeed.plan.cloud.diff import diff_cloud
 from wirespeed.plan.diff import Difference, Effort
@@ -150,7 +150,7 @@ FLAVORS, NETWORKS = "compute /flavors/detail", "network /networks"
         ),
     ],
 )  # fmt: skip
-def test_each_difference_is_told(
+def test_each_difference_is_reported(
     change: Change, where: str, what: str, old: str | None, new: Any
 ) -> None:
     given = replies(lab_plan(), lab_hosts())
@@ -163,7 +163,7 @@ def test_each_difference_is_told(
     assert len(found) == 1, "nothing else differs"
 
 
-def test_what_the_plan_does_not_name_is_no_difference() -> None:
+def test_objects_that_the_plan_does_not_name_are_no_difference() -> None:
     given = replies(lab_plan(), lab_hosts())
     more = {"name": "other", "vcpus": 1, "ram": 1, "disk": 1, "extra_specs": {}}
     given.replies["compute /flavors/detail"].append(more)
@@ -172,7 +172,7 @@ def test_what_the_plan_does_not_name_is_no_difference() -> None:
     assert diff_cloud(collect(given), lab_plan()) == ()
 
 
-def test_two_servers_of_one_name_are_told_apart_by_nobody() -> None:
+def test_two_servers_of_one_name_cannot_be_distinguished() -> None:
     given = replies(lab_plan(), lab_hosts())
     servers = given.replies["compute /servers/detail"]
     servers.append(dict(next(s for s in servers if s["name"] == "ids")))

@@ -77,7 +77,7 @@ def test_s2s_single_pmd_is_one_core() -> None:
     assert pmd_cores(0, 2.2e9, 0.8) == 1
 
 
-def test_what_a_port_costs() -> None:
+def test_port_hz_depends_on_pattern_and_interface() -> None:
     north = VnfPort("p", "n", rate_fps=1e6, frame_bytes=64)
     east = replace(north, pattern=Pattern.EAST_WEST)
     assert port_hz(north, InterfaceKind.VHOST, S2_CYCLES) == 2 * 154e6

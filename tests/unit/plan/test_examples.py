@@ -58,7 +58,7 @@ def test_s0_core_map_and_masks() -> None:
     assert "isolcpus=1-19,21-39" in [word.value for word in host.kernel]
 
 
-def test_s1_bng_sits_on_one_socket_beside_its_vfs() -> None:
+def test_s1_bng_sits_on_one_socket_next_to_its_vfs() -> None:
     host = shipped_plan("s1-bng").hosts[0]
     bng, gateway = host.guests
     assert [node.node for node in bng.nodes] == [0]

@@ -85,7 +85,7 @@ HOSTS = [empty("s3-r740xd", "a"), empty("s3-r740xd", "b")]
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(workload=workloads())
-def test_nothing_is_given_away_twice(workload: Workload) -> None:
+def test_no_cpu_page_or_vf_is_planned_twice(workload: Workload) -> None:
     if broken_rules(workload):
         return
     plan = plan_workload(workload, HOSTS)

@@ -66,7 +66,7 @@ def test_fit_of_one_size_reports_inseparable_parameters() -> None:
     known = {n: e.value for n, e in S2.values.items() if n not in ("vhost_rx_ns", "vhost_tx_ns")}
     found = fit(chains, "chains", known=known)
     assert found.together == (("vhost_rx_ns", "vhost_tx_ns"),)
-    assert not found.values["vhost_rx_ns"].told
+    assert not found.values["vhost_rx_ns"].determined
 
 
 def test_the_shipped_parameters_are_the_fit_to_the_shipped_table() -> None:
@@ -101,7 +101,7 @@ def changed(**keys: object) -> str:
         (changed(clock_hz=1), "clock_hz: 1 must be"),
     ],
 )
-def test_bad_parameters_are_told_with_what_is_allowed(text: str, said: str) -> None:
+def test_bad_parameters_are_reported_with_what_is_allowed(text: str, said: str) -> None:
     with pytest.raises(BadInput) as error:
         parse_parameters(text, "p.json")
     assert said in error.value.what
@@ -121,7 +121,7 @@ def test_bad_parameters_are_told_with_what_is_allowed(text: str, said: str) -> N
         (HEAD + ROW + ROW.replace("transmitted", "delivered"), "are mixed"),
     ],
 )
-def test_bad_rates_are_told_with_what_is_allowed(text: str, said: str) -> None:
+def test_bad_rates_are_reported_with_what_is_allowed(text: str, said: str) -> None:
     with pytest.raises(BadInput) as error:
         parse_observations(text, "r.csv")
     assert said in error.value.what

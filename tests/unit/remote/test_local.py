@@ -24,7 +24,7 @@ def test_run_gives_output_and_passes_stdin_without_a_shell() -> None:
     assert RUNNER.run(["cat", "-"], stdin="$HOME; `id`").stdout == "$HOME; `id`"
 
 
-def test_run_says_what_failed_and_what_it_said(tmp_path: Path) -> None:
+def test_a_failed_command_is_an_error_with_its_output(tmp_path: Path) -> None:
     absent = str(tmp_path / "absent")
     with pytest.raises(RemoteError, match=rf"`ls {absent}` ended with 2: .*No such file"):
         RUNNER.run(["ls", absent], env={"LC_ALL": "C"})

@@ -62,7 +62,7 @@ def test_a_recording_answers_as_the_host_did(tmp_path: Path) -> None:
         host.run(["other"])
 
 
-def test_what_was_never_asked_is_not_recorded(tmp_path: Path) -> None:
+def test_a_read_outside_the_recording_is_an_error(tmp_path: Path) -> None:
     host = RecordedRunner.open(str(recorded(tmp_path)))
     with pytest.raises(NotRecorded):
         host.read("/etc/passwd")
@@ -120,7 +120,7 @@ def test_a_manifest_of_another_kind_is_refused(tmp_path: Path, manifest: str) ->
         RecordedRunner.open(str(folder))
 
 
-def test_a_cut_manifest_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_cut_manifest_is_reported_in_one_line(tmp_path: Path) -> None:
     folder = recorded(tmp_path)
     manifest = folder / "recording.json"
     manifest.write_text(manifest.read_text()[:30])

@@ -118,7 +118,9 @@ def test_a_lost_host_is_a_failure_and_not_asked_again(ssh: SshRunner, tmp_path: 
     assert (tmp_path / "calls").read_text() == calls
 
 
-def test_a_child_is_started_signalled_and_its_end_is_told(ssh: SshRunner, tmp_path: Path) -> None:
+def test_a_child_is_started_signalled_and_its_end_is_reported(
+    ssh: SshRunner, tmp_path: Path
+) -> None:
     child = ssh.spawn(["sleep", "60"], log=str(tmp_path / "log"))
     assert child.poll() is None
     child.signal(signal.SIGTERM)
@@ -150,7 +152,7 @@ def test_a_child_gets_environment_cpus_and_nice(ssh: SshRunner, tmp_path: Path) 
     assert cpus.endswith("affinity list: 0")
 
 
-def test_what_cannot_be_started_says_why(ssh: SshRunner, tmp_path: Path) -> None:
+def test_a_program_that_cannot_start_has_a_reason(ssh: SshRunner, tmp_path: Path) -> None:
     log = str(tmp_path / "log")
     with pytest.raises(ProgramMissing, match="no-such-program is not installed on box"):
         ssh.spawn(["no-such-program"], log=log)

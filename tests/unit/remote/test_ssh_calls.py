@@ -23,7 +23,7 @@ from wirespeed.remote.ssh import SshRunner
 from wirespeed.remote.ssh_held import calls_command
 
 
-def test_failure_absence_and_unreachable_are_told_apart(either: SshRunner) -> None:
+def test_failure_absence_and_unreachable_are_distinguished(either: SshRunner) -> None:
     assert either.run(["sh", "-c", "exit 3"], check=False).exit_code == 3
     assert either.run(["sh", "-c", "exit 255"], check=False).exit_code == 255
     with pytest.raises(RemoteError, match="ended with 3: oops"):
@@ -58,7 +58,7 @@ def test_files_are_read_in_one_call(either: SshRunner, tmp_path: Path) -> None:
     assert isinstance(got[str(tmp_path)], IsADirectoryError)
 
 
-def test_nobody_is_asked_for_nothing(ssh: SshRunner, tmp_path: Path) -> None:
+def test_an_empty_request_starts_no_ssh(ssh: SshRunner, tmp_path: Path) -> None:
     assert ssh.read_many([]) == {}
     assert ssh.glob() == ()
     assert not (tmp_path / "calls").exists()
@@ -102,7 +102,9 @@ def test_calls_share_one_ssh_client(ssh: SshRunner, tmp_path: Path) -> None:
     assert len(clients(tmp_path)) == 1
 
 
-def test_what_is_long_or_no_text_passes_both_ways(ssh: SshRunner, tmp_path: Path) -> None:
+def test_long_and_non_text_content_passes_in_both_directions(
+    ssh: SshRunner, tmp_path: Path
+) -> None:
     text = "\0\t\r\n\u20ac" * 200_000
     ssh.write(str(tmp_path / "long"), text)
     assert ssh.read(str(tmp_path / "long")) == text
@@ -113,7 +115,7 @@ def test_what_is_long_or_no_text_passes_both_ways(ssh: SshRunner, tmp_path: Path
     assert ssh.glob(f"{tmp_path}/[!a-z]*") == (odd,)
 
 
-def test_what_no_path_or_word_can_be_is_refused(ssh: SshRunner) -> None:
+def test_a_null_byte_in_a_path_or_argument_is_refused(ssh: SshRunner) -> None:
     for ask in (lambda: ssh.read("/a\0b"), lambda: ssh.run(["echo", "a\0b"])):
         with pytest.raises(ValueError, match="null"):
             ask()
@@ -154,7 +156,7 @@ def test_a_late_command_is_ended_with_what_it_started(ssh: SshRunner, tmp_path: 
     assert len(clients(tmp_path)) == 1
 
 
-def test_an_agent_that_was_killed_is_said_and_replaced(ssh: SshRunner, tmp_path: Path) -> None:
+def test_an_agent_that_was_killed_is_reported_and_replaced(ssh: SshRunner, tmp_path: Path) -> None:
     was, fifo = agent_pid(ssh), tmp_path / "fifo"
     fatal = f"exec 3>{fifo}; printf x >&3; kill -KILL $PPID; exec sleep 600"
     with (
@@ -163,7 +165,7 @@ def test_an_agent_that_was_killed_is_said_and_replaced(ssh: SshRunner, tmp_path:
     ):
         ssh.run(["sh", "-c", fatal])
     assert not isinstance(told.value, HostLost)
-    assert "Whether it was done is not known" in told.value.next_step
+    assert "It may or may not have been done" in told.value.next_step
     now = agent_pid(ssh)
     assert now != was
     ended = os.pidfd_open(now)

@@ -46,7 +46,7 @@ def test_the_way_to_a_host_that_is_gone_is_not_taken(state: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize("name", ["..", "../x", "a/b", "", "-F"])
-def test_what_is_no_host_name_is_no_file(state: Path, name: str) -> None:
+def test_a_name_that_is_no_host_name_has_no_ssh_file(state: Path, name: str) -> None:
     (state / "ssh").mkdir(parents=True)
     (state / "x").touch()
     assert ssh_config_of(state, name) is None

@@ -60,7 +60,7 @@ def test_line_rate_is_the_curve_of_every_frame_size_below_the_top(run: RunRecord
         assert y <= 1.15 * top
 
 
-def test_line_rate_above_all_rates_is_said_and_not_drawn(tmp_path: Path) -> None:
+def test_line_rate_above_all_rates_is_reported_and_not_drawn(tmp_path: Path) -> None:
     mpps = rates_of(sample_run(tmp_path, "traffic.link_bps=400e9"))
     assert LineStyle.REFERENCE not in {series.line for series in mpps.curves}
     assert "the nominal line rate is above the chart" in mpps.legend
@@ -121,14 +121,14 @@ def test_a_long_legend_takes_more_rows_and_none_overlaps_another() -> None:
     assert "remark" not in line_svg(chart, SMALL)
 
 
-def test_what_else_differs_tells_the_lines_apart(tmp_path: Path) -> None:
+def test_curves_are_named_by_the_key_that_differs(tmp_path: Path) -> None:
     run = sample_run(tmp_path, "topology.kind=p2p", "vary.traffic.flows=[1, 64]")
     mpps = rates_of(run)
     solid = [series.name for series in mpps.curves if series.line is LineStyle.SOLID]
     assert solid == ["p2p, flows 1", "p2p, flows 64"]
 
 
-def test_what_has_no_more_than_mrrs_is_not_drawn_as_an_ndr(run: RunRecord) -> None:
+def test_a_curve_of_mrrs_alone_is_dashed(run: RunRecord) -> None:
     points = tuple(
         replace(point, result=replace(point.result, ndr=None, pdr=None))
         if point.result is not None and point.workload.topology.kind == "pvp"

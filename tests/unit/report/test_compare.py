@@ -90,7 +90,7 @@ def test_the_tolerance_decides_where_the_runs_leave_nothing_open(
     assert difference.verdict is verdict
 
 
-def test_what_both_leave_open_is_not_worse(run: RunRecord) -> None:
+def test_a_loss_within_both_brackets_is_undecided(run: RunRecord) -> None:
     """6% less, but the search of each stopped 10% wide."""
     ndr = run.points[0].result and run.points[0].result.ndr
     assert ndr is not None
@@ -102,7 +102,7 @@ def test_what_both_leave_open_is_not_worse(run: RunRecord) -> None:
     assert not compared.worse
 
 
-def test_what_is_left_open_comes_from_width_growth_and_scatter(run: RunRecord) -> None:
+def test_the_error_of_a_change_adds_width_growth_and_scatter(run: RunRecord) -> None:
     ndr, _, mrr = compare_runs(run, run, 0.05).differences[:3]
     # Half the search's width, (1.005 - 0.99) / 0.99 / 2, half the verdict's, and growth's bound.
     assert ndr.error == pytest.approx(2 * (0.0150 / 0.99 / 2 + 0.0025 + 0.0008), rel=0.01)
@@ -182,12 +182,12 @@ def test_a_bracket_is_compared_with_an_ndr_as_a_range(run: RunRecord) -> None:
     assert not any(d.verdict is Judgement.GONE for d in compare_runs(a, within, 0.05).differences)
 
 
-def test_a_grade_that_changed_is_told(run: RunRecord) -> None:
+def test_a_grade_that_changed_is_reported(run: RunRecord) -> None:
     compared = compare_runs(only(run, 0), only(run, 0, grade=Grade.B), 0.05)
     assert compared.grades == (GradeChange(run.points[0].label, Grade.C, Grade.B),)
 
 
-def test_what_the_host_gives_as_it_is_is_shown_and_decides_nothing(run: RunRecord) -> None:
+def test_rates_over_all_time_are_shown_and_decide_nothing(run: RunRecord) -> None:
     as_is = run.points[0].result and run.points[0].result.as_is
     assert as_is is not None
     loud = only(run, 0, as_is=replace(as_is, lossless_fps=1e5, mrr_fps=1e5))

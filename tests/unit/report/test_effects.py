@@ -65,7 +65,7 @@ def test_steps_and_each_alone(tmp_path: Path) -> None:
     [group] = factor_groups(with_rates(run, rates))
     assert group.name == "p2p, 64 B"
     assert group.quantity == "MRR"
-    assert [effect_words(told) for told in group.told] == [
+    assert [effect_words(named) for named in group.named] == [
         "no cache, on top of the base: loses, 0.50x (95%: 0.50x to 0.50x, 3 repeats)",
         "two bridges, on top of no cache: loses, 0.50x (95%: 0.50x to 0.50x, 3 repeats)",
         "all of them together: loses, 0.25x (95%: 0.25x to 0.25x, 3 repeats)",
@@ -84,7 +84,7 @@ def test_a_factorial_has_main_effects_and_an_interaction_plot(tmp_path: Path) ->
     run = run_of(tmp_path, '["factorial"]', "repeats = 2")
     rates = {NONE: 1.0, CACHE: 2.0, TWO: 3.0, BOTH: 9.0}
     [group] = factor_groups(with_rates(run, rates))
-    assert [told.what for told in group.told] == [
+    assert [named.what for named in group.named] == [
         "no cache", "two bridges", "no cache with two bridges",
     ]  # fmt: skip
     assert group.interactions[0].effect.ratio == pytest.approx(1.5)
@@ -156,10 +156,10 @@ def test_effects_of_a_host_that_moved_are_adjusted_to_one_placement(tmp_path: Pa
     [group] = factor_groups(moved)
     assert group.quantity == "MRR, adjusted to polling CPUs within one cache"
     assert group.missing == 0
-    assert [told.effect.ratio for told in group.alone] == [
+    assert [named.effect.ratio for named in group.alone] == [
         pytest.approx(0.5, rel=1e-3), pytest.approx(1.1, rel=1e-3),
     ]  # fmt: skip
-    assert [told.effect.verdict for told in group.alone] == [Verdict.LOSS, Verdict.GAIN]
+    assert [named.effect.verdict for named in group.alone] == [Verdict.LOSS, Verdict.GAIN]
     assert group.mean_fps(frozenset({0})) == pytest.approx(2.04e6, rel=1e-3)
 
 
@@ -192,4 +192,4 @@ def test_effects_without_a_common_placement_name_what_is_apart(tmp_path: Path) -
     )
     [group] = factor_groups(replace(plain, points=points))
     assert group.quantity.endswith("no placement in common: two bridges")
-    assert [told.what for told in group.alone] == ["no cache alone"]
+    assert [named.what for named in group.alone] == ["no cache alone"]

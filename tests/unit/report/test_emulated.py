@@ -51,17 +51,17 @@ def test_sentence_and_log_line_say_it(emulated: PointRecord) -> None:
     assert short_sentence(emulated.result).endswith(EMULATED)
 
 
-def test_programs_are_told_why(run: RunRecord) -> None:
+def test_json_and_csv_have_the_reason_for_emulation(run: RunRecord) -> None:
     found = [point["result"]["emulated"] for point in document(run)["points"]]
     assert found == [WHY, *[None] * (len(found) - 1)]
     assert csv_text(run).count(WHY) == 1
 
 
-def test_the_report_says_it_beside_the_label(run: RunRecord) -> None:
+def test_the_report_says_it_next_to_the_label(run: RunRecord) -> None:
     assert f"{run.points[0].label} ({EMULATED})" in html_report(run)
 
 
-def test_it_is_no_tile_and_speed_is_not_explained(run: RunRecord) -> None:
+def test_an_emulated_point_has_no_tile_and_no_explained_speed(run: RunRecord) -> None:
     emulated = run.points[0]
     assert all(tile.label != emulated.label for tile in tiles(run))
     everything = replace(run, points=(emulated,))

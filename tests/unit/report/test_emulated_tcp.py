@@ -51,7 +51,7 @@ def test_a_gain_in_every_pair_is_as_s0_found(emulated: RunRecord) -> None:
     assert said.endswith("as in all of S0's (1.7x to 8.6x).")
 
 
-def test_a_loss_is_told(emulated: RunRecord) -> None:
+def test_a_loss_is_reported(emulated: RunRecord) -> None:
     [first, *_] = [p for p in emulated.points if (tcp := tcp_of(p)) is not None and tcp.offloads]
     slower = [_emulated(p, 0.1) if p is first else p for p in emulated.points]
     said = offload_direction(slower)
@@ -59,7 +59,7 @@ def test_a_loss_is_told(emulated: RunRecord) -> None:
     assert "in 2 of 3 pairs of points (0.2x to 2.5x), unlike in S0's" in said
 
 
-def test_of_real_guests_nothing_is_judged_in_words(real: RunRecord) -> None:
+def test_tcp_of_real_guests_has_tiles_and_no_verdict_on_offloads(real: RunRecord) -> None:
     assert offload_direction(real.points) is None
     assert {tile.unit for tile in tiles(real)} == {"Gbps"}
 
@@ -77,7 +77,7 @@ def test_every_rate_is_marked_and_none_is_a_tile(emulated: RunRecord) -> None:
     assert sentence.replace("'", "&#39;") in html_report(emulated)
 
 
-def test_s0s_figures_stand_beside_the_guests(real: RunRecord) -> None:
+def test_s0s_figures_stand_next_to_the_guests(real: RunRecord) -> None:
     names = [found.name for found in waterfalls(real.points)]
     assert names == [
         "five external clients, over vhost-user, guests server",
@@ -87,7 +87,7 @@ def test_s0s_figures_stand_beside_the_guests(real: RunRecord) -> None:
     assert all(found.steps[1].published is not None for found in waterfalls(real.points))
 
 
-def test_s2s_figures_stand_beside_message_sizes_of_guests(tmp_path: Path) -> None:
+def test_s2s_figures_stand_next_to_message_sizes_of_guests(tmp_path: Path) -> None:
     run = sample_run(tmp_path, "vary.tcp.message_bytes=[64, 1518]", study="s2-message-sizes")
     page = html_report(run)
     assert "over tap" in page

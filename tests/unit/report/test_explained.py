@@ -74,7 +74,7 @@ def test_an_explained_run_follows_it(run: RunRecord) -> None:
     ] * 3
 
 
-def test_what_was_tried_follows_it_too(run: RunRecord) -> None:
+def test_a_tried_change_fits_the_schema(run: RunRecord) -> None:
     for rates in ([(1e6, 2e6)] * 7, [(None, 1e6)]):
         outcome = tried(paired(run, *rates), KEYS, "as it was")
         assert problems(explain_document(run, all_of(run)[:1], outcome)) == []
@@ -117,7 +117,7 @@ def test_frame_sizes_of_one_topology_tell_what_an_octet_costs(run: RunRecord) ->
     assert found["COPIES"].evidence[0].value == pytest.approx(0.35, rel=0.02)
 
 
-def test_what_the_audit_says_of_a_resource_that_lacks_is_told(run: RunRecord) -> None:
+def test_audit_findings_are_shown_for_the_limiting_resource(run: RunRecord) -> None:
     """Point 0 has noise, point 2 has none."""
     assert run.audits is not None
     made = run.audits[0].findings[0]
@@ -163,7 +163,7 @@ def test_an_older_run_with_evidence_is_explained(tmp_path: Path, run: RunRecord)
 
 
 class TestPointNames:
-    def test_by_label_id_or_their_beginning(self, run: RunRecord) -> None:
+    def test_a_point_is_named_by_label_id_or_their_beginning(self, run: RunRecord) -> None:
         for point in run.points:
             for name in (point.label, point.id, point.id[:7], point.label.upper()):
                 assert point_named(run, name) is point

@@ -27,7 +27,7 @@ def chart_of(run: RunRecord) -> tuple[Chart, dict[str, Curve]]:
     return chart, {series.name: series for series in chart.curves}
 
 
-def test_by_frame_size_for_each_topology(tmp_path: Path) -> None:
+def test_gateway_chart_has_a_curve_for_each_topology(tmp_path: Path) -> None:
     run = sample_run(tmp_path, "vary.traffic.frame=[64, 256]", QUICK, study="s1-bng")
     chart, series = chart_of(run)
     assert [label for _, label in chart.axis.ticks] == ["64", "256"]

@@ -56,7 +56,7 @@ class Links(HTMLParser):
             self.text.append(data)
 
 
-def test_it_links_to_nothing_outside_itself(page: str) -> None:
+def test_the_page_links_to_nothing_outside_itself(page: str) -> None:
     outside = [a for a in Links(page).addresses if not a.startswith(("#", "data:"))]
     assert outside == []
     styles = "".join(re.findall(r"<style>(.*?)</style>", page, re.DOTALL))
@@ -95,7 +95,7 @@ window.addEventListener("load", () => {
 
 
 @pytest.mark.parametrize("width", [1200, 390])
-def test_a_browser_without_network_draws_it_and_tells_values_by_pointer(
+def test_a_browser_without_network_draws_it_and_shows_values_by_pointer(
     page: str, tmp_path: Path, width: int
 ) -> None:
     path = tmp_path / "report.html"
@@ -132,7 +132,7 @@ def test_every_point_has_its_figures_limits_and_trials(page: str, run: RunRecord
     assert "the core that polls this receive ring had no time left" in text
 
 
-def test_what_disturbed_a_trial_is_said_and_no_trial_is_invalid(page: str, run: RunRecord) -> None:
+def test_noisy_trials_show_their_reason_and_none_is_invalid(page: str, run: RunRecord) -> None:
     text = " ".join(Links(page).text)
     disturbed = {t.trial.disturbed for point in run.points for t in point.trials} - {None}
     assert disturbed
@@ -170,7 +170,7 @@ def test_an_old_run_says_that_its_grades_were_not_recorded(tmp_path: Path) -> No
     assert "not recorded" not in html_report(replace(old, points=()))
 
 
-def test_it_says_what_ran(page: str) -> None:
+def test_the_page_has_versions_rules_and_configuration(page: str) -> None:
     text = " ".join(" ".join(Links(page).text).split())
     assert "Open vSwitch ovs-vswitchd 3.1.0, DPDK 22.11.7" in text
     assert "dl_dst=02:01:00:00:00:00,actions=output:3" in text
@@ -178,9 +178,7 @@ def test_it_says_what_ran(page: str) -> None:
     assert "BOOT_IMAGE=/vmlinuz quiet" in text
 
 
-def test_what_the_audit_found_is_shown_and_what_passed_is_counted(
-    page: str, run: RunRecord
-) -> None:
+def test_failed_rules_are_shown_and_passed_ones_counted(page: str, run: RunRecord) -> None:
     text = " ".join(" ".join(Links(page).text).split())
     assert "1 failed, 1 passed, 1 not checked" in text
     assert "WS25 The host has no 1 GiB huge pages" in text

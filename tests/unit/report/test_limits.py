@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from wirespeed.model.result.explanation import ExpectedGain, Explanation, Proposal
-from wirespeed.report.text.limits import explanation_words, explanations, gain_words, remarks
+from wirespeed.model.result.explanation import ExpectedGain, Explanation
+from wirespeed.report.text.limits import explanations, gain_words, remarks
 from wirespeed.store.records import RunRecord
 
 
-def test_what_keeps_a_point_from_a_better_grade_is_told(run: RunRecord) -> None:
+def test_the_reason_for_a_low_grade_is_shown(run: RunRecord) -> None:
     loud, quiet = remarks(run.points[0]), remarks(run.points[2])
     assert "Grade C: something else used the SUT's core for 72% of the time." in loud
     assert not any("Grade" in remark for remark in quiet)
@@ -29,26 +29,12 @@ def test_a_point_without_result_has_nothing_to_explain(run: RunRecord) -> None:
     assert explanations(pending) == remarks(pending) == ()
 
 
-def test_what_was_stored_is_shown_and_not_made_again(run: RunRecord) -> None:
+def test_stored_explanations_are_shown_and_not_made_again(run: RunRecord) -> None:
     stored = (Explanation("told_then", "As it was known then."),)
     assert explanations(replace(run.points[0], explanations=stored)) == stored
     older = replace(run.points[0], explanations=None)
     now, then = explanations(older), run.points[0].explanations or ()
     assert [(e.limit, e.evidence) for e in now] == [(e.limit, e.evidence) for e in then] != []
-
-
-def test_an_explanation_in_words_says_what_to_change_and_what_it_brings() -> None:
-    bare = Explanation("limit", "The ring was full.")
-    assert explanation_words(bare) == "The ring was full."
-    whole = replace(
-        bare,
-        proposal=Proposal("Give it more CPUs.", "sut.vswitch.pmd_cpus"),
-        gain=ExpectedGain(1.24e6, "frames/s", "the PDR minus the NDR"),
-    )
-    assert explanation_words(whole) == (
-        "The ring was full. To change: Give it more CPUs (sut.vswitch.pmd_cpus). "
-        "Expected gain: at most 1.240 Mpps (the PDR minus the NDR)."
-    )
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_hops_and_links_are_those_of_the_topology(run: RunRecord) -> None:
 
 
 @pytest.mark.parametrize(("index", "place"), [(0, 0), (3, 1)])
-def test_what_was_offered_is_received_or_lost_on_the_way(
+def test_offered_frames_are_received_or_lost_along_the_path(
     run: RunRecord, index: int, place: int
 ) -> None:
     point = run.points[index]
@@ -51,11 +51,11 @@ def test_what_was_offered_is_received_or_lost_on_the_way(
     assert view.links[-1].share == pytest.approx(trial.received / trial.offered)
 
 
-def test_what_waited_on_the_way_is_told(run: RunRecord) -> None:
+def test_frames_queued_along_the_path_are_shown(run: RunRecord) -> None:
     view = shown(run.points[3])
     assert view.queued is not None
     assert 0 <= view.queued[0] <= view.queued[1] == 4096
-    assert "The shallowest stage of a direction holds 1,024 frames." in list(queue_words(view))
+    assert "The smallest queue of a direction holds 1,024 frames." in list(queue_words(view))
 
 
 @pytest.mark.parametrize("hop", ["switch", "vnf0", "tg", "tg:west", "vnf0:b-switch:vnf0b"])
@@ -66,7 +66,7 @@ def test_every_place_of_a_path_has_its_losses(run: RunRecord, hop: str) -> None:
     assert view.elsewhere == ()
 
 
-def test_losses_at_other_places_are_told_in_words(run: RunRecord) -> None:
+def test_losses_at_other_places_are_reported_in_words(run: RunRecord) -> None:
     view = shown(with_drops(run.points[3], Drop("switch:patch", DropCause.NO_FLOW, 7)))
     assert "Lost elsewhere, at switch:patch: 7 frames (no_flow)." in list(queue_words(view))
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.unit.report.same_sut import compared, simulated
+from tests.support.same_sut import compared, simulated
 from wirespeed.report.compare.comparison import Judgement
 
 

@@ -54,7 +54,7 @@ def test_few_pieces_bound_nothing() -> None:
     assert "no loss in 3.1 M frames, \N{LESS-THAN OR EQUAL TO}1e-6; queues" in said
 
 
-def test_frames_that_were_lost_undisturbed_are_never_called_none() -> None:
+def test_frames_lost_in_clean_time_are_never_called_none() -> None:
     lossy = replace(C, undisturbed=replace(RESTS, lost=12, loss_bound=7e-6))
     said = result_sentence(lossy)
     assert "12 of 3.1 M frames lost, 4e-6, \N{LESS-THAN OR EQUAL TO}7e-6" in said
@@ -126,7 +126,7 @@ def test_latency_is_given_both_ways(run: RunRecord) -> None:
     assert point_sentence(run.points[2]).endswith("p50 and p99: 3.2 and 8.0 \N{MICRO SIGN}s.")
 
 
-def test_why_there_is_nothing_is_said(run: RunRecord) -> None:
+def test_a_point_without_a_result_states_its_reason(run: RunRecord) -> None:
     nothing = SearchResult("quick", False, (), not_measurable="no trial could run")
     assert result_sentence(nothing) == "Not measurable: no trial could run."
     assert short_sentence(nothing) == "not measurable"

@@ -33,7 +33,7 @@ def tcp_run(tmp_path_factory: pytest.TempPathFactory) -> RunRecord:
     return sample_run(tmp_path_factory.mktemp("run"), *SMALL, study="s0-speedtest")
 
 
-def test_it_follows_the_schema(tcp_run: RunRecord) -> None:
+def test_a_tcp_run_follows_the_schema(tcp_run: RunRecord) -> None:
     assert problems(document(tcp_run)) == []
     [point, *_] = document(tcp_run)["points"]
     assert point["dut_type"] == "ovs-dpdk"
@@ -133,7 +133,7 @@ def test_a_point_without_a_run_that_counts_says_why_everywhere(tcp_run: RunRecor
     assert (line["tcp_down_bps"], line["not_measurable"]) == ("", why)
 
 
-def test_a_point_without_undisturbed_time_says_so_and_shows_the_other_answer(
+def test_a_point_without_clean_time_shows_its_rates_over_all_time(
     tcp_run: RunRecord,
 ) -> None:
     result = tcp_run.points[0].result
@@ -144,13 +144,13 @@ def test_a_point_without_undisturbed_time_says_so_and_shows_the_other_answer(
         for figure in result.tcp.figures
     )
     graded = replace(
-        result, grade=Grade.D, because=("only 0.3 s were undisturbed",),
+        result, grade=Grade.D, because=("only 0.3 s were clean",),
         tcp=replace(result.tcp, figures=figures, clean_s=0.3),
     )  # fmt: skip
     run = replace(tcp_run, points=(replace(tcp_run.points[0], result=graded),))
     first, second, *_ = remarks(run.points[0])
     assert first.startswith("Down: all time, 4.24 (4.04 to 4.44) Gbps (grade D)")
-    assert second == "Only 0.3 s were undisturbed."
+    assert second == "Only 0.3 s were clean."
     out = io.StringIO()
     print_results(run, Console(file=out, width=200))
     assert "4.04 to 4.44" in out.getvalue()
@@ -159,7 +159,7 @@ def test_a_point_without_undisturbed_time_says_so_and_shows_the_other_answer(
     assert float(line["tcp_undisturbed_share"]) == pytest.approx(0.3 / 4)
 
 
-def test_how_disturbed_the_runs_were_is_said(tcp_run: RunRecord) -> None:
+def test_the_share_of_taken_cpu_time_is_in_every_output(tcp_run: RunRecord) -> None:
     result = tcp_run.points[0].result
     assert result is not None
     assert result.tcp is not None

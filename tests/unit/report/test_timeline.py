@@ -59,7 +59,7 @@ def test_without_windows_there_is_no_timeline(run: RunRecord) -> None:
     assert timeline_chart(replace(point, trials=bare)) is None
 
 
-def test_a_quiet_trial_has_nothing_left_out(run: RunRecord) -> None:
+def test_a_quiet_trial_has_nothing_excluded(run: RunRecord) -> None:
     timeline = timeline_chart(run.points[2])
     assert timeline is not None
     assert timeline.strips == ()
@@ -118,7 +118,7 @@ def test_losses_outside_what_counts_are_kept_apart(run: RunRecord) -> None:
     assert timeline.total_left_out == found[1].trial.lost
 
 
-def test_reasons_are_told_apart_without_colour(run: RunRecord) -> None:
+def test_reasons_are_distinguished_without_colour(run: RunRecord) -> None:
     timeline = timeline_chart(run.points[0])
     assert timeline is not None
     drawn = ET.fromstring(timeline_svg(timeline, standalone=True))  # noqa: S314

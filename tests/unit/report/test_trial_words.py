@@ -12,7 +12,7 @@ from wirespeed.store.records import RunRecord
 
 
 @pytest.fixture
-def loud(run: RunRecord) -> Trial:
+def noisy(run: RunRecord) -> Trial:
     """Return a gated trial at the load that was found; most of it was excluded."""
     return run.points[0].trials[-4].trial
 
@@ -26,18 +26,18 @@ def with_runs(trial: Trial, *runs: CleanRun, steady_lost: int = 0) -> Trial:
     return replace(trial, gated=gated)
 
 
-def test_a_trial_is_quiet_gated_or_faulty(loud: Trial) -> None:
-    assert standing(loud) is Standing.GATED
-    assert standing(replace(loud, quiet=True)) is Standing.QUIET
-    assert standing(replace(loud, fault="more received than offered")) is Standing.FAULTY
-    assert standing(replace(loud, gated=None)) is Standing.DISTURBED
+def test_a_trial_is_quiet_gated_or_faulty(noisy: Trial) -> None:
+    assert standing(noisy) is Standing.GATED
+    assert standing(replace(noisy, quiet=True)) is Standing.QUIET
+    assert standing(replace(noisy, fault="more received than offered")) is Standing.FAULTY
+    assert standing(replace(noisy, gated=None)) is Standing.DISTURBED
 
 
-def test_only_time_that_counts_decides(loud: Trial) -> None:
-    assert loud.lost > 0
-    assert outcome(loud, 0.005) is Outcome.NO_LOSS
-    assert outcome(replace(loud, quiet=True), 0.005) is Outcome.OVERLOAD
-    assert "; clean " in trial_words(loud)
+def test_only_time_that_counts_decides(noisy: Trial) -> None:
+    assert noisy.lost > 0
+    assert outcome(noisy, 0.005) is Outcome.NO_LOSS
+    assert outcome(replace(noisy, quiet=True), 0.005) is Outcome.OVERLOAD
+    assert "; clean " in trial_words(noisy)
 
 
 @pytest.mark.parametrize(
@@ -52,22 +52,22 @@ def test_only_time_that_counts_decides(loud: Trial) -> None:
     ],
 )
 def test_loss_and_growth_are_overload(
-    loud: Trial, lost: int, growth_frames: float, expected: Outcome
+    noisy: Trial, lost: int, growth_frames: float, expected: Outcome
 ) -> None:
-    trial = with_runs(loud, CleanRun(100, 10_000, lost, growth_frames))
+    trial = with_runs(noisy, CleanRun(100, 10_000, lost, growth_frames))
     assert outcome(trial, 0.005) is expected
 
 
-def test_an_overload_whose_queues_never_drain_shows_in_steady_windows(loud: Trial) -> None:
-    assert outcome(with_runs(loud, steady_lost=100), 0.005) is Outcome.OVERLOAD
+def test_an_overload_whose_queues_never_drain_shows_in_steady_windows(noisy: Trial) -> None:
+    assert outcome(with_runs(noisy, steady_lost=100), 0.005) is Outcome.OVERLOAD
     # So small a loss may be left from earlier noise.
-    assert counted_time(with_runs(loud, steady_lost=19)) is None
-    assert counted_time(with_runs(loud)) is None
-    assert outcome(with_runs(loud), 0.005) is Outcome.UNKNOWN
+    assert counted_time(with_runs(noisy, steady_lost=19)) is None
+    assert counted_time(with_runs(noisy)) is None
+    assert outcome(with_runs(noisy), 0.005) is Outcome.UNKNOWN
 
 
-def test_of_a_faulty_trial_nothing_counts(loud: Trial) -> None:
-    faulty = replace(loud, fault="more received than offered", gated=None)
+def test_a_faulty_trial_has_no_counted_time(noisy: Trial) -> None:
+    faulty = replace(noisy, fault="more received than offered", gated=None)
     assert outcome(faulty, 0.005) is Outcome.UNKNOWN
     assert trial_words(faulty) == "faulty: more received than offered"
-    assert isinstance(loud.gated, Gated)
+    assert isinstance(noisy.gated, Gated)

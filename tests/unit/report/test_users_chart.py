@@ -47,4 +47,4 @@ def test_a_file_without_figures_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "x").write_text(text)
     done = CliRunner().invoke(app, ["curve", str(tmp_path / "x")])
     assert isinstance(done.exception, BadInput)
-    assert "no figure by number of users" in done.exception.what
+    assert "no rates by number of users" in done.exception.what

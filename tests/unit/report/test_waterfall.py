@@ -54,7 +54,9 @@ def messages_run(tmp_path_factory: pytest.TempPathFactory) -> RunRecord:
         (Tcp(path="ovs", wire_bps=1e9), None),
     ],
 )
-def test_only_what_s0_measured_is_put_beside_s0(tcp: Tcp, which: Scenario | None) -> None:
+def test_only_points_that_s0_measured_are_compared_with_s0(
+    tcp: Tcp, which: Scenario | None
+) -> None:
     assert scenario(tcp, tcp.path != "veth") is which
 
 
@@ -106,7 +108,7 @@ def test_each_step_stands_on_those_before(tcp_run: RunRecord) -> None:
     ]  # fmt: skip
 
 
-def test_a_step_that_skips_one_of_s0s_is_not_put_beside_s0(tcp_run: RunRecord) -> None:
+def test_a_step_that_skips_one_of_s0s_is_not_put_next_to_s0(tcp_run: RunRecord) -> None:
     without = [p for p in tcp_run.points if (tcp := tcp_of(p)) and not tcp.offloads]
     found = waterfalls(without)[2]
     assert [step.tuning for step in found.steps] == [Tuning.BASELINE, Tuning.QUEUES, Tuning.MTU]
@@ -114,7 +116,7 @@ def test_a_step_that_skips_one_of_s0s_is_not_put_beside_s0(tcp_run: RunRecord) -
     assert waterfall_svg(found).count("<title>S0,") == 1
 
 
-def test_a_missing_step_is_left_out_and_one_step_is_no_waterfall(tcp_run: RunRecord) -> None:
+def test_a_missing_step_is_omitted_and_one_step_is_no_waterfall(tcp_run: RunRecord) -> None:
     without = [p for p in tcp_run.points if (tcp := tcp_of(p)) and tcp.offloads]
     assert waterfalls(without)[0].steps[0].what.startswith("offloads on")
     unmeasured = [replace(p, result=None) for p in tcp_run.points[1:]]
@@ -140,7 +142,7 @@ def test_page_terminal_and_files_show_the_steps(tcp_run: RunRecord, tmp_path: Pa
     assert sum("waterfall" in name for name in names) == 4
 
 
-def test_sizes_of_writes_stand_beside_s2(messages_run: RunRecord) -> None:
+def test_sizes_of_writes_stand_next_to_s2(messages_run: RunRecord) -> None:
     found = messages(messages_run.points)
     assert found is not None
     assert [size for size, _, _ in found.rows] == [row.message_bytes for row in NETPERF]
@@ -159,7 +161,7 @@ def test_sizes_of_writes_stand_beside_s2(messages_run: RunRecord) -> None:
     assert messages(messages_run.points[:1]) is None
 
 
-def test_sizes_that_s2_has_not_have_nothing_beside_them(tmp_path: Path) -> None:
+def test_sizes_that_s2_has_not_have_nothing_next_to_them(tmp_path: Path) -> None:
     run = sample_run(tmp_path, "vary.tcp.message_bytes=[64, 100]", study="tcp-messages")
     found = messages(run.points)
     assert found is not None

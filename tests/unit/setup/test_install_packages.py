@@ -51,7 +51,7 @@ def installed(programs: Path, tmp_path: Path, entries: str) -> list[str]:
     return log.read_text().splitlines() if log.exists() else []
 
 
-def test_nothing_is_done_where_all_is_there(programs: Path, tmp_path: Path) -> None:
+def test_installed_packages_are_not_installed_again(programs: Path, tmp_path: Path) -> None:
     assert installed(programs, tmp_path, "new>=1:10\nold\nnosuch|old\n# missing\n") == []
 
 

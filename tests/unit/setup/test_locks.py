@@ -176,11 +176,11 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     made = tmp_path / "speedtest"
     (made / "proto").mkdir(parents=True)
     (made / "proto/Cargo.toml").write_text('[package]\nname = "speedtest-proto"\n')
-    monkeypatch.setattr(check_locks, "built_crates", told)
+    monkeypatch.setattr(check_locks, "built_crates", crates)
     return made
 
 
-def told(workspace: Path, licence: str | None = "MIT") -> list[dict[str, Any]]:
+def crates(workspace: Path, licence: str | None = "MIT") -> list[dict[str, Any]]:
     lock = tomllib.loads((workspace / "Cargo.lock").read_text())
     return [{**package, "license": licence} for package in lock["package"]]
 
@@ -220,7 +220,7 @@ def test_cargo_lock_planted_fault_is_named(
 def test_cargo_lock_other_licence_is_an_error(
     workspace: Path, monkeypatch: pytest.MonkeyPatch, licence: str | None
 ) -> None:
-    monkeypatch.setattr(check_locks, "built_crates", partial(told, licence=licence))
+    monkeypatch.setattr(check_locks, "built_crates", partial(crates, licence=licence))
     assert any("bytes: its licence is" in error for error in cargo(workspace, CRATES))
 
 

@@ -58,7 +58,7 @@ def trials(run: RunRecord) -> list[Trial]:
     return [stored.trial for stored in run.points[0].trials]
 
 
-def test_its_figures_are_kept_and_it_claims_no_grade(old_run: RunRecord) -> None:
+def test_an_old_run_keeps_its_rates_and_has_no_grade(old_run: RunRecord) -> None:
     result = old_run.points[0].result
     assert result is not None
     assert result.ndr is not None
@@ -67,7 +67,7 @@ def test_its_figures_are_kept_and_it_claims_no_grade(old_run: RunRecord) -> None
     assert (result.grade, result.undisturbed, result.as_is) == (None, None, None)
 
 
-def test_a_valid_trial_was_quiet_and_an_invalid_one_disturbed(old_run: RunRecord) -> None:
+def test_a_valid_trial_was_quiet_and_an_invalid_one_noisy(old_run: RunRecord) -> None:
     found = trials(old_run)
     assert [trial.quiet for trial in found[:3]] == [False, True, True]
     assert found[0].disturbed is not None
@@ -77,7 +77,7 @@ def test_a_valid_trial_was_quiet_and_an_invalid_one_disturbed(old_run: RunRecord
     assert found[1].lost == 7_000_000
 
 
-def test_where_its_cpus_were_is_kept(old_run: RunRecord) -> None:
+def test_an_old_run_keeps_its_cpu_placement(old_run: RunRecord) -> None:
     before, after = CpuPlacement(45.0, 1.0), CpuPlacement(46.0, 1.02)
     assert {trial.observation.placement for trial in trials(old_run)} == {(before, after)}
     assert trials(old_run)[1].observation.threads[0].name == "lcore1"
@@ -113,7 +113,7 @@ def test_old_figures_of_a_fleet_have_the_placement_of_their_trials(tmp_path: Pat
         assert {figure.placement for figure in measured(store).figures} == {PlacementKind.ONE_CACHE}
 
 
-def test_what_was_called_sent_is_read_as_accepted(old_run: RunRecord, gated_run: RunRecord) -> None:
+def test_the_old_key_sent_is_read_as_accepted(old_run: RunRecord, gated_run: RunRecord) -> None:
     for trial in (*trials(old_run), *trials(gated_run)):
         assert trial.observation.total("accepted") == trial.offered > 0
     encoded = encode_trial(trials(gated_run)[1])
@@ -122,7 +122,7 @@ def test_what_was_called_sent_is_read_as_accepted(old_run: RunRecord, gated_run:
     assert decode_trial(encoded).observation.total("refused") == 1000
 
 
-def test_what_older_versions_did_not_store_is_none_or_made_when_read(
+def test_an_old_run_has_no_audit_and_gets_a_sut_description(
     old_run: RunRecord, gated_run: RunRecord
 ) -> None:
     # Explanations and audits are of their time; a SUT's description is a fact.

@@ -167,7 +167,7 @@ def test_batch_beyond_its_bound_drops_the_oldest_and_marks_the_gap(
 
 
 @pytest.mark.root
-def test_full_disk_is_told_and_earlier_seconds_stay(
+def test_full_disk_is_reported_and_earlier_seconds_stay(
     small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recording_queue, "_RETRY_S", 0.01)

@@ -51,7 +51,7 @@ def start(store: Store) -> tuple[RunWriter, str]:
 
 
 def searched() -> tuple[SearchResult, list[Trial]]:
-    """Return a result with everything that a search finds, and disturbed trials with series."""
+    """Return a result with everything that a search finds, and noisy trials with series."""
     made = MadeUp(load_study("wire").points[0].workload, Grade.C, seed=1)
     return made.search(), made.trials
 
@@ -65,7 +65,7 @@ def stripped(trial: Trial) -> Trial:
     return dataclasses.replace(trial, observation=seen, series=())
 
 
-def test_what_is_stored_is_read_back_equal(store_name: str) -> None:
+def test_a_stored_run_is_read_back_equal(store_name: str) -> None:
     result, trials = searched()
     with Store(store_name) as store:
         writer, point_id = start(store)

@@ -29,7 +29,7 @@ def test_an_old_run_is_described_as_a_new_one_describes_itself(
     assert describe_old_sut(point.parameters, plan_of(point.workload)).kind == kind
 
 
-def test_the_reference_sut_limits_itself_only_where_it_was_told_a_rate() -> None:
+def test_the_reference_sut_limits_itself_only_if_it_was_given_a_rate() -> None:
     told, free = (load_study("wire", [f"sut.impair.rate_fps={rate}"]) for rate in (1e6, 0))
     assert describe_old_sut(told.points[0].parameters, PLAN).limits_itself
     found = describe_old_sut(free.points[0].parameters, PLAN)

@@ -60,7 +60,7 @@ def names(study: Study) -> list[str]:
         ),
     ],
 )
-def test_which_combinations(design: str, expected: list[str]) -> None:
+def test_a_design_gives_its_combinations_in_order(design: str, expected: list[str]) -> None:
     study = study_of(f"{FACTORS}\n[design]\n{design}\n")
     assert names(study) == expected
     for point in study.points:
@@ -241,7 +241,7 @@ def test_set_goes_before_cases_factors_and_the_short_form(tmp_path: Path) -> Non
         ('[published]\ntable = "s9"\n', "must be one of s1, s2, s3, s4"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_refused(text: str, says: str) -> None:
+def test_an_impossible_design_is_refused(text: str, says: str) -> None:
     with pytest.raises(StudyError) as error:
         study_of(text)
     assert any(says in str(fault) for fault in error.value.faults), error.value.faults

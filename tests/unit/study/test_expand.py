@@ -31,12 +31,12 @@ def points_of(vary: dict[str, Any], base: dict[str, Any] | None = None) -> list[
     return [point.label for point in points]
 
 
-def test_it_is_the_product_first_key_slowest() -> None:
+def test_points_are_the_product_of_varied_keys_first_key_slowest() -> None:
     vary = {"topology.kind": ["p2p", "pvp"], "traffic.frame": [64, "imix:ag"]}
     assert points_of(vary) == ["p2p, 64 B", "p2p, IMIX ag", "pvp, 64 B", "pvp, IMIX ag"]
 
 
-def test_what_else_varies_is_part_of_the_label() -> None:
+def test_a_varied_key_is_part_of_the_label() -> None:
     assert points_of({"traffic.flows": [1, 1000]}) == [
         "p2p, 64 B, flows 1",
         "p2p, 64 B, flows 1000",
@@ -47,7 +47,7 @@ def test_the_same_point_twice_is_measured_once() -> None:
     assert points_of({"traffic.frame": [64, "64"]}) == ["p2p, 64 B"]
 
 
-def test_nothing_varied_is_one_point() -> None:
+def test_a_study_without_varied_keys_has_one_point() -> None:
     assert points_of({}) == ["p2p, 64 B"]
 
 
@@ -81,7 +81,7 @@ def test_tcp_has_only_what_it_depends_on_and_frames_know_nothing_of_it() -> None
         ({"tcp": {"stream": 2}}, "tcp.stream"),
     ],
 )
-def test_what_tcp_would_ignore_or_cannot_do_is_a_fault(raw: dict[str, Any], key: str) -> None:
+def test_keys_that_do_not_apply_to_tcp_are_refused(raw: dict[str, Any], key: str) -> None:
     _, faults = validate_point({"tcp": {}} | raw)
     assert [fault.key for fault in faults] == [key]
 
@@ -104,7 +104,7 @@ def test_a_wrong_vary_is_a_fault(vary: dict[str, Any]) -> None:
     assert faults[0].key.startswith("vary.")
 
 
-def test_one_wrong_value_among_many_is_said_once() -> None:
+def test_one_wrong_value_among_many_is_reported_once() -> None:
     points, faults = expand({}, {"traffic.frame": [64, 60], "traffic.flows": [1, 2]})
     assert not points
     assert {(fault.key, fault.value) for fault in faults} == {("traffic.frame", 60)}

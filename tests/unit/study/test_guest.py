@@ -28,7 +28,7 @@ def test_a_point_without_guests_is_the_one_that_it_was_before_there_were_any(
     assert "guest" not in point.parameters
 
 
-def test_where_there_is_no_function_there_is_none_to_be_in_a_guest(tmp_path: Path) -> None:
+def test_guest_keys_do_not_apply_to_p2p_points(tmp_path: Path) -> None:
     """Check that one study may have both p2p and pvp."""
     text = 'sut.vnf.placement = "guest"\n[guest]\nvcpus = 2\n[vary]\n'
     study = load_study(write(tmp_path, text + '"topology.kind" = ["p2p", "pvp"]\n'))
@@ -60,7 +60,7 @@ def test_a_guest_may_have_virtual_functions(tmp_path: Path) -> None:
         ('topology.kind = "pvp"\n[guest]\nvcpus = 2\n', "guest", "placement"),
     ],
 )  # fmt: skip
-def test_what_cannot_go_together_is_said_of_the_key(
+def test_conflicting_guest_keys_are_an_error_of_the_key(
     tmp_path: Path, text: str, key: str, said: str
 ) -> None:
     assert said in faults(tmp_path, text)[key]

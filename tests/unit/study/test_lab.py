@@ -33,7 +33,7 @@ def lab_of(text: str) -> Lab:
     return parse_lab(tomllib.loads(text), "lab.toml")
 
 
-def test_a_lab_file_names_hosts_and_ports(tmp_path: Path) -> None:
+def test_a_testbed_file_names_hosts_and_ports(tmp_path: Path) -> None:
     path = tmp_path / "lab.toml"
     path.write_text(LAB)
     lab = load_lab(path)
@@ -60,7 +60,7 @@ def test_a_lab_file_names_hosts_and_ports(tmp_path: Path) -> None:
         ('[hosts.a]\nports = {east="0000:AB:00.0", west="0000:ab:00.0"}',
          'hosts.a.ports.west = "0000:ab:00.0": is the port east, too'),
         ('[hosts.a]\nwsdp = "wsdp"', 'hosts.a.wsdp = "wsdp": must be an absolute path'),
-        ("[hosts.a]\n[hosts.b]", 'hosts.b.ssh = "(left out)": hosts.a has no ssh: both would be'),
+        ("[hosts.a]\n[hosts.b]", 'hosts.b.ssh = "(omitted)": hosts.a has no ssh: both would be'),
         ('[hosts.a]\nssh="ssh://x"\n[hosts.b]\nssh="ssh://x"',
          'hosts.b.ssh = "ssh://x": hosts.a has the same address'),
         ('[hosts."a b"]', '"a b": must be a host name'),
@@ -73,13 +73,13 @@ def test_faults_say_where_what_and_what_would_be_right(text: str, told: str) -> 
     assert "docs/howto/two-hosts.md" in caught.value.next_step
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_at_once() -> None:
     with pytest.raises(BadInput, match=r"lab\.toml: 2 errors"):
         lab_of('[hosts.a]\nport = 1\nwspd = "x"')
 
 
 @pytest.mark.parametrize(("content", "told"), [(None, "cannot be read"), ("[", "not TOML")])
-def test_a_file_that_is_none_is_told(tmp_path: Path, content: str | None, told: str) -> None:
+def test_a_file_that_is_none_is_reported(tmp_path: Path, content: str | None, told: str) -> None:
     path = tmp_path / "lab.toml"
     if content is not None:
         path.write_text(content)
@@ -100,7 +100,7 @@ def test_the_hosts_that_a_study_wants_are_found() -> None:
     assert check_hosts(workloads(study()), None, "s") == ()
 
 
-def test_a_host_that_the_lab_lacks_is_told_with_those_it_has() -> None:
+def test_a_host_that_the_lab_lacks_is_reported_with_those_it_has() -> None:
     wanted = workloads(study(hosts={"generator": "tester", "sut": "dot"}))
     with pytest.raises(StudyError) as caught:
         check_hosts(wanted, lab_of(LAB), "s.toml")
@@ -109,8 +109,8 @@ def test_a_host_that_the_lab_lacks_is_told_with_those_it_has() -> None:
     )
 
 
-def test_a_study_that_wants_hosts_needs_a_lab_file() -> None:
-    with pytest.raises(StudyError, match=r"there is no lab file; give one with --lab FILE"):
+def test_a_study_that_wants_hosts_needs_a_testbed_file() -> None:
+    with pytest.raises(StudyError, match=r"there is no testbed file; give one with --lab FILE"):
         check_hosts(workloads(study(**SPREAD)), None, "s.toml")
 
 
@@ -120,7 +120,7 @@ def test_a_study_that_wants_hosts_needs_a_lab_file() -> None:
      ({"traffic": {"frame": 9000}}, "traffic.frame"),
      ({"topology": {"kind": "host"}, "sut": {"vnf": {"kind": "bng"}}, "bng": {}}, "bng")],
 )  # fmt: skip
-def test_what_interfaces_of_the_kernel_cannot_pass_is_refused(
+def test_frames_that_kernel_interfaces_cannot_pass_are_refused(
     tables: dict[str, object], key: str
 ) -> None:
     wanted = workloads(study(**SPREAD, **tables))
@@ -133,7 +133,7 @@ def test_what_interfaces_of_the_kernel_cannot_pass_is_refused(
     assert check_hosts(wanted, lab_of(both), "s.toml") == ("tester", "dut")
 
 
-def test_a_host_without_the_generators_ports_is_told() -> None:
+def test_a_host_without_the_generators_ports_is_reported() -> None:
     wanted = workloads(study(hosts={"generator": "tester", "sut": "here"}))
     with pytest.raises(BadInput, match=r"hosts\.here\.ports = {}: lacks the port east"):
         check_hosts(wanted, lab_of(LAB), "s.toml")

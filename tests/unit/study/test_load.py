@@ -97,7 +97,7 @@ def test_a_key_both_varied_and_set_by_a_case_is_a_fault(tmp_path: Path) -> None:
     assert "[[case]]" in faults(tmp_path, text)['vary."topology.vnfs"']
 
 
-def test_all_faults_are_said_at_once_with_key_value_and_what_is_allowed(tmp_path: Path) -> None:
+def test_all_faults_are_reported_at_once_with_key_value_and_what_is_allowed(tmp_path: Path) -> None:
     found = faults(
         tmp_path,
         """
@@ -193,7 +193,7 @@ def test_a_load_beyond_the_link_that_bounds_it_is_refused(tmp_path: Path) -> Non
     load_study(write(tmp_path, text), ["traffic.link_bound=false"])
 
 
-def test_what_needs_more_room_is_allowed_where_there_is_room(tmp_path: Path) -> None:
+def test_a_frame_large_enough_for_its_headers_is_accepted(tmp_path: Path) -> None:
     text = "[traffic]\nframe = 74\nip_version = 6\nencapsulation = 'qinq'\n"
     assert load_study(write(tmp_path, text)).points[0].workload.traffic.frame.sizes == (74,)
 
@@ -221,24 +221,24 @@ def test_a_file_that_is_not_there() -> None:
 
 
 class TestSet:
-    def test_it_takes_toml_values_and_bare_words(self) -> None:
+    def test_set_takes_toml_values_and_bare_words(self) -> None:
         study = load_study("wire", ["sut.impair.rate_fps=2_000_000", "search.kind=mrr"])
         assert study.points[0].workload.sut.impair.rate_fps == 2e6
         assert study.points[0].workload.search.kind is SearchKind.MRR
 
-    def test_it_fixes_what_the_study_varies(self) -> None:
+    def test_set_fixes_a_varied_key(self) -> None:
         study = load_study("quickstart", ["topology.kind=pvp", "traffic.frame=256"])
         assert [point.label for point in study.points] == ["pvp, 256 B"]
 
-    def test_it_can_vary_a_key(self) -> None:
+    def test_set_can_vary_a_key(self) -> None:
         study = load_study("wire", ["vary.traffic.frame=[64, 128]"])
         assert [point.label for point in study.points] == ["wire, 64 B", "wire, 128 B"]
 
-    def test_it_is_part_of_the_resolved_study(self) -> None:
+    def test_set_is_part_of_the_resolved_study(self) -> None:
         resolved = load_study("wire", ["sut.impair.rate_fps=5e5"]).resolved
         assert resolved["sut"]["impair"]["rate_fps"] == 5e5
 
-    def test_an_unknown_key_and_a_wrong_value_are_both_said(self, tmp_path: Path) -> None:
+    def test_an_unknown_key_and_a_wrong_value_are_both_reported(self, tmp_path: Path) -> None:
         found = faults(tmp_path, "", "traffic.flow=1", "traffic.frame=1", "topology.kind")
         assert {"--set traffic.flow", "--set", "traffic.frame"} <= set(found)
 

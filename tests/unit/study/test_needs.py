@@ -48,7 +48,7 @@ class Skipped(Nobody):
         self.why.append(why)
 
 
-def test_what_the_host_lacks_is_not_run_and_the_rest_is(tmp_path: Path) -> None:
+def test_points_that_the_host_cannot_run_are_skipped(tmp_path: Path) -> None:
     study, rig, watcher = study_of(STUDY), FakeHost(), Skipped()
     with Store(str(tmp_path / "runs.sqlite")) as store:
         writer = RunWriter.start(store, study, Origin(["test"], {"wirespeed": "0"}, FACTS))
@@ -109,14 +109,14 @@ def test_needs_that_cannot_be_are_refused(needs: str, says: str) -> None:
     assert says in str(error.value.faults[0])
 
 
-def test_what_a_point_needs_does_not_change_its_id() -> None:
+def test_needs_do_not_change_the_id_of_a_point() -> None:
     """Check that a run can be resumed after `needs` was corrected."""
     ids = [point.id for point in study_of(STUDY).points]
     without = STUDY.replace(STUDY.splitlines()[1], "")
     assert [point.id for point in study_of(without).points] == ids
 
 
-def test_points_that_want_a_lab_file_are_not_run_without_one_and_the_rest_is(
+def test_points_that_want_a_testbed_file_are_not_run_without_one_and_the_rest_is(
     tmp_path: Path,
 ) -> None:
     study = study_of("""
@@ -133,7 +133,8 @@ kind = "wire"
         run_study(study, writer, FakeHost().rig, watcher)
         assert read_run(store, writer.run_id).complete
     assert watcher.why == [
-        "not run: needs lab_hosts >= 2 (hosts of a lab file, --lab FILE; there is no lab file)"
+        "not run: needs lab_hosts >= 2 (hosts of a testbed file, --lab FILE; there is no testbed "
+        "file)"
     ]
     assert lacking(["lab_hosts >= 2"], FACTS, 2) is None
-    assert "the lab file has 1" in str(lacking(["lab_hosts >= 2"], FACTS, 1))
+    assert "the testbed file has 1" in str(lacking(["lab_hosts >= 2"], FACTS, 1))

@@ -88,7 +88,7 @@ def test_virtual_ports_are_held_to_a_link_where_the_study_says_so(store: Store, 
     assert point.result.mrr_fps == pytest.approx(line_rate_fps, rel=0.01)
 
 
-def test_that_a_bench_is_emulated_is_stored_with_the_result(store: Store, study: Study) -> None:
+def test_emulation_is_stored_with_the_result(store: Store, study: Study) -> None:
     writer = start(store, study)
     run_study(study, writer, FakeHost(emulated="guests: no KVM").rig, Nobody())
     found = [point.result for point in read_run(store, writer.run_id).points]
@@ -239,7 +239,7 @@ class Starved:
         return self.bench.emulated
 
 
-def test_a_tcp_run_that_says_nothing_is_repeated_and_told(store: Store, tcp_study: str) -> None:
+def test_a_tcp_run_that_says_nothing_is_repeated_and_reported(store: Store, tcp_study: str) -> None:
     study = load_study(tcp_study, [])
     writer = start(store, study)
     run_study(study, writer, starved(FakeHost(), range(2, 3)), Nobody())

@@ -88,7 +88,7 @@ class FakeBench:
 
 
 @dataclass
-class Told(Nobody):
+class Reports(Nobody):
     heard: list[str] = field(default_factory=list)
 
     def run_ended(self, rates: str, number: int) -> None:
@@ -106,7 +106,7 @@ def workload(*overrides: str) -> TcpSessions:
 
 def measured(*runs: SessionsRun | BenchError, mode: str = "rate") -> SearchResult:
     point = RepeatedSessions(workload(f"sessions.mode={mode}"), FakeBench(runs))
-    return point.measure(Told())
+    return point.measure(Reports())
 
 
 @pytest.fixture(scope="module")
@@ -210,21 +210,21 @@ def test_sessions_held_runs_that_differ_have_grade_c() -> None:
     assert found.sessions.failures == {"reset": 1000}
 
 
-def test_sessions_limit_not_reached_is_said() -> None:
+def test_sessions_limit_not_reached_is_reported() -> None:
     found = measured(held_run(10_000), mode="concurrent")
     assert found.sessions is not None
     assert found.sessions.figure.limited_by == "connections"
     assert "limit was not reached" in found.sessions.figure.because
 
 
-def test_sessions_failed_run_is_made_again_and_told() -> None:
-    told = Told()
+def test_sessions_failed_run_is_made_again_and_reported() -> None:
+    reports = Reports()
     bench = FakeBench([BenchError("it broke"), rate_run(10_000, 0.5, 0.5)])
-    found = RepeatedSessions(workload(), bench).measure(told)
+    found = RepeatedSessions(workload(), bench).measure(reports)
     assert found.sessions is not None
     assert len(found.sessions.runs) == 2
-    assert "it broke" in told.heard
-    assert "1: 10,000 connections/s" in told.heard
+    assert "it broke" in reports.heard
+    assert "1: 10,000 connections/s" in reports.heard
 
 
 def test_sessions_without_an_answer_are_not_measurable() -> None:

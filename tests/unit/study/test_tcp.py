@@ -20,7 +20,7 @@ TCP = Tcp(seconds=2, repeats=2)
 
 
 class Course:
-    """A bench whose runs follow letters: q quiet, l little clean time, d disturbed, f fails.
+    """A bench whose runs follow letters: q quiet, l little clean time, d noisy, f fails.
 
     The letters repeat after the last one.
     """
@@ -48,7 +48,7 @@ class Course:
 
 
 @dataclass
-class Told(Nobody):
+class Reports(Nobody):
     """A listener that records the numbers of valid runs, and the reasons of failed ones."""
 
     heard: list[int | str] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Told(Nobody):
         ("d", 2, Grade.D),  # more of them could not help
     ],
 )
-def test_runs_are_added_only_where_more_undisturbed_time_can_be_had(
+def test_runs_are_added_only_where_more_clean_time_can_be_had(
     letters: str, runs: int, grade: Grade
 ) -> None:
     bench = Course(letters)
@@ -83,12 +83,12 @@ def test_runs_are_added_only_where_more_undisturbed_time_can_be_had(
     assert bool(result.because) == (grade is not Grade.A)
 
 
-def test_a_run_that_failed_is_made_again_and_told() -> None:
-    told = Told()
-    result = measure_tcp(Course("qfq"), TCP, told)
+def test_a_run_that_failed_is_made_again_and_reported() -> None:
+    reports = Reports()
+    result = measure_tcp(Course("qfq"), TCP, reports)
     assert result.tcp is not None
     assert result.tcp.discarded == ("the speed test failed: Broken pipe",)
-    assert told.heard == [1, "the speed test failed: Broken pipe", 2]
+    assert reports.heard == [1, "the speed test failed: Broken pipe", 2]
     assert (result.not_measurable, result.notes, result.grade) == (None, (), Grade.A)
 
 

@@ -62,7 +62,7 @@ def test_virtual_functions_are_of_the_nic_that_the_study_names(tmp_path: Path) -
         ('tcp.path = "vhost-user"\nsut.vswitch.rx_queues = 2', "sut.vswitch.rx_queues", "tcp.q"),
     ],
 )
-def test_what_cannot_go_together_is_said_of_the_key(
+def test_conflicting_tcp_guest_keys_are_an_error_of_the_key(
     tmp_path: Path, text: str, key: str, said: str
 ) -> None:
     assert said in faults(tmp_path, text)[key]

@@ -284,7 +284,7 @@ test_flag_means_forward(void)
 	}
 	for (enum bng_verdict v = BNG_FORWARD; v < BNG_VERDICTS; v++) {
 		if (v == BNG_BUFFER || (v >= BNG_NO_USER && v <= BNG_NO_ROUTE))
-			continue; /* not told by the frame alone */
+			continue; /* not visible in the frame alone */
 		if (v == BNG_PPPOE || v == BNG_CONTROL) {
 			CHECK(met[2][v] && !met[0][v] && !met[1][v]);
 			continue;

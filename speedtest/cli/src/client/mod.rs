@@ -160,10 +160,10 @@ pub fn run(args: &Args) -> ExitCode {
     let result =
         args.server.resolve(args.port()).and_then(|address| match (args.protocol, trust) {
             (Protocol::Iperf3, _) => {
-                test(args, address, identity.as_ref()).map(|outcomes| told(args, &outcomes))
+                test(args, address, identity.as_ref()).map(|outcomes| printed(args, &outcomes))
             }
             (Protocol::Responsiveness, Some(trust)) => responsiveness::run(args, address, trust),
-            (_, trust) => web::test(args, address, trust).map(|outcomes| told(args, &outcomes)),
+            (_, trust) => web::test(args, address, trust).map(|outcomes| printed(args, &outcomes)),
         });
     match result {
         Ok(code) => code,
@@ -184,7 +184,7 @@ fn not_begun(args: &Args, why: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
-fn told(args: &Args, outcomes: &[Outcome]) -> ExitCode {
+fn printed(args: &Args, outcomes: &[Outcome]) -> ExitCode {
     report::print(args.json, outcomes);
     let failed = outcomes.iter().any(|outcome| outcome.error.is_some());
     ExitCode::from(u8::from(failed))

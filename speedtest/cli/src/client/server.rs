@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_server_is_an_error() {
+    fn an_invalid_server_address_is_an_error() {
         for text in [
             "",
             ":1",

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_measurement_is_none() {
+    fn a_text_that_is_no_measurement_is_none() {
         assert_eq!(Measurement::of_text("hello"), None);
         assert_eq!(Measurement::of_text("{}"), Some(Measurement::default()));
     }

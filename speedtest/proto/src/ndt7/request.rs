@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_specification_forbids_is_refused() {
+    fn a_query_that_the_specification_forbids_is_refused() {
         assert_eq!(TestQuery::of_query(&"a".repeat(4097)), Err(QueryError::TooLong));
         for wrong in ["a=%", "a=%f", "a=%ff", "a=%+1"] {
             assert_eq!(TestQuery::of_query(wrong), Err(QueryError::Encoding), "{wrong}");

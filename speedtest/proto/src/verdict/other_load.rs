@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_saw_by_itself_stays_the_cause_in_a_full_loop() {
+    fn causes_seen_by_the_kernel_outrank_a_full_loop() {
         for sends in [true, false] {
             let lossy = |unsent_share, mean_move_bytes| {
                 with(&disturbed(sends), |stream| {

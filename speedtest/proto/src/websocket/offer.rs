@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_told() {
+    fn a_missing_header_is_named() {
         let all = [
             ("Upgrade", "websocket"),
             ("Connection", "Upgrade"),

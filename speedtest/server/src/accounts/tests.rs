@@ -76,7 +76,7 @@ fn accounts_are_forgotten_when_nobody_uses_them_and_are_never_too_many() {
 }
 
 #[test]
-fn what_small_bodies_may_move_without_a_test_is_used_up_in_a_window() {
+fn small_bodies_without_a_test_have_a_limit_for_each_window() {
     let (accounts, now) = accounts(Limits { window_s: 60, ..Limits::default() });
     let account = accounts.of(client(1), now);
     let bodies = (0..1000).take_while(|_| account.take_small(64 << 10, now)).count() as u64;

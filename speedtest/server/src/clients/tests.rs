@@ -33,7 +33,7 @@ fn the_oldest_connection_that_only_waits_makes_room_for_a_new_one() {
         all.push(new);
     }
     let pending = |clients: &Clients| clients.counts().by_client[&key("10.0.0.1")].pending.len();
-    assert_eq!(pending(&clients), 2, "the first of three was told to close");
+    assert_eq!(pending(&clients), 2, "the first of three was asked to close");
     all.iter_mut().for_each(Connection::busy);
     all.push(clients.connect(key("10.0.0.1"), true).unwrap());
     all[3].busy();

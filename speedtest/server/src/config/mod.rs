@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_without_effect_is_told() {
+    fn a_setting_without_effect_is_reported() {
         let idle = "[tls]\ncert = 'c'\nkey = 'k'\n[results]\nkeep_addresses_days = 1\n";
         let places = |text: &str| -> Vec<String> {
             parse(text).unwrap().without_effect().into_iter().map(|it| it.place).collect()

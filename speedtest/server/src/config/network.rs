@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_is_refused() {
+    fn a_text_that_is_no_range_is_refused() {
         for text in ["10.0.0.0/33", "::/129", "10.0.0/8", "proxy", "10.0.0.0/-1", "10.0.0.0/"] {
             assert!(Network::try_from(text.to_owned()).is_err(), "{text}");
         }

@@ -21,7 +21,7 @@ pub struct ResultsTo {
     pub postgresql: Option<String>,
     /// Certificate authorities that sign that server's certificate, in PEM: the connection is then TLS.
     pub postgresql_ca: Option<PathBuf>,
-    /// Results that the database does not take wait here; beside a SQLite file when unset.
+    /// Results that the database does not take wait here; next to a SQLite file when unset.
     pub spool: Option<PathBuf>,
     /// Client addresses are dropped after N days; 0 keeps none, unset keeps them for ever.
     pub keep_addresses_days: Option<u32>,
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_store_is_refused_without_its_password() {
+    fn an_unknown_store_is_refused_without_its_password() {
         for to in ["", "sqlite:", "bogus:foo", "mysql://root:secret@h/x", "root:secret@h"] {
             let fault = named(to).unwrap_err();
             assert!(fault.contains("sqlite:PATH") && !fault.contains("secret"), "{to:?}: {fault}");

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kind_has_its_own_limit_and_its_rest_is_told_once() {
+    fn a_kind_has_its_own_limit_and_its_rest_is_reported_once() {
         let (mut limit, now) = (Limit::default(), Instant::now());
         let admitted = (0..MOST + 7).filter(|_| limit.admits("refused", now)).count();
         assert_eq!(admitted, MOST as usize);

@@ -71,32 +71,32 @@ impl Queue {
         }
     }
 
-    /// Start the thread that writes to stderr. `told` makes a line about missing ones.
+    /// Start the thread that writes to stderr. `line_about` makes a line about missing ones.
     pub fn start(
         self: &Arc<Queue>,
-        told: impl Fn(Missing) -> String + Send + 'static,
+        line_about: impl Fn(Missing) -> String + Send + 'static,
     ) -> io::Result<()> {
         // A handle of its own: other writers to stderr must not wait for this thread.
         let mut to = File::from(io::stderr().as_fd().try_clone_to_owned()?);
         self.state().started = true;
         let queue = Arc::clone(self);
-        let write = move || queue.run(&mut to, &told);
+        let write = move || queue.run(&mut to, &line_about);
         std::thread::Builder::new().name("log".into()).spawn(write).map(drop)
     }
 
     /// Write until [`Queue::stop`]. With stderr closed there is nowhere to report an error.
-    fn run(&self, to: &mut impl Write, told: &impl Fn(Missing) -> String) {
+    fn run(&self, to: &mut impl Write, line_about: &impl Fn(Missing) -> String) {
         loop {
-            let Some(text) = self.next(told) else { return };
+            let Some(text) = self.next(line_about) else { return };
             let _ = to.write_all(text.as_bytes());
         }
     }
 
     /// Return everything that waits; None after the last.
-    fn next(&self, told: &impl Fn(Missing) -> String) -> Option<String> {
+    fn next(&self, line_about: &impl Fn(Missing) -> String) -> Option<String> {
         let mut state = self.state();
         loop {
-            let text = state.take(told);
+            let text = state.take(line_about);
             if !text.is_empty() {
                 return Some(text);
             }
@@ -126,13 +126,13 @@ impl Queue {
 }
 
 impl State {
-    fn take(&mut self, told: &impl Fn(Missing) -> String) -> String {
+    fn take(&mut self, line_about: &impl Fn(Missing) -> String) -> String {
         let mut text: String = self.lines.drain(..).collect();
         if self.untold > 0 {
-            text += &told(Missing::Dropped(std::mem::take(&mut self.untold)));
+            text += &line_about(Missing::Dropped(std::mem::take(&mut self.untold)));
         }
         for (kind, lines) in self.limit.take_suppressed(Instant::now(), self.stops) {
-            text += &told(Missing::Suppressed(kind, lines));
+            text += &line_about(Missing::Suppressed(kind, lines));
         }
         text
     }
@@ -142,32 +142,32 @@ impl State {
 mod tests {
     use super::*;
 
-    fn told(what: Missing) -> String {
+    fn line_about(what: Missing) -> String {
         format!("{what:?}\n")
     }
 
     #[test]
-    fn a_full_queue_counts_what_it_drops_and_tells_it_once() {
+    fn a_full_queue_counts_dropped_lines_and_reports_them_once() {
         let queue = Queue::default();
         (0..MOST + 3).for_each(|number| queue.put(format!("{number}\n")));
         assert_eq!(queue.unwritten(), Unwritten { suppressed: 0, dropped: 3 });
         queue.state().stops = true;
         let mut written = Vec::new();
-        queue.run(&mut written, &told);
+        queue.run(&mut written, &line_about);
         let text = String::from_utf8(written).unwrap();
         assert_eq!(text.lines().count(), MOST + 1);
         assert_eq!(text.lines().last(), Some("Dropped(3)"));
     }
 
     #[test]
-    fn the_end_tells_what_was_suppressed() {
+    fn the_end_reports_suppressed_lines() {
         let queue = Queue::default();
         let admitted = (0..150).filter(|_| queue.admits("refused", Instant::now())).count();
         assert!(queue.unwritten().suppressed as usize + admitted == 150 && admitted < 150);
         queue.state().stops = true;
         let mut written = Vec::new();
-        queue.run(&mut written, &told);
-        let told = String::from_utf8(written).unwrap();
-        assert!(told.starts_with("Suppressed(\"refused\", "), "{told}");
+        queue.run(&mut written, &line_about);
+        let text = String::from_utf8(written).unwrap();
+        assert!(text.starts_with("Suppressed(\"refused\", "), "{text}");
     }
 }

@@ -97,7 +97,7 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn what_is_spooled_is_read_once_in_order_and_survives_a_restart() {
+    fn spooled_records_are_read_once_in_order_and_survive_a_restart() {
         let path = std::env::temp_dir().join(format!("spool-{}.jsonl", std::process::id()));
         let records = [sample(1, 1.5), sample(2, 2.5), sample(3, 3.5)];
         Spool::open(&path).unwrap().append(&records).unwrap();

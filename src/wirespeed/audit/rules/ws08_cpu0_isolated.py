@@ -19,7 +19,7 @@ def check(subject: Subject) -> Outcome:
     return [
         Problem(
             found=f"isolated CPUs are {format_list(isolated)}",
-            wanted=f"CPU 0 and its siblings left out: isolcpus={wanted}",
+            wanted=f"CPU 0 and its siblings excluded: isolcpus={wanted}",
             fix=kernel_arguments(f"isolcpus={wanted} nohz_full={wanted} rcu_nocbs={wanted}"),
         )
     ]

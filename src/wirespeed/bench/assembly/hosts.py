@@ -63,7 +63,7 @@ def check_hosts(hosts: Sequence[BenchHost], lab: str) -> None:
     if faults:
         raise faulty_file(
             lab, [str(fault) for fault in faults],
-            "Correct the lab file, or these hosts; docs/howto/two-hosts.md says what they need.",
+            "Correct the testbed file or these hosts; see docs/howto/two-hosts.md.",
         )  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def _programs(hosts: Sequence[BenchHost]) -> Iterator[Fault]:
     versions: dict[str, str] = {}
     for host in hosts:
         key = f"hosts.{host.runner.name}.wsdp"
-        told = host.wsdp or "(left out)"
+        told = host.wsdp or "(omitted)"
         try:
             versions[host.runner.name] = program_version(host.runner, WSDP, host.wsdp)
         except (BenchError, RemoteError) as fault:

@@ -62,6 +62,12 @@ def switch_of(frames: Frames) -> SwitchKind | None:
     return SWITCHES[frames.sut.vswitch.kind] if topology_of(frames).has_switch else None
 
 
+def switch_polls(frames: Frames) -> bool | None:
+    """Return whether threads of the switch poll its ports; None where there is no switch."""
+    switch = switch_of(frames)
+    return None if switch is None else switch.needs(frames.sut.vswitch).polls
+
+
 def needs_of(frames: Frames) -> Needs:
     """Return what the bench of this point needs from its host."""
     topology, switch = topology_of(frames), switch_of(frames)

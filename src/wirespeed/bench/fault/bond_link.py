@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A link of a bond goes down in the middle of a trial, and its other end is late to notice.
 
-BFD is what tells both ends of a link that frames no longer pass; here it is told what to find
+BFD is what tells both ends of a link that frames no longer pass; here it is given what to find
 (ovs-vswitchd(8): bfd/set-forwarding), at the receiving end at once, at the sending end later.
 Between the two the sender goes on by a link that the receiver no longer lets frames in by.
 """

@@ -14,7 +14,7 @@ from wirespeed.model.study.spec import Frames
 
 class SlowGenerator(Kind):
     name = "slow-generator"
-    summary = "the generator falls behind its schedule and offers less than it was told to"
+    summary = "the generator falls behind its schedule and offers less than its load"
     strength = Strength("how long it is away between two looks", "ms", 5, 2, 10)
 
     def places(self, _frames: Frames) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from wirespeed.bench.assembly.kinds import switch_of
+from wirespeed.bench.assembly.kinds import switch_polls
 from wirespeed.bench.fault.interface import Kind, Lasting, Scene, Strength
 from wirespeed.bench.host.process import Daemon, await_true, last_words
 from wirespeed.bench.interface import BenchError, Injection, Step
@@ -38,9 +38,7 @@ class PmdCoreHog(_CpuHog):
     summary = "something else runs on the CPU of a PMD thread, before it"
 
     def places(self, frames: Frames) -> tuple[str, ...]:
-        switch = switch_of(frames)
-        polls = switch is not None and switch.needs(frames.sut.vswitch).polls
-        return (SWITCH,) if polls else ()
+        return (SWITCH,) if switch_polls(frames) else ()
 
     def cpu(self, plan: HostPlan) -> int:
         if plan.vswitch is None:

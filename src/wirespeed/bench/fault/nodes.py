@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from wirespeed.bench.assembly.kinds import switch_of
+from wirespeed.bench.assembly.kinds import switch_polls
 from wirespeed.bench.fault.interface import Kind
 from wirespeed.bench.topology.wiring import SWITCH
 from wirespeed.model.host.facts import HostFacts
@@ -19,9 +19,7 @@ class PmdOffNode(Kind):
     needs = ("numa_nodes >= 2",)
 
     def places(self, frames: Frames) -> tuple[str, ...]:
-        switch = switch_of(frames)
-        polls = switch is not None and switch.needs(frames.sut.vswitch).polls
-        return (SWITCH,) if polls else ()
+        return (SWITCH,) if switch_polls(frames) else ()
 
     def planned(self, plan: HostPlan, facts: HostFacts, _strength: float, _place: str) -> HostPlan:
         if plan.vswitch is None:

@@ -76,7 +76,7 @@ def _by_mac(runner: Runner, macs: Collection[str]) -> Mapping[str, str]:
     if lacking := sorted(set(macs) - found.keys()):
         raise BenchError(
             f"guest {runner.name} has no NIC {', '.join(lacking)}, but {dict(found) or 'none'}",
-            "Does its kernel have virtio_net?",
+            "Check that its kernel has virtio_net.",
         )
     return {mac: found[mac] for mac in macs}
 

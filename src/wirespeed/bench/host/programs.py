@@ -26,18 +26,18 @@ class Program:
     """Command that builds it."""
 
 
-def find_program(runner: Runner, program: Program, told: str | None = None) -> str:
+def find_program(runner: Runner, program: Program, path: str | None = None) -> str:
     """Return the program's path on that host. Raises BenchError when it is not there.
 
-    told: path from a testbed file. Without it, the path in the source tree is tried first, which
+    path: path from a testbed file. Without it, the path in the source tree is tried first, which
     may also exist on a remote host, then PATH.
     """
-    if told is not None:
-        if runner.glob(told):
-            return told
+    if path is not None:
+        if runner.glob(path):
+            return path
         raise BenchError(
-            f"{program.name} is not on {runner.name}: {told} does not exist",
-            "Correct the path in the lab file.",
+            f"{program.name} is not on {runner.name}: {path} does not exist",
+            "Correct the path in the testbed file.",
         )
     if runner.glob(str(program.built)):
         return str(program.built)
@@ -51,12 +51,12 @@ def find_program(runner: Runner, program: Program, told: str | None = None) -> s
     return found.stdout.strip()
 
 
-def program_version(runner: Runner, program: Program, told: str | None = None) -> str:
+def program_version(runner: Runner, program: Program, path: str | None = None) -> str:
     """Return what `PROGRAM --version` prints. Raises BenchError where it is absent or cannot start.
 
-    told: see find_program.
+    path: see find_program.
     """
-    path = find_program(runner, program, told)
+    path = find_program(runner, program, path)
     try:
         return runner.run([path, "--version"]).stdout.strip()
     except RemoteError as fault:

@@ -70,7 +70,7 @@ def _faults(frames: Frames) -> Iterator[Fault]:
     if frames.hosts.generator is None:
         yield from physical_faults(frames, most=2)
     elif ports:
-        yield Fault("sut.ports", ports, "not with [hosts]: the lab file names the ports")
+        yield Fault("sut.ports", ports, "not with [hosts]: the testbed file names the ports")
     yield from nic_faults(frames)
     if vnfs > _MOST_FUNCTIONS:
         yield Fault("topology.vnfs", vnfs, f"must be at most {_MOST_FUNCTIONS} with sriov")

@@ -32,7 +32,7 @@ HostOption = Annotated[
     typer.Option(
         "--host",
         metavar="HOST",
-        help="ssh://user@host:port (user and port may be left out), or a file written by "
+        help="ssh://user@host:port (user and port are optional), or a file written by "
         "`wirespeed inspect --json`. Default: this machine.",
     ),
 ]

@@ -37,14 +37,14 @@ class Required:
     def check_run(
         self, record: RunRecord, judged: Sequence[Judged], store: str | None = None
     ) -> None:
-        """Raise WirespeedError where a point has no figure, or not what is required.
+        """Raise WirespeedError where a point has no rate, or not what is required.
 
         judged: the run's points by these thresholds. store: as --store named it.
         """
         total = len(record.points)
         if without := without_figures(record):
             raise WirespeedError(
-                f"{len(without)} of {total} points have no figure: {'; '.join(without)}",
+                f"{len(without)} of {total} points have no rate: {'; '.join(without)}",
                 "The report says why no trial could run or count.",
             )
         check_met(record, judged, store)

@@ -27,7 +27,11 @@ GoalOption = Annotated[
 PairsOption = Annotated[
     int,
     typer.Option(
-        "--pairs", metavar="N", min=FEWEST_PAIRS, max=MOST_PAIRS, help="Most pairs of a comparison."
+        "--pairs",
+        metavar="N",
+        min=FEWEST_PAIRS,
+        max=MOST_PAIRS,
+        help="Maximum pairs of a comparison.",
     ),
 ]
 WorthOption = Annotated[

@@ -29,4 +29,4 @@ def _strength(of: Strength | None) -> str:
     if of is None:
         return ""
     unit = "" if of.unit == "ratio" else f" ({of.unit})"
-    return f"{of.meaning}{unit}: {of.least:.9g} to {of.most:.9g}; left out: {of.default:.9g}"
+    return f"{of.meaning}{unit}: {of.least:.9g} to {of.most:.9g}; default: {of.default:.9g}"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from wirespeed.audit.document import json_schema as audit_schema
 from wirespeed.cli.reference.audit_rules import audit_rules_page
 from wirespeed.cli.reference.commands import cli_page
 from wirespeed.cli.reference.faults_page import faults_page
@@ -19,7 +20,7 @@ from wirespeed.document.kind import DocumentKind
 from wirespeed.fleet.snapshot_file import SNAPSHOT_FILE
 from wirespeed.host.file import HOST_FILE
 from wirespeed.plan.plan_file import PLAN_FILE
-from wirespeed.report.json.schema import result_schema
+from wirespeed.report.json.schema import explanation_schema, result_schema, tune_schema
 
 DOCUMENT_KINDS: tuple[DocumentKind[Any], ...] = (HOST_FILE, CLOUD_FILE, PLAN_FILE, SNAPSHOT_FILE)
 """The documents that wirespeed reads back, whose schemas follow from their types."""
@@ -28,7 +29,12 @@ DOCUMENT_KINDS: tuple[DocumentKind[Any], ...] = (HOST_FILE, CLOUD_FILE, PLAN_FIL
 def pages() -> dict[str, str]:
     """Return every generated page and schema by its path from docs/reference."""
     schemas = {kind.name: kind.json_schema() for kind in DOCUMENT_KINDS}
-    schemas["result"] = result_schema()
+    schemas |= {
+        "audit": audit_schema(),
+        "explanation": explanation_schema(),
+        "result": result_schema(),
+        "tune": tune_schema(),
+    }
     return {
         "audit-rules.md": audit_rules_page(),
         "cli.md": cli_page(),

@@ -176,8 +176,8 @@ def _untold(parameters: Parameters) -> Iterator[str]:
         "explained by the generator's full load: the engine also handles the frames that it "
         f"refuses. The share of {parameters.plain()['refusal_share']:g} was chosen, not fitted."
     )
-    unsure = [name for name, e in parameters.values.items() if not e.told]
-    yield f"- **Not told by the table at all**: {', '.join(f'`{name}`' for name in unsure)}."
+    unsure = [name for name, e in parameters.values.items() if not e.determined]
+    yield f"- **Not determined by the table at all**: {', '.join(f'`{name}`' for name in unsure)}."
     for group in parameters.together:
         names = " and ".join(f"`{name}`" for name in group)
         yield f"- **Only together**: {names}."

@@ -39,7 +39,7 @@ def study_page() -> str:
     """Return every section and key of a study file."""
     lines = [
         "# Study file\n", MADE,
-        "TOML. Every key may be left out; an unknown key is an error. `--set section.key=value` "
+        "TOML. Every key is optional; an unknown key is an error. `--set section.key=value` "
         "sets a key for one run, in all its points, even where `vary` or a `case` sets it.\n",
         "| key | value | meaning |\n|---|---|---|",
         "| `title` | text | the question that the study answers |",

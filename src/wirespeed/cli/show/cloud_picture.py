@@ -12,7 +12,7 @@ from wirespeed.model.cpuset import format_list
 from wirespeed.model.words import counted
 
 _NOT_TOLD = (
-    "OpenStack's API does not tell which CPU is on which NUMA node, nor kernel, firmware, "
+    "OpenStack's API does not report which CPU is on which NUMA node, nor kernel, firmware, "
     "interrupts, NICs and Open vSwitch: give the host's own facts for these (--host)."
 )
 

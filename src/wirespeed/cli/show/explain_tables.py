@@ -100,7 +100,7 @@ def _print_change(number: int, found: Explanation, proposal: Proposal, console: 
         keys = ", ".join(f"{change.key}={show(change.value)}" for change in proposal.keys)
         lines.append(f"To try here: {keys}")
     if proposal.cannot_try is not None:
-        which = "Left out of that" if proposal.keys else "Cannot be tried here"
+        which = "Not part of that" if proposal.keys else "Cannot be tried here"
         lines.append(f"{which}: {proposal.cannot_try}.")
     for line in lines:
         print_paragraph(line, console, first=" " * len(first))
@@ -122,7 +122,7 @@ def _print_time(found: Explained, console: Console) -> None:
     trials = tuple(stored.trial for stored in found.point.trials)
     parts = time_spent(replace(found.point.result, trials=trials))
     whole_s = sum(part.seconds for part in parts)
-    _heading(f"What the time of its trials went to ({seconds(whole_s)}):", console)
+    _heading(f"How the time of its trials was spent ({seconds(whole_s)}):", console)
     for part in parts:
         told = f"{percent(part.seconds / whole_s, 0)} {part.what}"
         print_paragraph(told, console, first="  ")

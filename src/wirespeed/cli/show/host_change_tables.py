@@ -28,8 +28,7 @@ _STYLES = {
     Verdict.REBOOT: "yellow", Verdict.UNCHECKED: "bold red",
 }  # fmt: skip
 _UNKNOWN_HOST = (
-    "The journal does not tell which host it is of: one that a cloned disk brought along is not "
-    "noticed."
+    "The journal does not name its host: one that came with a cloned disk is not noticed."
 )
 
 
@@ -66,7 +65,7 @@ def print_applied(applied: Applied, console: Console, *, dry_run: bool) -> None:
 
 def _print_undone(undone: Undone, console: Console) -> None:
     back = ", ".join(undone.back) or "nothing"
-    console.print(Text(f"A timer on the host undid changes of an apply that was cut: {back}."))
+    console.print(Text(f"A timer on the host undid changes of an interrupted apply: {back}."))
     for sentence in undone.left:
         console.print(Text(f"not undone by the timer: {sentence}", style="bold red"))
 

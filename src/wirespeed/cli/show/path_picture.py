@@ -20,7 +20,7 @@ def print_path(view: PathView, console: Console) -> None:
     console.print(
         Text(
             f"Path at {mpps(view.load_fps)} Mpps (trial {view.trial}, "
-            f"{seconds(view.duration_s)}, disturbed time included)"
+            f"{seconds(view.duration_s)}, noisy time included)"
         ),
         style="bold",
     )

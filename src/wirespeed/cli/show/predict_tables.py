@@ -83,8 +83,8 @@ def print_parameters(parameters: Parameters, console: Console) -> None:
     for name, estimate in parameters.values.items():
         quantity = BY_NAME[name]
         numbers = (f"{v:.3g}" for v in (estimate.value, estimate.low, estimate.high))
-        told = "yes" if estimate.told else "no"
-        table.add_row(name, *numbers, quantity.unit, told, quantity.meaning)
+        determined = "yes" if estimate.determined else "no"
+        table.add_row(name, *numbers, quantity.unit, determined, quantity.meaning)
     console.print(table)
     for group in parameters.together:
         console.print(f"Not distinguishable: {', '.join(group)}.", soft_wrap=True)

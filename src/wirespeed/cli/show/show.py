@@ -134,8 +134,8 @@ def _print_changes(run: RunRecord, console: Console, *, whole: bool) -> None:
 def _print_effects(run: RunRecord, console: Console) -> None:
     for group in factor_groups(run):
         console.print(f"\n{group.name}, {group.quantity}:", style="bold", soft_wrap=True)
-        for told in group.told:
-            console.print(f"  {effect_words(told)}", soft_wrap=True)
+        for effect in group.named:
+            console.print(f"  {effect_words(effect)}", soft_wrap=True)
 
 
 def _print_paper(run: RunRecord, console: Console, *, whole: bool) -> None:

@@ -82,14 +82,14 @@ def audit(
         Traffic | None,
         typer.Option(
             "--traffic",
-            help="Traffic of the guests: TCP that ends in them, or frames that they forward.",
+            help="Traffic of the guests: tcp (ends in them) or frames (forwarded by them).",
         ),
     ] = None,
     pattern: Annotated[
         Pattern | None,
         typer.Option(
             "--pattern",
-            help="Direction of the guests' traffic: out of the host, or from guest to guest.",
+            help="Direction: north-south (out of the host) or east-west (guest to guest).",
         ),
     ] = None,
     memory_model: Annotated[
@@ -97,7 +97,7 @@ def audit(
         typer.Option("--memory-model", help="Formula to compare dpdk-socket-mem with."),
     ] = MemoryModel.TRIPLEO,
     format_: Annotated[
-        Format | None, typer.Option("--format", help="What to print. Default: table.")
+        Format | None, typer.Option("--format", help="table, json, sarif or html. Default: table.")
     ] = None,
     json: JsonOption = False,
     output: Annotated[
@@ -108,14 +108,17 @@ def audit(
     ] = None,
     fail_on: Annotated[
         Severity | None,
-        typer.Option("--fail-on", help="Exit with 1 if a finding is this severe or worse."),
+        typer.Option(
+            "--fail-on",
+            help="Exit with 1 at this severity or worse: low, medium, high or critical.",
+        ),
     ] = None,
     run: Annotated[
         str | None,
         typer.Option(
             "--run",
             metavar="RUN",
-            help="Also check what this run measured of the host's neighbours: an id or latest.",
+            help='Also check the CPU time that neighbours took in this run: id or "latest".',
         ),
     ] = None,
     store: StoreOption = None,

@@ -48,7 +48,7 @@ def bisect_studies(
     pairs: PairsOption = 12,
     worth: WorthOption = 2.0,
     probes: Annotated[
-        int, typer.Option("--probes", metavar="N", min=3, help="Most comparisons.")
+        int, typer.Option("--probes", metavar="N", min=3, help="Maximum number of comparisons.")
     ] = MOST_PROBES,
     resume: ResumeOption = False,
     json: JsonOption = False,
@@ -66,7 +66,7 @@ def bisect_studies(
             reasons = "\n".join(f"  {each.name}: {each.why}" for each in left)
             raise BadInput(
                 "no difference between A and B can be tried here",
-                f"Of each, why:\n{reasons}" if left else "A and B are the same point.",
+                f"Reasons:\n{reasons}" if left else "A and B are the same point.",
             )
         rig.plan(setting_with(first.parameters, found, frozenset(range(len(found)))).workload)
         asked: dict[str, Any] = {

@@ -51,7 +51,9 @@ def tables(
         bool, typer.Option(help="Give every subscriber a PPPoE session; needs --subscriber.")
     ] = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same tables.")] = 1,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Default: stdout.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the tables there. Default: stdout.")
+    ] = None,
 ) -> None:
     """Write a table file of any size: subscribers, routes and next hops."""
     spec = TableSpec(
@@ -68,13 +70,13 @@ def tables(
         write_output(output, text)
 
 
-_FIGURES = "FILE is what `python -m benchmarks bng_cycles` printed; --output names the drawing."
+_FIGURES = "FILE: output of `python -m benchmarks bng_cycles`; --output: the SVG file to write."
 
 
 @app.command()
 def curve(
     figures: Annotated[
-        Path, typer.Argument(metavar="FILE", help="What `python -m benchmarks bng_cycles` printed.")
+        Path, typer.Argument(metavar="FILE", help="Output of `python -m benchmarks bng_cycles`.")
     ],
     *,
     output: Annotated[

@@ -39,6 +39,7 @@ from wirespeed.store.records import RunRecord
 from wirespeed.store.store import open_to_read
 from wirespeed.tune.goal import goal_named
 
+_FRAMES = "frames/s"
 _OVERALL_STYLE = {Overall.WORSE: "red", Overall.BETTER: "green", Overall.SAME: "green"}
 _STYLE = {Judgement.WORSE: "red", Judgement.GONE: "red", Judgement.BETTER: "green"}
 
@@ -136,7 +137,7 @@ def _nothing_to_compare(a: RunRecord, b: RunRecord) -> BadInput:
     ]
     if unmeasured and {point.id for point in a.points} & {point.id for point in b.points}:
         return BadInput(
-            f"runs {a.id} and {b.id} share no point with a figure: {'; '.join(unmeasured)}",
+            f"runs {a.id} and {b.id} share no point with a rate: {'; '.join(unmeasured)}",
             "The runs' reports say why no trial could run; measure again.",
         )
     return BadInput(
@@ -183,7 +184,7 @@ def _print(a: str, b: str, tolerance: float, compared: Comparison) -> None:
         console.print(sentence, style="yellow", soft_wrap=True)
     if any(d.verdict is Judgement.AS_IS for d in compared.differences):
         console.print(
-            "Figures of the host as it is do not decide: they also depend on how noisy it was.",
+            "Rates over all time do not decide: they also depend on how noisy the host was.",
             soft_wrap=True,
         )
 
@@ -237,9 +238,13 @@ def _met(placements: tuple[PlacementKind, ...]) -> str:
 
 
 def _lines(a: str, b: str, differences: Sequence[Difference]) -> Iterator[str | Table]:
-    """Yield a heading, then each point on a line of its own above its figures, in Mpps."""
-    heading = ("Mpps", a, b, "change", "verdict")
-    rows = [_row(difference) for difference in differences]
+    """Yield a heading, then each point on a line of its own above its rates.
+
+    The heading has the unit of frame rates where there is no other rate.
+    """
+    in_mpps = all(difference.unit == _FRAMES for difference in differences)
+    heading = ("Mpps" if in_mpps else "rate", a, b, "change", "verdict")
+    rows = [_row(difference, "" if in_mpps else " Mpps") for difference in differences]
     widths = [
         max(cell_len(str(cell)) for cell in column) for column in zip(heading, *rows, strict=True)
     ]
@@ -265,21 +270,22 @@ def _label(d: Difference) -> str:
     return d.label if d.placement is None else f"{d.label}, {placement_words(d.placement)}"
 
 
-def _row(d: Difference) -> tuple[str | Text, ...]:
+def _row(d: Difference, frame_unit: str) -> tuple[str | Text, ...]:
     change = NONE if d.change is None else f"{100 * d.change:+.1f}%"
     error = f" \N{PLUS-MINUS SIGN}{percent(d.error)}" if d.error else ""
     return (
-        f"  {d.figure}", _value(d, d.a_fps, d.a_bracket), _value(d, d.b_fps, d.b_bracket),
+        f"  {d.figure}",
+        _value(d, d.a_fps, d.a_bracket, frame_unit), _value(d, d.b_fps, d.b_bracket, frame_unit),
         f"{change}{error}", Text(d.verdict, style=_STYLE.get(d.verdict, "")),
     )  # fmt: skip
 
 
-def _value(d: Difference, fps: float | None, bracket: Bracket | None) -> str:
+def _value(d: Difference, fps: float | None, bracket: Bracket | None, frame_unit: str) -> str:
     """Return the rate, or a range: "2.107 to 4.213", "at least 2.107"."""
-    if fps is not None and d.unit != "frames/s":
+    if fps is not None and d.unit != _FRAMES:
         return quantity(fps, d.unit)
     if bracket is None:
-        return mpps(fps)
+        return mpps(fps) if fps is None else f"{mpps(fps)}{frame_unit}"
     if bracket.carried_fps is None or bracket.overloads_fps is None:
         return bracket_words(bracket)
-    return f"{mpps(bracket.carried_fps)} to {mpps(bracket.overloads_fps)}"
+    return f"{mpps(bracket.carried_fps)} to {mpps(bracket.overloads_fps)}{frame_unit}"

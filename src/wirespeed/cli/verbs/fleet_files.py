@@ -41,13 +41,14 @@ from wirespeed.store.store import Store
 def snapshot(
     *,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write it.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the snapshot to FILE."),
     ] = None,
     name: Annotated[
         str | None,
         typer.Option("--name", help="The host's name in the fleet. Default: its hostname."),
     ] = None,
-    facts_only: Annotated[bool, typer.Option("--facts-only", help="Leave out the audit.")] = False,
+    facts_only: Annotated[bool, typer.Option("--facts-only", help="Write no audit.")] = False,
     host: HostOption = None,
     recorded: RecordedOption = None,
     json: JsonOption = False,
@@ -96,9 +97,8 @@ def add(
     """Put what was fetched from hosts into the store: snapshots (*.json) and runs (*.sqlite).
 
     A file belongs to the host that its directory is named for; one that names another host is
-    refused. Addresses and sites come from --members alone. A file that is there already is left
-    out, so that a cut `add` is continued by running it again. A file that cannot be used is told
-    and the others are added; then it ends with 1.
+    refused. Addresses and sites come from --members alone. Safe to re-run: files already in the
+    store are skipped. Unusable files are reported, the others added, and the exit code is 1.
     """
     known_members = _members(members)
     files = sorted(set(_files(paths)))

@@ -118,7 +118,7 @@ def retry(
         if unknown := [name for name in names or () if name not in known]:
             raise BadInput(
                 f"{', '.join(unknown)}: not among the {len(known)} pairs in {opened.url}",
-                "`wirespeed fleet pairs list` names them.",
+                "`wirespeed fleet pairs list` lists them.",
             )
         print_line(f"{try_again(opened, names or ())} to be measured again")
 
@@ -132,7 +132,7 @@ def work_off(
             "--lease",
             metavar="SECONDS",
             min=MIN_LEASE_S,
-            help="How long the hosts of a controller that died stay taken.",
+            help="Seconds after which the hosts of a controller that died are free.",
         ),
     ] = 60.0,
     holder: Annotated[

@@ -55,8 +55,8 @@ def inspect(
 ) -> None:
     """Show sockets, cores and their owners, memory, NICs; or a cloud's hosts and servers.
 
-    Changes nothing and needs no root. With --openstack and --host: that host, with what its cloud
-    knows of it.
+    Changes nothing and needs no root. With --openstack and --host: that host, completed
+    with facts from its cloud.
     """
     if archive is not None:
         if record is not None or openstack is not None:

@@ -116,20 +116,25 @@ def mark(
 def clean(
     *,
     keep: Annotated[
-        str | None, typer.Option("--keep", metavar="TIME", help="Delete older ones, e.g. 30d.")
+        str | None,
+        typer.Option("--keep", metavar="TIME", help="Delete recordings older than this, e.g. 30d."),
     ] = None,
     size: Annotated[
         str | None,
-        typer.Option("--size", metavar="SIZE", help="Delete the oldest beyond it, e.g. 20G."),
+        typer.Option(
+            "--size", metavar="SIZE", help="Delete the oldest beyond this size, e.g. 20G."
+        ),
     ] = None,
     recording: Annotated[
-        str | None, typer.Option("--recording", metavar="RECORDING", help="Delete this one.")
+        str | None, typer.Option("--recording", metavar="RECORDING", help="Delete this recording.")
     ] = None,
     store: StoreOption = None,
 ) -> None:
     """Delete recordings by age, by total size, or by id. Runs stay."""
     if keep is None and size is None and recording is None:
-        raise BadInput("kpi clean: says not what to delete", "Give --keep, --size or --recording.")
+        raise BadInput(
+            "kpi clean: nothing is named to delete", "Give --keep, --size or --recording."
+        )
     oldest_s = None if keep is None else duration_s("--keep", keep)
     most = None if size is None else size_octets("--size", size)
     with Store(store, exists=True) as opened:

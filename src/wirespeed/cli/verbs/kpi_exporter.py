@@ -25,12 +25,16 @@ def exporter(
     *,
     listen: Annotated[
         str,
-        typer.Option("--listen", metavar="ADDRESS:PORT", help="Port 0 takes a free one."),
+        typer.Option(
+            "--listen",
+            metavar="ADDRESS:PORT",
+            help="Address to listen at; port 0 takes a free one.",
+        ),
     ] = "127.0.0.1:9811",
     names: Annotated[
         Names,
         typer.Option(
-            "--names", help="Names of the series; those of another exporter, for its dashboards."
+            "--names", help="Names of the series: own, or those of another exporter's dashboards."
         ),
     ] = Names.OWN,
     collector: Annotated[
@@ -93,6 +97,6 @@ def _address(
     if not address.is_loopback and not public:
         raise BadInput(
             f"--listen {listen}: others can reach this address",
-            "Give --public to allow that; the exporter asks nobody for a password.",
+            "Give --public to allow that; the exporter has no authentication.",
         )
     return address, number

@@ -22,7 +22,7 @@ from wirespeed.store.recording_queue import RecordingQueue
 from wirespeed.store.recording_writer import RecordingWriter
 from wirespeed.store.store import Store
 
-# Steps of the wall clock that are told; slewing stays below it.
+# Steps of the wall clock that are reported; slewing stays below it.
 _STEP_NS = 50_000_000
 _END_S = 30.0
 

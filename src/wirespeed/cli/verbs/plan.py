@@ -54,7 +54,7 @@ class Unplaced(WirespeedError):
 
 @app.command("make")
 def make(
-    workload: Annotated[Path, typer.Argument(metavar="WORKLOAD", help="What to run: a TOML file.")],
+    workload: Annotated[Path, typer.Argument(metavar="WORKLOAD", help="Workload file (TOML).")],
     *,
     host: Annotated[
         list[str] | None,
@@ -75,7 +75,7 @@ def make(
     cycles: Annotated[
         Path | None,
         typer.Option(
-            "--cycles", metavar="FILE", help="Measured cycles per frame, instead of S2's."
+            "--cycles", metavar="FILE", help="Measured cycles per frame. Default: Intel 2017 (S2)."
         ),
     ] = None,
     params: Annotated[
@@ -104,7 +104,7 @@ def make(
     if openstack is None:
         plan = plan_workload(requested, hosts, costs, rates)
     else:
-        plan = _beside(read_cloud(openstack), requested, hosts, costs, rates)
+        plan = _around_servers(read_cloud(openstack), requested, hosts, costs, rates)
     text = write_plan(plan)
     if output:
         write_output(output, text)
@@ -123,7 +123,7 @@ def _unplaced(plan: Plan) -> str:
     return f"{counted(len(plan.unplaced), 'guest')} {verb} nowhere: {names}{more}"
 
 
-def _beside(
+def _around_servers(
     cloud: Cloud,
     workload: Workload,
     hosts: Sequence[HostFacts],
@@ -142,7 +142,7 @@ def _costs(
 ) -> tuple[CycleModel, RatesOfPorts | None]:
     """Return cycles per frame, and predicted rates where there are parameters. Raises BadInput."""
     if cycles and params:
-        raise BadInput("--cycles and --params both tell what a frame costs", "Choose one.")
+        raise BadInput("--cycles, --params: both give the cost of a frame", "Choose one.")
     if params:
         # These load numpy, for which no other plan should wait.
         from wirespeed.predict.document import parse_parameters
@@ -177,7 +177,7 @@ def diff(
         list[Path],
         typer.Argument(
             metavar="[OLD] NEW",
-            help="A plan and the one that replaces it; with --openstack or --kubernetes one.",
+            help="Old and new plan; with --openstack or --kubernetes the new one alone.",
         ),
     ],
     *,
@@ -194,7 +194,7 @@ def diff(
 ) -> None:
     """List what changes, and which changes need a reboot, a restart or a rebuild of guests.
 
-    With --openstack or --kubernetes: in what the cloud or cluster as it is (old) differs from the
+    With --openstack or --kubernetes: in what the existing cloud or cluster (old) differs from the
     plan (new).
     """
     wanted = 2 if openstack is None and kubernetes is None else 1
@@ -230,7 +230,7 @@ def render_plan(
         ),
     ] = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="The folder to write into.")
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write into.")
     ],
 ) -> None:
     """Write the plan as files for the programs that apply it.

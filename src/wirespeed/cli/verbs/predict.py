@@ -237,7 +237,7 @@ def ask(
 ) -> None:  # fmt: skip
     """Predict one deployment, and what each change of it would bring.
 
-    The rate is of frames that leave the last function.
+    The rate counts frames that leave the last function.
     """
     parameters = parameters_of(params)
     case = Case(

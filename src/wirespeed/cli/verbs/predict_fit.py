@@ -82,6 +82,6 @@ def print_check(found: Fit, console: Console) -> None:
     missed = leave_curves_out(found.observations, names, found.known)
     for curve, errors in missed.items():
         worst = errors[np.argmax(np.abs(errors))]
-        console.print(f"Left out: {curve}: {100 * worst:+.1f}% at most", soft_wrap=True)
+        console.print(f"Held out: {curve}: {100 * worst:+.1f}% at most", soft_wrap=True)
     middle = float(np.median(np.abs(np.concatenate(list(missed.values())))))
-    console.print(f"Median error of the points left out: {percent(middle, 1)}.", soft_wrap=True)
+    console.print(f"Median error of the held-out points: {percent(middle, 1)}.", soft_wrap=True)

@@ -18,8 +18,8 @@ def rollback(
 ) -> None:
     """Undo what `wirespeed apply` changed, from any workstation, then compare the facts.
 
-    The host itself keeps the record. Exits with 1 when something is not what it was, was not undone
-    or could not be compared.
+    The record is on the host. Exits with 1 if a setting still differs, was not undone or could
+    not be compared.
     """
     undone = session.undo(reach, address(host), may_reboot=reboot)
     if json:

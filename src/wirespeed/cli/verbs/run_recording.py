@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Record counters beside a run, in a process of its own, and mark its points and trials."""
+"""Record counters during a run, in a process of its own, and mark its points and trials."""
 
 from __future__ import annotations
 

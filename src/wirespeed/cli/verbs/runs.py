@@ -128,7 +128,7 @@ def delete(
 ) -> None:
     """Delete a run with its points, trials and series, and the pair test that it is the result of.
 
-    Not a run that is being measured. A run that `fleet add` brought comes back with its file.
+    Refused while the run is being measured. `fleet add` adds it again from its file.
     """
     with Store(store, exists=True) as opened:
         run_id = run_id_of(opened, run)

@@ -68,7 +68,7 @@ def first_change(found: Explained, run_id: str, store: str | None) -> Proposal:
         )
     reasons = "\n".join(f"  {p.change.rstrip('.')}: {p.cannot_try}" for p in proposals)
     raise WirespeedError(
-        f"{found.point.label}: no change can be tried here", f"Of each, why:\n{reasons}"
+        f"{found.point.label}: no change can be tried here", f"Reasons:\n{reasons}"
     )
 
 

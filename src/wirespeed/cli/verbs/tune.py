@@ -55,7 +55,7 @@ def tune(
         float | None,
         typer.Option(
             "--minutes", metavar="N", min=0.1,
-            help="About the most minutes to measure. Default: what the usual design takes.",
+            help="Approximate time limit in minutes. Default: the time of the usual design.",
         ),
     ] = None,
     factors: Annotated[
@@ -98,7 +98,7 @@ def tune(
     ] = False,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="FILE", help="File of the settings that it found."),
+        typer.Option("--output", "-o", metavar="FILE", help="Write the settings found to FILE."),
     ] = _TUNED,
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Also write a page to FILE.")

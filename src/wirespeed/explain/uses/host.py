@@ -23,7 +23,7 @@ def scheduling(_point: Measured, number: int, trial: Trial) -> ResourceUse:
     figures = [
         EvidenceFigure("involuntary switches", switches, "switches", source),
         EvidenceFigure("waited for a CPU", waited, "ratio", f"{source}, of the threads' time"),
-        *(EvidenceFigure(f"time left out: {out.why}", out.share, "ratio", source)
+        *(EvidenceFigure(f"excluded time: {out.why}", out.share, "ratio", source)
           for out in reasons),
     ]  # fmt: skip
     left_out = sum(out.share for out in reasons)

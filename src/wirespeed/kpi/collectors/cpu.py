@@ -14,7 +14,7 @@ from wirespeed.sources.scheduler import times_by_cpu
 _STAT = "/proc/stat"
 _ISOLATED = "/sys/devices/system/cpu/isolated"
 _FREQUENCY = "/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq"
-# Column of proc_stat(5). Idle and iowait may go back, so they are left out.
+# Column of proc_stat(5). Idle and iowait may go back, so they are omitted.
 _USES = {"user": 0, "nice": 1, "system": 2, "irq": 5, "softirq": 6, "steal": 7}
 
 

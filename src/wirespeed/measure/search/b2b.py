@@ -34,7 +34,7 @@ class B2b:
     """Stop when the bounds are this close, relative to the upper one, or one frame apart."""
     repeats: int
     """Repetitions of a burst with noise: a burst is too short to exclude time. One with noise each
-    time counts as it is.
+    time counts unchanged.
     """
 
     @property

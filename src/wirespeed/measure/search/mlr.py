@@ -82,8 +82,7 @@ class Mlr:
                 duration_sum=max(self.duration_sum_s, self.trial_s),
             )
         except OutOfTime as ended:
-            self._spend_reserve(prober, limits, width)
-            found = so_far(prober)
+            found = self._spend_reserve(prober, limits, width)
             if not _narrow(found.ndr, width):
                 raise
             note = f"{ended.what}: the bounds of the PDR are those known by then"
@@ -92,26 +91,28 @@ class Mlr:
             found = Figures(ndr=ndr, pdr=pdr)
         return self._confirmed(prober, limits, found, width)
 
-    def _spend_reserve(self, prober: Prober, limits: Limits, width: float) -> None:
+    def _spend_reserve(self, prober: Prober, limits: Limits, width: float) -> Figures:
         """Bring the bounds of the NDR together, as long as the time kept for confirmations lasts.
 
         Without a load that passed, go down in growing steps: an upper bound alone says little.
+        Return the bounds that are known then.
         """
-        ndr, step = so_far(prober).ndr, 4 * width
-        if not _narrow(ndr, width):
+        found, step = so_far(prober), 4 * width
+        if not _narrow(found.ndr, width):
             prober.reserve_s = 0.0
-        while ndr is not None and ndr.upper is not None and not _narrow(ndr, width):
+        while (ndr := found.ndr) is not None and ndr.upper is not None and not _narrow(ndr, width):
             if ndr.lower is not None:
                 load_fps = (ndr.lower.load_fps + ndr.upper.load_fps) / 2
             else:
                 load_fps, step = ndr.upper.load_fps * (1 - step), 2 * step
             if load_fps <= limits.min_fps:
-                return
+                break
             try:
                 prober.at(load_fps, self.first_trial_s, Stage.SEARCH)
             except (OutOfTime, Undecided, NotMeasurable, BeyondGenerator):
-                return
-            ndr = so_far(prober).ndr
+                return so_far(prober)
+            found = so_far(prober)
+        return found
 
     def _confirmed(self, prober: Prober, limits: Limits, found: Figures, width: float) -> Figures:
         """Return the NDR at the load found if fresh trials and all trials together pass there.
@@ -129,7 +130,7 @@ class Mlr:
             except (OutOfTime, Undecided, NotMeasurable) as ended:
                 return self._unconfirmed(prober, found, upper, ended.what)
             if not point.decided:
-                why = f"too little of the time was undisturbed at {load_fps:,.0f} frames/s"
+                why = f"too little of the time was clean at {load_fps:,.0f} frames/s"
                 return self._unconfirmed(prober, found, upper, why)
             if point.exceeded == 0.0 and self._stands(prober, load_fps):
                 return replace(found, ndr=Interval(point.bound, upper))

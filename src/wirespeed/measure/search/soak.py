@@ -45,7 +45,7 @@ class Soak:
             else:
                 usable.append(trial)
         if misread:
-            notes.append(f"{misread} of {count} trials were misread and left out")
+            notes.append(f"{misread} of {count} trials were misread and excluded")
         if moved:
             notes.append(f"{moved} of {count} trials do not count: the CPUs moved in them")
         point = operating_point(

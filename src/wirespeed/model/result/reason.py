@@ -39,7 +39,7 @@ class Shown:
 
     kind: DisturbanceKind
     role: str | None = None
-    """Role of the disturbed thread; None for any."""
+    """Role of the affected thread; None for any."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ class Grade(StrEnum):
     """Certainty of a point's rates (docs/explanation/how-a-trial-is-judged.md)."""
 
     A = "A"
-    """Quiet: nothing disturbed the deciding trials, so they count whole."""
+    """Quiet: no noise in the deciding trials, so they count whole."""
     B = "B"
     """Gated, with most of the time clean."""
     C = "C"
@@ -129,7 +129,7 @@ class Undisturbed:
 
 @dataclass(frozen=True, slots=True)
 class AsIs:
-    """Rates over all time: whole trials, disturbed or not."""
+    """Rates over all time: whole trials, noise included."""
 
     mrr_fps: float | None = None
     """Median of the rates received in overloaded trials, in frames/s."""

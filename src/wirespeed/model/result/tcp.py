@@ -97,7 +97,7 @@ class TcpRun:
     without headers, so retransmitted segments count again."""
 
     def rate_bps(self, direction: TcpDirection) -> float:
-        """Return the rate of all clients in the time that counts, in bit/s, disturbed or not.
+        """Return the rate of all clients in the time that counts, in bit/s, noise included.
 
         The rate is counted at the ports, because on a busy host the clients' tests may begin
         seconds apart. The sum of the clients' own rates would exceed what was ever carried at once.
@@ -131,7 +131,7 @@ class TcpFigure:
 
     direction: TcpDirection
     median_bps: float
-    """Median rate of whole runs, disturbed or not, in bit/s."""
+    """Median rate of whole runs, noise included, in bit/s."""
     lowest_bps: float
     """Lowest rate of a whole run, in bit/s."""
     highest_bps: float
@@ -165,7 +165,7 @@ class TcpFigure:
         direction = str(self.direction)
         source = f"runs, {direction}"
         evidence = (
-            EvidenceFigure("rate as this host is", self.median_bps, "bits/s", source),
+            EvidenceFigure("rate over all time", self.median_bps, "bits/s", source),
             EvidenceFigure("tests with this verdict", self.agreeing, "tests", source),
             EvidenceFigure("tests", self.tests, "tests", source),
             EvidenceFigure("retransmitted segments", self.retransmits, "segments", source),

@@ -50,7 +50,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """A trial without its disturbed windows (measure/gate.py)."""
+    """A trial without its noisy windows (measure/gate.py)."""
 
     window_ns: int
     windows: int
@@ -94,11 +94,11 @@ class Trial:
     observation: Observation
     stage: Stage
     quiet: bool
-    """Nothing disturbed the trial, so it counts whole (RFC 2544)."""
+    """The trial has no noise, so it counts whole (RFC 2544)."""
     disturbed: str | None = None
     """Reason why it is not quiet, in one sentence with numbers."""
     gated: Gated | None = None
-    """The trial without its disturbed windows; None if none of it can count."""
+    """The trial without its noisy windows; None if none of it can count."""
     fault: str | None = None
     """Reason why none of it can count: counters that contradict each other."""
     series: tuple[Series, ...] = ()

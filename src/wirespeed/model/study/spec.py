@@ -87,7 +87,7 @@ class KernelDriver(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Vswitch:
-    """The virtual switch. The plan decides values that are left out and have no default."""
+    """The virtual switch. The plan decides omitted values without a default."""
 
     pmd_cpus: tuple[Cpu, ...] | None = None
     """CPUs that forward: those of the PMD threads, or of the kernel's softirqs."""
@@ -108,7 +108,7 @@ class Vswitch:
     ovs: Ovs = field(default_factory=Ovs)
     own: tuple[OwnKey, ...] = field(default=(), metadata=NOT_WRITTEN)
     """Keys of the table sut.vswitch.NAME that a type of switch from elsewhere has, by name, with
-    the defaults of those left out. A study writes that table."""
+    the defaults of omitted keys. A study writes that table."""
 
 
 class VnfMode(StrEnum):

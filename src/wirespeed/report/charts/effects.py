@@ -10,7 +10,7 @@ from wirespeed.report.charts.canvas import Canvas, Scale
 from wirespeed.report.charts.shapes import Categories, Chart, Curve, LineStyle, Range
 from wirespeed.report.charts.svg import SMALL, line_svg
 from wirespeed.report.charts.waterfall import bar
-from wirespeed.report.compare.effects import FactorGroup, Told, effect_words
+from wirespeed.report.compare.effects import FactorGroup, NamedEffect, effect_words
 
 # Edges of a bar as shares of its slot, and space above the tallest bar for its label.
 _SIDES, _ABOVE = (0.2, 0.8), 1.15
@@ -25,12 +25,12 @@ def effect_drawings(
         if group.cumulative:
             svg = steps_svg(group, standalone)
             yield f"waterfall-{number}", f"Each step on top of those before, {of}", svg
-        for key, title, told in (
+        for key, title, effects in (
             ("alone", "Each factor alone", group.alone),
             ("main", "Each factor over all combinations", group.mains),
         ):
-            if told:
-                chart = effect_chart(f"effects-{key}-{number}", f"{title}, {of}", told)
+            if effects:
+                chart = effect_chart(f"effects-{key}-{number}", f"{title}, {of}", effects)
                 yield chart.key, chart.title, line_svg(chart, SMALL, standalone)
         for chart in interaction_charts(group, number):
             yield chart.key, f"{chart.title}, {of}", line_svg(chart, SMALL, standalone)
@@ -58,21 +58,21 @@ def steps_svg(group: FactorGroup, standalone: bool = False) -> str:
     return canvas.document(f"Each step on top of those before, {group.name}", standalone)
 
 
-def effect_chart(key: str, title: str, told: Sequence[Told]) -> Chart:
+def effect_chart(key: str, title: str, effects: Sequence[NamedEffect]) -> Chart:
     """Build a chart with a dot for each effect and a bar for its interval.
 
     The line marks no effect.
     """
-    none = tuple((float(at), 1.0) for at in range(len(told)))
+    none = tuple((float(at), 1.0) for at in range(len(effects)))
     dots = tuple(
         Curve(
             "effect", LineStyle.SOLID, 0, ((float(at), each.effect.ratio),), (effect_words(each),)
         )
-        for at, each in enumerate(told)
+        for at, each in enumerate(effects)
     )
     bars = tuple(
         Range("95% interval", 1, float(at), each.effect.low, each.effect.high, effect_words(each))
-        for at, each in enumerate(told)
+        for at, each in enumerate(effects)
         if each.effect.low is not None
     )
     return Chart(
@@ -80,7 +80,7 @@ def effect_chart(key: str, title: str, told: Sequence[Told]) -> Chart:
         title=title,
         x_label="",
         y_label="times the rate",
-        axis=Categories(tuple(each.what.removesuffix(" alone") for each in told)),
+        axis=Categories(tuple(each.what.removesuffix(" alone") for each in effects)),
         curves=(*dots, Curve("no effect", LineStyle.REFERENCE, 0, none, ("",) * len(none))),
         ranges=bars,
     )
@@ -92,8 +92,8 @@ def interaction_charts(group: FactorGroup, number: int) -> Iterator[Chart]:
     One line is for the other factor off, one for on. Lines that are not parallel show an
     interaction (the axis is logarithmic).
     """
-    for told in group.interactions:
-        one, other = sorted(told.effect.of)
+    for each in group.interactions:
+        one, other = sorted(each.effect.of)
         lines = []
         for colour, on in enumerate((False, True)):
             means = [
@@ -105,7 +105,7 @@ def interaction_charts(group: FactorGroup, number: int) -> Iterator[Chart]:
             lines.append(Curve(name, LineStyle.SOLID, colour, tuple(found), hover))
         yield Chart(
             key=f"interaction-{number}-{one}-{other}",
-            title=told.what,
+            title=each.what,
             x_label=group.factors[one],
             y_label="Mpps",
             axis=Categories(("off", "on")),

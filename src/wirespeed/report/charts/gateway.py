@@ -50,7 +50,7 @@ def gateway_charts(run: RunRecord) -> tuple[Chart, ...]:
         for found in _ranges(name, colour, members)
     ]
     legend = ["bar: it lies between (grade D)"] if ranges else []
-    beside = _beside([f.point.frames for f in figures], axis, categories)
+    beside = _required([f.point.frames for f in figures], axis, categories)
     if beside:
         legend.append("S1's text gives one figure, the others of its figure 5 are a picture")
     return (
@@ -104,7 +104,7 @@ def _ranges(
             yield Range(name, colour, x, low, high, hover)
 
 
-def _beside(specs: Sequence[Frames], axis: str, categories: Sequence[str]) -> tuple[Curve, ...]:
+def _required(specs: Sequence[Frames], axis: str, categories: Sequence[str]) -> tuple[Curve, ...]:
     """Return S1's published rate, drawn above the points comparable with it."""
     found = next((s1 for spec in specs if (s1 := published(spec)) is not None), None)
     if found is None:

@@ -84,7 +84,7 @@ def _x(figures: PointFigures) -> float:
 
 
 def _axis(sizes: dict[float, str]) -> Axis:
-    """Return a logarithmic axis; labels that would touch the one before are left out."""
+    """Return a logarithmic axis; labels that would touch the one before are omitted."""
     low, high = min(sizes), max(sizes)
     margin = _MARGIN * (high - low)
     shown: list[tuple[float, str]] = []

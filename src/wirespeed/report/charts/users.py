@@ -27,7 +27,7 @@ def cycles_chart(lines: Iterable[str]) -> Chart:
             curve[int(match["users"])] = float(match["cycles"].replace(",", ""))
     if not found:
         raise BadInput(
-            "no figure by number of users in it",
+            "no rates by number of users in it",
             "Give it what `python -m benchmarks bng_cycles` prints.",
         )
     users = sorted({n for curve in found.values() for n in curve})

@@ -32,13 +32,13 @@ _QUANTITIES: Mapping[str, Callable[[PointFigures], Rate | None]] = {
     "NDR": lambda f: f.ndr,
     "PDR": lambda f: f.pdr,
     "MRR": lambda f: f.mrr,
-    "MRR as this host is": lambda f: f.as_is_mrr,
+    "MRR over all time": lambda f: f.as_is_mrr,
     "forwarded": lambda f: f.constant,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class NamedEffect:
     """An effect and its name."""
 
     what: str
@@ -59,15 +59,15 @@ class FactorGroup:
     factors: tuple[str, ...]
     cells: Cells
     """Rates in frames/s by combination, by repeat."""
-    cumulative: tuple[Told, ...] = ()
-    total: Told | None = None
-    alone: tuple[Told, ...] = ()
-    mains: tuple[Told, ...] = ()
-    interactions: tuple[Told, ...] = ()
+    cumulative: tuple[NamedEffect, ...] = ()
+    total: NamedEffect | None = None
+    alone: tuple[NamedEffect, ...] = ()
+    mains: tuple[NamedEffect, ...] = ()
+    interactions: tuple[NamedEffect, ...] = ()
     fit: PlacementFit | None = None
 
     @property
-    def told(self) -> tuple[Told, ...]:
+    def named(self) -> tuple[NamedEffect, ...]:
         """All effects in reading order."""
         last = () if self.total is None else (self.total,)
         return (*self.cumulative, *last, *self.alone, *self.mains, *self.interactions)
@@ -185,21 +185,21 @@ class _Rates:
 def _with_effects(group: FactorGroup, form: StudyForm, blocks: bool) -> FactorGroup:
     count, cells, names, fit = len(group.factors), group.cells, group.factors, group.fit
     base: Combination = frozenset()
-    found: dict[str, tuple[Told, ...]] = {}
+    found: dict[str, tuple[NamedEffect, ...]] = {}
     combine = form.design.combine
     total = None
     if Combine.CUMULATIVE in combine:
         steps = [frozenset(range(at)) for at in range(count + 1)]
         found["cumulative"] = tuple(
-            Told(f"{names[at]}, on top of {names[at - 1] if at else 'the base'}", effect)
+            NamedEffect(f"{names[at]}, on top of {names[at - 1] if at else 'the base'}", effect)
             for at in range(count)
             if (effect := step(cells, steps[at], steps[at + 1], blocks=blocks, fit=fit)) is not None
         )
         all_of_them = step(cells, base, steps[-1], blocks=blocks, fit=fit)
-        total = None if all_of_them is None else Told("all of them together", all_of_them)
+        total = None if all_of_them is None else NamedEffect("all of them together", all_of_them)
     if Combine.ONE_AT_A_TIME in combine:
         found["alone"] = tuple(
-            Told(f"{names[at]} alone", effect)
+            NamedEffect(f"{names[at]} alone", effect)
             for at in range(count)
             if (effect := step(cells, base, frozenset((at,)), blocks=blocks, fit=fit)) is not None
         )
@@ -215,7 +215,7 @@ def _with_effects(group: FactorGroup, form: StudyForm, blocks: bool) -> FactorGr
 
 def _contrasts(
     group: FactorGroup, form: StudyForm, wanted: Sequence[Combination], blocks: bool
-) -> Iterator[Told]:
+) -> Iterator[NamedEffect]:
     """Yield main effects or interactions; of several that are the same contrast, the first."""
     count, names = len(group.factors), group.factors
     generators = [generator(text, count) for text in form.design.generators]
@@ -229,12 +229,12 @@ def _contrasts(
         if (effect := contrast(group.cells, of, blocks=blocks, fit=group.fit)) is not None:
             shown.add(of)
             what = " with ".join(names[at] for at in sorted(of))
-            yield Told(what, effect, ", ".join(letters(other) for other in confused[of]))
+            yield NamedEffect(what, effect, ", ".join(letters(other) for other in confused[of]))
 
 
-def effect_words(told: Told) -> str:
+def effect_words(found: NamedEffect) -> str:
     """Format an effect: "huge pages alone: gains, 1.21x (95%: 1.10x to 1.33x, 3 repeats)"."""
-    effect = told.effect
+    effect = found.effect
     value = f"{effect.ratio:.2f}x"
     if effect.low is None or effect.high is None:
         said = f"{value}, measured once: no interval"
@@ -247,8 +247,8 @@ def effect_words(told: Told) -> str:
             f"{verdict}, {value} (95%: {effect.low:.2f}x to {effect.high:.2f}x, "
             f"{counted(effect.repeats, 'repeat')}{_to_be_sure(effect)})"
         )
-    also = f"; indistinguishable from {told.aliased}" if told.aliased else ""
-    return f"{told.what}: {said}{also}"
+    also = f"; indistinguishable from {found.aliased}" if found.aliased else ""
+    return f"{found.what}: {said}{also}"
 
 
 def _to_be_sure(effect: Effect) -> str:

@@ -20,7 +20,7 @@ _FIGURES: Mapping[str, Callable[[SearchResult], float | None]] = MappingProxyTyp
     "PDR": lambda r: lower_fps(r.pdr),
     "MRR": lambda r: r.mrr_fps,
     "constant": lambda r: r.constant.forwarding_fps if r.constant is not None else None,
-    "MRR as this host is": lambda r: r.as_is.mrr_fps if r.as_is is not None else None,
+    "MRR over all time": lambda r: r.as_is.mrr_fps if r.as_is is not None else None,
 })  # fmt: skip
 
 

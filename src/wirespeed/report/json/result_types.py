@@ -68,7 +68,7 @@ class Interval(TypedDict):
 
 
 class Undisturbed(TypedDict):
-    """The trials at the load that decides, without disturbed time."""
+    """The trials at the load that decides, without noisy time."""
 
     load: Fps
     """The NDR, or the load held; of an MRR, the rate received."""
@@ -105,7 +105,7 @@ class Undisturbed(TypedDict):
 
 
 class AsIs(TypedDict):
-    """Whole trials, disturbed or not. One trial hardly predicts the next."""
+    """Whole trials, noise included. One trial hardly predicts the next."""
 
     mrr: Rate | None
     """Median rate received under overload."""
@@ -152,7 +152,7 @@ class Result(TypedDict):
     rfc2544_conformant: bool
     """The trial rules of RFC 2544 were kept; never with a grade below A."""
     grade: _GRADE
-    """Certainty of the rates. A: quiet, whole trials count; B and C: without disturbed time, most
+    """Certainty of the rates. A: quiet, whole trials count; B and C: without noisy time, most
     or little of it clean; D: a bracket. Null without a rate, and in records of an older version."""
     because: list[str]
     """Reasons against a better grade."""

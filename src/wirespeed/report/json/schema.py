@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Make the JSON Schema of the result document from its types."""
+"""Make the JSON Schemas of written documents from their types."""
 
 from __future__ import annotations
 
@@ -9,23 +9,43 @@ from typing import Any
 from pydantic import ConfigDict, create_model
 
 from wirespeed.report.json.document import SCHEMA_VERSION
+from wirespeed.report.json.explain_document import EXPLANATION_VERSION
+from wirespeed.report.json.explain_types import ExplanationDocument
+from wirespeed.report.json.tune_document import TUNE_VERSION
+from wirespeed.report.json.tune_types import TuneDocument
 from wirespeed.report.json.types import RunDocument
 
 
 def result_schema() -> dict[str, Any]:
     """Return schemas/result.schema.json."""
+    return document_schema(RunDocument, "result", SCHEMA_VERSION)
+
+
+def explanation_schema() -> dict[str, Any]:
+    """Return schemas/explanation.schema.json."""
+    return document_schema(ExplanationDocument, "explanation", EXPLANATION_VERSION)
+
+
+def tune_schema() -> dict[str, Any]:
+    """Return schemas/tune.schema.json."""
+    return document_schema(TuneDocument, "tune", TUNE_VERSION)
+
+
+def document_schema(kind: type, name: str, version: str) -> dict[str, Any]:
+    """Return the JSON Schema of a document with the type `kind`, which has `schema_version`."""
     config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
-    root = create_model("_Root", __config__=config, body=(RunDocument, ...))
+    fields: dict[str, Any] = {"body": (kind, ...)}
+    root = create_model("_Root", __config__=config, **fields)
     definitions = root.model_json_schema(mode="serialization")["$defs"]
     enums = {name: each["enum"] for name, each in definitions.items() if "enum" in each}
-    names = [name for name in definitions if name not in enums and name != RunDocument.__name__]
-    major = SCHEMA_VERSION.partition(".")[0]
-    body = _plain(definitions[RunDocument.__name__], enums)
+    names = [name for name in definitions if name not in enums and name != kind.__name__]
+    major = version.partition(".")[0]
+    body = _plain(definitions[kind.__name__], enums)
     body["properties"]["schema_version"]["pattern"] = rf"^{major}\.[0-9]+$"
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"urn:wirespeed:result:{major}",
-        "title": "wirespeed result",
+        "$id": f"urn:wirespeed:{name}:{major}",
+        "title": f"wirespeed {name}",
         **body,
         "$defs": {_snake(name): _plain(definitions[name], enums) for name in names},
     }

@@ -55,15 +55,15 @@ class LeftOut(TypedDict):
 
 
 class Gated(TypedDict):
-    """A trial without its disturbed windows."""
+    """A trial without its noisy windows."""
 
     window_ns: Count
     """Length of a window."""
     windows: Count
     """Number of windows of the trial."""
     clean_windows: Count
-    """Number of windows that count: undisturbed, on fast cores, with queues drained after a
-    disturbance."""
+    """Number of windows that count: without noise, on fast cores, with queues drained after
+    noise."""
     clean_share: Share
     """clean_windows / windows."""
     runs: Count
@@ -77,7 +77,7 @@ class Gated(TypedDict):
     growth_ratio: float | None
     """Growth of the queues per frame offered; may be negative. Null without clean windows."""
     steady_windows: Count
-    """Undisturbed windows, whether queues had drained or not: an overload that never drains shows
+    """Windows without noise, whether queues had drained or not: an overload that never drains shows
     in these."""
     steady_offered: Count
     """Frames offered in steady windows."""
@@ -231,16 +231,16 @@ class Trial(TrialEvidence):
     corrupted: Count
     """Frames that arrived damaged, if content is checked; lost as well."""
     quiet: bool
-    """Nothing disturbed it, so it counts whole. Decided before its loss is read."""
+    """No noise in it, so it counts whole. Decided before its loss is read."""
     disturbed: str | None
     """Noise of a trial that is not quiet."""
     fault: str | None
     """Contradiction of the counters, because of which nothing of it can count."""
     gated: Gated | None
-    """The trial without its disturbed windows; null if nothing of it can count, and in records of
+    """The trial without its noisy windows; null if nothing of it can count, and in records of
     an older version."""
     limited_by: str | None
     """Bound of the load that the bench can offer, e.g. shared_lcore or shared_partner."""
     drops: list[Drop]
-    """Place and cause of each lost frame of the whole trial, disturbed time included."""
+    """Place and cause of each lost frame of the whole trial, noisy time included."""
     latency: Latency | None

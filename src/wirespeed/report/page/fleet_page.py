@@ -126,7 +126,7 @@ def _cell(host: Host, rule: str) -> str:
         return "<td>"
     if verdict.status is Status.FAILED:
         kind, letter = str(verdict.severity), str(verdict.severity)[0].upper()
-        hover = f"{host.name}, {rule} {verdict.severity}: {verdict.told}"
+        hover = f"{host.name}, {rule} {verdict.severity}: {verdict.state}"
         return f'<td class="{kind}" title="{escape(hover)}">{letter}'
     kind, letter, _ = _SHOWN[verdict.status]
     return f'<td class="{kind}">{letter}'

@@ -32,7 +32,7 @@ def site_page(site: Site, sites: Sequence[Site], days: int, version: str) -> str
         version=version,
         style=page_style(),
         chart=None if chart is None else Markup(line_svg(chart, WIDE)),  # noqa: S704
-        told=sum(site.limits.values()),
+        tests_limited=sum(site.limits.values()),
         counted=counted,
         percent=percent,
     )

@@ -74,7 +74,7 @@ def _lines(
         yield "## What each factor changes\n"
     for group in groups:
         yield f"{group.name}, {group.quantity}:\n"
-        yield from (f"- {effect_words(told)}." for told in group.told)
+        yield from (f"- {effect_words(effect)}." for effect in group.named)
         yield ""
     yield from (f"![{title}]({name})" for name, title in charts.items())
     for table in tables:

@@ -97,7 +97,7 @@ def beside(run: RunRecord, reading: Reading) -> Beside:
     series: dict[str, list[Pair]] = {}
     for pair in sorted(pairs, key=lambda pair: pair.row.functions):
         series.setdefault(pair.row.series, []).append(pair)
-    said = [one for name, members in series.items() for one in _said(name, members, reading)]
+    said = [one for name, members in series.items() for one in _sentences(name, members, reading)]
     return Beside(
         TABLES["s2"],
         (*said, *_together(pairs)),
@@ -119,7 +119,7 @@ def _pair(point: PointRecord, reading: Reading) -> Pair | None:
     return Pair(row, point, ours, None if theirs is None else theirs / row.passes)
 
 
-def _said(name: str, members: list[Pair], reading: Reading) -> Iterator[Said]:
+def _sentences(name: str, members: list[Pair], reading: Reading) -> Iterator[Said]:
     """Yield one sentence for each curve over the number of VNFs."""
     found = [both for pair in members if (both := pair.both) is not None]
     if not any(pair.ours_fps for pair in members):

@@ -73,8 +73,8 @@ def beside(run: RunRecord, reading: Reading) -> Beside:
     sizes = sorted({pair.size for pair in pairs})
     by_place = {(pair.case, pair.size): pair for pair in pairs}
     said = [
-        *(queues_said(size, by_place, reading) for size in sizes),
-        *(one for pair in pairs for one in _said(pair, reading)),
+        *(queues_sentence(size, by_place, reading) for size in sizes),
+        *(one for pair in pairs for one in _sentences(pair, reading)),
     ]
     rows = tuple(
         (
@@ -103,11 +103,11 @@ def beside(run: RunRecord, reading: Reading) -> Beside:
     )  # fmt: skip
 
 
-def queues_said(size: int, pairs: Mapping[tuple[str, int], Pair], reading: Reading) -> Said:
+def queues_sentence(size: int, pairs: Mapping[tuple[str, int], Pair], reading: Reading) -> Said:
     """Compare S3's finding: one queue loses, two do not."""
     one, two = pairs.get((ONE_QUEUE, size)), pairs.get((TWO_QUEUES, size))
     if one is None or two is None or one.ours is None or two.ours is None:
-        return Said(Agreement.OPEN, f"{size} B: one queue or two have no figure {reading.where}")
+        return Said(Agreement.OPEN, f"{size} B: one queue or two have no rate {reading.where}")
     figures = (
         f"{size} B, two bridges with VLAN translation: one queue passes {_percent(one.theirs)} of "
         f"line rate without loss in S3 and {one.ours.words} {reading.where}, two pass "
@@ -139,7 +139,7 @@ def _judged(figures: str, one: Pair, two: Pair, reading: Reading) -> Said:
     return Said(agrees, figures, f"{why}. {reading.differs(two.point)}")
 
 
-def _said(pair: Pair, reading: Reading) -> Iterator[Said]:
+def _sentences(pair: Pair, reading: Reading) -> Iterator[Said]:
     """Yield whether a case reaches line rate in both, or in neither with about the same share."""
     if pair.theirs is None or pair.ours is None:
         return

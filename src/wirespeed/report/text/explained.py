@@ -94,7 +94,7 @@ def _unfinished(point: PointRecord) -> str:
 def _without_figures(result: SearchResult) -> str | None:
     if result.not_measurable is None:
         return None
-    return f"it has no figure: {result.not_measurable}"
+    return f"it has no rate: {result.not_measurable}"
 
 
 def _sizes(run: RunRecord, point: PointRecord) -> Iterator[tuple[float, float]]:

@@ -9,7 +9,7 @@ from wirespeed.model.result.result import Grade, SearchResult
 from wirespeed.store.records import RunRecord
 
 MEANING = {
-    Grade.A: "quiet: nothing disturbed the trials that decide, so whole trials count",
+    Grade.A: "quiet: no noise in the trials that decide, so whole trials count",
     Grade.B: "most of the time was clean; the rest was excluded",
     Grade.C: "little of the time was clean; the rest was excluded",
     Grade.D: "a bracket: what was carried without loss, and what is too much",

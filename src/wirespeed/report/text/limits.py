@@ -59,17 +59,6 @@ def _of_frames(result: SearchResult) -> Iterator[str]:
     yield from (f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in result.notes)
 
 
-def explanation_words(found: Explanation) -> str:
-    """Return the sentence, the change and its expected gain, as one paragraph."""
-    words = found.sentence
-    if found.proposal is not None:
-        setting = f" ({found.proposal.setting})" if found.proposal.setting else ""
-        words += f" To change: {found.proposal.change.rstrip('.')}{setting}."
-    if found.gain is not None:
-        words += f" Expected gain: {gain_words(found.gain)}."
-    return words
-
-
 def gain_words(gain: ExpectedGain) -> str:
     """Format a gain: "at most 1.240 Mpps (the PDR minus the NDR)"."""
     return f"{gain.kind} {gain_value(gain)} ({gain.estimated})"

@@ -184,7 +184,7 @@ def why_no_path(sut: SutDescription | None) -> str:
 def queue_words(view: PathView) -> Iterator[str]:
     """Yield sentences about queues on the path, and about what the picture omits."""
     if view.holds:
-        yield f"The shallowest stage of a direction holds {view.holds:,} frames."
+        yield f"The smallest queue of a direction holds {view.holds:,} frames."
     if view.queued is not None:
         median, most = view.queued
         yield f"Frames queued on the path: {median:,.0f} in the median, {most:,.0f} at most."

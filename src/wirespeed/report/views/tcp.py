@@ -99,7 +99,7 @@ def tcp_remarks(found: SearchResult, sut: SutDescription | None) -> Iterator[str
 def _both_rates(found: SearchResult, figure: TcpFigure) -> str:
     """Format both rates.
 
-    "Down: 6.07 +- 0.61 Gbps undisturbed (grade C); as this host is 5.43 (5.11 to 5.76)."
+    "Down: 6.07 +- 0.61 Gbps in clean time (grade C); all time, 5.43 (5.11 to 5.76)."
     """
     direction = str(figure.direction).capitalize()
     as_is = f"{gbps(figure.median_bps)} ({gbps(figure.lowest_bps)} to {gbps(figure.highest_bps)})"

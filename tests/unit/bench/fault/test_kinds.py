@@ -37,7 +37,7 @@ def test_there_are_at_least_sixteen_that_any_host_can_have() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(ON_SWITCH | OF_VNF))
-def test_what_a_switch_or_vnf_has_the_wire_has_not(name: str) -> None:
+def test_a_fault_of_switch_or_vnf_is_refused_on_the_wire(name: str) -> None:
     [fault] = refusals(point(name, "wire"))
     assert fault.key == "fault.kind"
     assert 'topology.kind = "wire"' in fault.allowed
@@ -62,14 +62,14 @@ def test_a_vnf_in_the_generators_process_is_refused(name: str) -> None:
     assert as_built(frames).sut.vnf.placement == "process"
 
 
-def test_a_strength_out_of_range_is_told_with_its_range() -> None:
+def test_a_strength_out_of_range_is_reported_with_its_range() -> None:
     [fault] = refusals(point("stopped-vnf", strength=1.5))
     assert str(fault) == ("fault.strength = 1.5: must be 0.05 to 1 (the share of the trial)")
     [fault] = refusals(point("missing-flow", strength=1.0))
     assert "has no strength" in fault.allowed
 
 
-def test_a_place_that_is_not_there_is_told_with_those_that_are() -> None:
+def test_a_place_that_is_not_there_is_reported_with_those_that_are() -> None:
     [fault] = refusals(point("missing-flow", at="vnf7a"))
     assert fault.allowed == "must be one of east, vnf0b"
 
@@ -85,7 +85,7 @@ def test_frames_that_every_mtu_holds_cannot_be_above_one() -> None:
     seed=st.integers(0, 1000),
     share=st.floats(0, 1),
 )
-def test_what_is_not_refused_can_be_planned(
+def test_a_fault_that_is_not_refused_can_be_planned(
     name: str, topology: str, seed: int, share: float
 ) -> None:
     """A point is refused, or its place is one of the kind's, its strength in range, and the plan of
@@ -140,6 +140,6 @@ def test_a_fault_is_varied_like_any_other_key() -> None:
     assert any("fault missing-flow" in point.label for point in study.points)
 
 
-def test_what_a_fault_needs_its_points_need() -> None:
+def test_points_take_over_the_needs_of_their_fault() -> None:
     study = load_study("quickstart", ["fault.kind=pmd-off-node"])
     assert all(point.needs == ("numa_nodes >= 2",) for point in study.points)

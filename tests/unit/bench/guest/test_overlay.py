@@ -87,7 +87,7 @@ def facts(text: str) -> list[tuple[str, str]]:
     ],
     ids=["emulated", "with KVM", "two CPUs", "taps", "VFs"],
 )
-def test_what_is_changed_is_told_and_nothing_else_is(offer: Offer) -> None:
+def test_every_change_of_the_domain_is_listed_and_no_other(offer: Offer) -> None:
     match offer.ports["02:01:00:00:00:00"]:
         case Tap():
             before = rendered(vswitch=Vswitch(kind="linux-bridge"))
@@ -155,7 +155,7 @@ def address(element: Xml.Element) -> str:
     return f"{domain:04x}:{bus:02x}:{slot:02x}.{function}"
 
 
-def test_a_vf_beside_vhost_user_in_one_guest() -> None:
+def test_a_vf_next_to_vhost_user_in_one_guest() -> None:
     """No topology has both yet; a deployment's guest may."""
     macs = list(PORTS)
     mixed = {macs[0]: VFS[macs[0]], macs[1]: PORTS[macs[1]]}

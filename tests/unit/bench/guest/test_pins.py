@@ -39,7 +39,7 @@ def test_a_vcpu_elsewhere() -> None:
     assert "thread 53 (CPU 1/KVM) may run on CPU 0-7, should on 4-5" in caught.value.what
 
 
-def test_every_difference_is_told() -> None:
+def test_every_difference_is_reported() -> None:
     moved = qemu(t50="1", t52="7")
     with pytest.raises(BenchError) as caught:
         check_pins("vnf0", pins_of(DOMAIN), threads_of(moved, 50))

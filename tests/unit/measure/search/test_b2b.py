@@ -69,7 +69,7 @@ def test_bursts_are_sent_at_full_rate() -> None:
     assert all(t.intended_load_fps == LINE_FPS for t in bursts)
 
 
-def test_a_disturbed_burst_is_sent_again() -> None:
+def test_a_noisy_burst_is_sent_again() -> None:
     """A burst is too short to exclude time, so its loss under noise means nothing."""
     quiet, _ = run(Rig(Sharp(5e6, 2000)))
     disturbed, prober = run(Rig(Sharp(5e6, 2000), disturbed_share=0.3), extension=100)

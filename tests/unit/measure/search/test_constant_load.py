@@ -43,7 +43,7 @@ def test_fixed_is_extended_until_it_can_be_judged() -> None:
     assert result.grade is Grade.C
 
 
-def test_fixed_that_cannot_be_judged_is_told_as_this_host_is() -> None:
+def test_a_fixed_load_that_cannot_be_judged_has_rates_over_all_time() -> None:
     rig = Rig(Sharp(1.5e6), disturbed_share=1.0)
     result = run(FIXED, rig)
     trials = 4 * 5  # without clean time each trial counts a quarter
@@ -92,7 +92,7 @@ def test_soak_is_a_series_that_fills_the_time() -> None:
     assert result.conformant
 
 
-def test_soak_keeps_disturbed_trials_but_not_in_its_sums() -> None:
+def test_soak_keeps_noisy_trials_but_not_in_its_sums() -> None:
     rig = Rig(Sharp(1.5e6), disturbed_share=0.5, rng=random.Random(3))
     result = run(SOAK, rig)
     series = [t for t in result.trials if t.stage is Stage.CONSTANT]
@@ -105,17 +105,17 @@ def test_soak_keeps_disturbed_trials_but_not_in_its_sums() -> None:
     assert not result.conformant
 
 
-def test_misread_trials_of_a_soak_are_left_out_and_told() -> None:
+def test_misread_trials_of_a_soak_are_excluded_and_reported() -> None:
     rig = Rig(Sharp(1.5e6), misread_share=0.3, rng=random.Random(5))
     result = run(SOAK, rig)
     misread = sum(t.fault is not None for t in result.trials if t.stage is Stage.CONSTANT)
     assert misread > 0
     assert result.constant is not None
     assert result.constant.loss_ratio == pytest.approx(0.25)
-    assert result.notes == (f"{misread} of 10 trials were misread and left out",)
+    assert result.notes == (f"{misread} of 10 trials were misread and excluded",)
 
 
-def test_a_soak_without_an_undisturbed_trial_is_told_as_this_host_is() -> None:
+def test_a_soak_without_a_clean_trial_has_rates_over_all_time() -> None:
     result = run(SOAK, Rig(Sharp(1.5e6), disturbed_share=1.0))
     assert result.constant is not None
     assert result.grade is Grade.D

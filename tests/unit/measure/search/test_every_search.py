@@ -88,7 +88,7 @@ def test_a_buffer_hides_little(kind: SearchKind, capacity_fps: float, buffer_fra
 
 @given(kind=kinds, capacity_fps=capacities, share=st.floats(0.05, 0.6), seed=seeds)
 @settings(deadline=None)
-def test_disturbed_trials_never_decide(
+def test_noisy_trials_never_decide(
     kind: SearchKind, capacity_fps: float, share: float, seed: int
 ) -> None:
     """Trials with noise return a meaningless loss; the rates must be the clean ones."""
@@ -203,7 +203,7 @@ def test_a_machine_without_a_quiet_moment_gives_a_bracket(kind: SearchKind) -> N
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_where_nothing_could_be_watched_no_grade_is_a(kind: SearchKind) -> None:
+def test_an_unwatched_sut_gets_grade_b_at_best(kind: SearchKind) -> None:
     """Nothing is observed of an external SUT.
 
     One lost frame still fails a load: nothing excuses it.

@@ -79,7 +79,7 @@ def test_the_ceiling_is_the_best_that_was_offered() -> None:
     assert mrr(Uneven(Sharp(5e6), generator_fps=5e6))[0].offered_fps == 9e6
 
 
-def test_a_given_ceiling_is_offered_as_it_is() -> None:
+def test_a_given_ceiling_is_offered_unchanged() -> None:
     found, prober = mrr(Rig(Sharp(5e6)), 7e6)
     assert (found.offered_fps, found.by_generator) == (7e6, False)
     assert offered(prober) == [7e6] * 3
@@ -90,7 +90,7 @@ def test_a_ceiling_beyond_the_generator_becomes_its_best() -> None:
     assert (found.received_fps, found.offered_fps, found.by_generator) == (5e6, 7e6, True)
 
 
-def test_disturbed_trials_count_as_they_are_where_there_are_no_others() -> None:
+def test_noisy_trials_count_unchanged_if_there_are_no_others() -> None:
     found, _ = mrr(Rig(Sharp(5e6), disturbed_share=1.0))
     assert found.received_fps is None
     assert found.whole_fps > 0

@@ -110,7 +110,7 @@ def test_bursts_keep_to_the_time_and_stay() -> None:
     assert any("of 50 back-to-back searches" in note for note in part.notes)
 
 
-def test_disturbed_trials_use_the_time_up_too() -> None:
+def test_noisy_trials_use_the_time_up_too() -> None:
     rig = Rig(Sharp(4e6), disturbed_share=0.9)
     result = run(Search(SearchKind.QUICK, time_limit_s=15.0), rig)
     assert sum(spent_s(result)[:-1]) < 15.0

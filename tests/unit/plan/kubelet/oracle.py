@@ -45,7 +45,7 @@ def _comparable(answer: Document) -> Document:
 
 
 def smallest(case: Case, differs: Callable[[Case], bool]) -> Case:
-    """Return a case that still differs, and of which nothing can be left out."""
+    """Return a case that still differs, and of which nothing can be omitted."""
     while True:
         smaller = next((c for c in _smaller(case) if differs(c)), None)
         if smaller is None:

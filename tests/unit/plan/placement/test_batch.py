@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from tests.unit.plan.random_cases import random_guest, random_host
+from tests.support.random_cases import random_guest, random_host
 from wirespeed.model.plan.host_rules import Objective
 from wirespeed.model.plan.policy import CpuPolicy
 from wirespeed.plan.nova.guests import guest_request
@@ -56,7 +56,7 @@ def test_the_order_of_the_list_does_not_decide() -> None:
     replay(hosts, asked, outcome)
 
 
-def test_as_many_guests_as_possible_when_not_all_fit() -> None:
+def test_the_most_guests_are_placed_when_not_all_fit() -> None:
     hosts = [node(8)]
     outcome = place_all(hosts, units(8, 2, 2, 2, 2))
     assert len(outcome.placed) == 4

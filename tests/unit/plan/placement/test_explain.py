@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from tests.unit.plan.random_cases import random_guest, random_host
+from tests.support.random_cases import random_guest, random_host
 from wirespeed.model.plan.policy import CpuPolicy, ThreadPolicy
 from wirespeed.plan.nova.guests import guest_request
 from wirespeed.plan.placement.changes import Candidate, smallest_change

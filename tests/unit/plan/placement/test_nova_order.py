@@ -32,7 +32,7 @@ def test_every_core_and_thread_once() -> None:
     assert sorted(threads_in_order(1 << 4 | 1 << 24, 1 << 4 | 1 << 24)) == [4, 24]
 
 
-def test_the_order_in_which_cores_are_told_does_not_matter() -> None:
+def test_the_order_in_which_cores_are_listed_does_not_matter() -> None:
     cores = [(n, n + 20) for n in range(10)]
     assert cores_in_order(reversed(cores)) == cores_in_order(cores)
 

@@ -47,13 +47,13 @@ def zero_loss(run: RunRecord, share: Rate) -> RunRecord:
     return replace(run, points=tuple(map(changed, run.points)))
 
 
-def beside(run: RunRecord) -> Beside:
+def comparison_of(run: RunRecord) -> Beside:
     found = beside_published(run)
     assert found is not None
     return found
 
 
-def told(found: Beside, start: str) -> tuple[Agreement, str]:
+def judgement_on(found: Beside, start: str) -> tuple[Agreement, str]:
     [one] = [one for one in found.said if one.sentence.startswith(start)]
     return one.agreement, one.text
 
@@ -76,7 +76,7 @@ def s2_theirs(point: PointRecord, summed: bool = False) -> float:
 
 def test_s2_counts_a_frame_once_for_each_vnf(s2_run: RunRecord) -> None:
     run = replace(s2_run, points=s2_run.points[1:])
-    found = beside(full_load(run, s2_theirs))
+    found = comparison_of(full_load(run, s2_theirs))
     cells = found.tables[0].rows[1]
     assert cells == ("vhost-user, east-west, 512 B", "4", "3.882", "15.53", "3.882", "15.53")
     assert {one.agreement for one in found.said} == {Agreement.AGREES}
@@ -84,8 +84,8 @@ def test_s2_counts_a_frame_once_for_each_vnf(s2_run: RunRecord) -> None:
 
 def test_s2_differs_where_ours_falls_and_its_is_level(s2_run: RunRecord) -> None:
     run = replace(s2_run, points=s2_run.points[1:])
-    found = beside(full_load(run, lambda p: 8e6 / p.frames.topology.vnfs**2))
-    agreement, text = told(found, "vhost-user, east-west, 512 B, end to end")
+    found = comparison_of(full_load(run, lambda p: 8e6 / p.frames.topology.vnfs**2))
+    agreement, text = judgement_on(found, "vhost-user, east-west, 512 B, end to end")
     assert agreement is Agreement.DIFFERS
     assert "in S2 it stays level" in text
     assert "here it falls, to 0.25x" in text
@@ -120,11 +120,11 @@ def by_queues(one: float, two: float) -> Rate:
         (1.0, 1.0, Agreement.DIFFERS, "One queue is enough here"),
     ],
 )
-def test_s3_s_finding_is_told_both_ways(
+def test_s3s_finding_is_judged_in_both_directions(
     s3_run: RunRecord, one: float, two: float, agreement: Agreement, says: str
 ) -> None:
-    found = beside(zero_loss(s3_run, by_queues(one, two)))
-    judged, text = told(found, "4096 B, two bridges")
+    found = comparison_of(zero_loss(s3_run, by_queues(one, two)))
+    judged, text = judgement_on(found, "4096 B, two bridges")
     assert judged is agreement
     assert says in text
     assert "86.85% of line rate without loss in S3" in text
@@ -136,8 +136,8 @@ def test_s3_s_finding_is_told_both_ways(
 def test_below_line_rate_in_both_is_not_enough_to_agree(
     s3_run: RunRecord, share: float, agreement: Agreement
 ) -> None:
-    found = beside(zero_loss(s3_run, by_queues(share, 1.0)))
-    assert told(found, "case 5, 4096 B: 86.85%")[0] is agreement
+    found = comparison_of(zero_loss(s3_run, by_queues(share, 1.0)))
+    assert judgement_on(found, "case 5, 4096 B: 86.85%")[0] is agreement
 
 
 def test_s3_s_finding_is_open_where_brackets_overlap(s3_run: RunRecord) -> None:
@@ -149,7 +149,7 @@ def test_s3_s_finding_is_open_where_brackets_overlap(s3_run: RunRecord) -> None:
         return replace(point, result=result)
 
     run = replace(s3_run, points=tuple(map(bracketed, s3_run.points)))
-    assert told(beside(run), "4096 B, two bridges")[0] is Agreement.OPEN
+    assert judgement_on(comparison_of(run), "4096 B, two bridges")[0] is Agreement.OPEN
 
 
 def test_s3_cases_and_shares(s3_run: RunRecord) -> None:
@@ -160,12 +160,12 @@ def test_s3_cases_and_shares(s3_run: RunRecord) -> None:
     assert shares["case 5", 4096] == pytest.approx(0.86852, abs=2e-5)
     assert shares["case 5", 8192] == pytest.approx(0.99227, abs=2e-5)
     assert len(shares) == 24
-    found = beside(zero_loss(s3_run, by_queues(0.868, 1.0)))
-    assert told(found, "case 5, 4096 B")[0] is Agreement.AGREES
-    assert told(found, "case 3, 4096 B")[0] is Agreement.AGREES
-    found = beside(zero_loss(s3_run, by_queues(1.0, 0.5)))
-    assert told(found, "case 5, 4096 B")[0] is Agreement.DIFFERS
-    assert told(found, "case 3, 4096 B")[0] is Agreement.DIFFERS
+    found = comparison_of(zero_loss(s3_run, by_queues(0.868, 1.0)))
+    assert judgement_on(found, "case 5, 4096 B")[0] is Agreement.AGREES
+    assert judgement_on(found, "case 3, 4096 B")[0] is Agreement.AGREES
+    found = comparison_of(zero_loss(s3_run, by_queues(1.0, 0.5)))
+    assert judgement_on(found, "case 5, 4096 B")[0] is Agreement.DIFFERS
+    assert judgement_on(found, "case 3, 4096 B")[0] is Agreement.DIFFERS
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_s3_cases_and_shares(s3_run: RunRecord) -> None:
         (Share(1.0, None), "100.0%"),
     ],
 )
-def test_how_a_share_is_written(share: Share, words: str) -> None:
+def test_a_share_is_written_as_percent_or_range(share: Share, words: str) -> None:
     assert share.words == words
 
 
@@ -196,31 +196,31 @@ def test_s4_in_its_own_tables(s4_run: RunRecord) -> None:
         place = (str(s4.case_of(point.frames)), point.frames.traffic.frame.sizes[0])
         return theirs.get(place, 0.05)
 
-    found = beside(zero_loss(s4_run, share))
+    found = comparison_of(zero_loss(s4_run, share))
     throughput = {(row[0], row[1]): row for row in found.tables[0].rows}
     assert throughput["2.1", "64"][2:] == (
         "58.9%", "17,536,013", "29,761,905", "11,784", "58.921%",
     )  # fmt: skip
-    assert told(found, "2.1, share")[0] is Agreement.AGREES
-    assert told(found, "Open vSwitch next to host")[0] is Agreement.AGREES
-    assert told(found, "Open vSwitch with DPDK next to plain Linux")[0] is Agreement.AGREES
+    assert judgement_on(found, "2.1, share")[0] is Agreement.AGREES
+    assert judgement_on(found, "Open vSwitch next to host")[0] is Agreement.AGREES
+    assert judgement_on(found, "Open vSwitch with DPDK next to plain Linux")[0] is Agreement.AGREES
     assert {row[0] for row in found.tables[0].rows} == {
         "1.1", "1.2", "2.1", "2.2", "Linux L2", "Linux L3", "3.1", "3.2", "4.1", "4.2", "4.3",
     }  # fmt: skip
-    level = beside(zero_loss(s4_run, lambda _: 0.5))
-    assert told(level, "2.1, share")[0] is Agreement.DIFFERS
-    assert told(level, "Open vSwitch with DPDK next to plain Linux")[0] is Agreement.DIFFERS
+    level = comparison_of(zero_loss(s4_run, lambda _: 0.5))
+    assert judgement_on(level, "2.1, share")[0] is Agreement.DIFFERS
+    assert judgement_on(level, "Open vSwitch with DPDK next to plain Linux")[0] is Agreement.DIFFERS
 
 
-def test_what_is_not_run_and_what_has_no_point_is_in_the_report(s4_run: RunRecord) -> None:
+def test_points_not_run_stay_open_in_the_comparison(s4_run: RunRecord) -> None:
     points = tuple(
         replace(p, result=None, state=PointState.NOT_RUN, error="needs lab_hosts >= 2")
         if p.frames.topology.kind == "sriov" else p
         for p in s4_run.points
     )  # fmt: skip
     run = replace(s4_run, points=points)
-    found = beside(run)
-    assert told(found, "3.1") == (Agreement.OPEN, "3.1: not run: needs lab_hosts >= 2.")
+    found = comparison_of(run)
+    assert judgement_on(found, "3.1") == (Agreement.OPEN, "3.1: not run: needs lab_hosts >= 2.")
     assert found.without == {}
     html = html_report(run)
     for said in (
@@ -239,15 +239,15 @@ def test_s1_says_of_each_step_and_of_line_rate(tmp_path: Path) -> None:
     def steps(point: PointRecord) -> float:
         return rates[len(point.factors)] * (1 - point.repeat / 1000)
 
-    better = beside(zero_loss(run, steps))
-    assert told(better, "S1's steps are in its order here")[0] is Agreement.AGREES
-    assert told(better, "Fully tuned")[0] is Agreement.AGREES
-    worse = beside(zero_loss(run, lambda p: 1.05 - steps(p)))
-    assert told(worse, "S1's steps are not in its order")[0] is Agreement.DIFFERS
-    assert told(worse, "Fully tuned")[0] is Agreement.DIFFERS
-    assert "one NUMA node" in told(worse, "In S1 it gains; here, of the NDR: NUMA node")[1]
-    same = beside(zero_loss(run, lambda p: 0.9 - p.repeat / 100))
-    assert told(same, "No step loses here")[0] is Agreement.OPEN
+    better = comparison_of(zero_loss(run, steps))
+    assert judgement_on(better, "S1's steps are in its order here")[0] is Agreement.AGREES
+    assert judgement_on(better, "Fully tuned")[0] is Agreement.AGREES
+    worse = comparison_of(zero_loss(run, lambda p: 1.05 - steps(p)))
+    assert judgement_on(worse, "S1's steps are not in its order")[0] is Agreement.DIFFERS
+    assert judgement_on(worse, "Fully tuned")[0] is Agreement.DIFFERS
+    assert "one NUMA node" in judgement_on(worse, "In S1 it gains; here, of the NDR: NUMA node")[1]
+    same = comparison_of(zero_loss(run, lambda p: 0.9 - p.repeat / 100))
+    assert judgement_on(same, "No step loses here")[0] is Agreement.OPEN
     assert counts(better).startswith("agrees 5, differs 0")
 
 
@@ -259,7 +259,7 @@ def test_a_page_names_its_charts_and_every_sentence(s3_run: RunRecord, tmp_path:
     charts = sorted(each.name for each in tmp_path.glob("*.svg"))
     assert charts == ["s3-jumbo-zpl-s3-4096.svg"]
     assert all(f"]({name})" in page for name in charts)
-    assert all(one.text in page for one in beside(run).said)
+    assert all(one.text in page for one in comparison_of(run).said)
     assert "**no point**: case 2" in page
     assert run.host.host not in page
 

@@ -183,13 +183,13 @@ fn outcome(target: &Target, args: &Args, client: usize, id: &str, ended: &Ended)
 
 /// Fetch the server's result of the test. Until the server has noticed the end, the result has no
 /// direction, and is fetched again. A server that does not answer in JSON has no result.
-fn told(mut ask: impl FnMut() -> io::Result<String>, until: Instant) -> Value {
+fn result_of(mut ask: impl FnMut() -> io::Result<String>, until: Instant) -> Value {
     loop {
         let answer: Option<Value> = ask().ok().and_then(|text| serde_json::from_str(&text).ok());
-        let Some(told) = answer else { return Value::Null };
-        let knows = ["upload", "download"].iter().any(|way| told[*way].is_object());
+        let Some(result) = answer else { return Value::Null };
+        let knows = ["upload", "download"].iter().any(|way| result[*way].is_object());
         if knows || Instant::now() + ASK_EVERY > until {
-            return told;
+            return result;
         }
         std::thread::sleep(ASK_EVERY);
     }
@@ -197,15 +197,15 @@ fn told(mut ask: impl FnMut() -> io::Result<String>, until: Instant) -> Value {
 
 /// Fetch the server's result, under the names that its iperf3 side uses. Other servers have none.
 fn verdicts(target: &Target, id: &str, until: Instant) -> Value {
-    let told = told(|| fetch::get(target, &format!("/verdict?id={id}")), until);
-    if told.is_null() {
-        return told;
+    let result = result_of(|| fetch::get(target, &format!("/verdict?id={id}")), until);
+    if result.is_null() {
+        return result;
     }
     let directions: Vec<Value> = [("upload", "receives"), ("download", "sends")]
         .into_iter()
-        .filter(|(name, _)| told[*name].is_object())
+        .filter(|(name, _)| result[*name].is_object())
         .map(|(name, side)| {
-            let mut direction = told[name].clone();
+            let mut direction = result[name].clone();
             direction["server"] = side.into();
             direction
         })
@@ -224,18 +224,18 @@ mod tests {
             count += 1;
             answer.map(str::to_owned).map_err(|()| io::ErrorKind::NotFound.into())
         };
-        let told = told(answer, Instant::now() + 5 * ASK_EVERY);
-        (told, count)
+        let result = result_of(answer, Instant::now() + 5 * ASK_EVERY);
+        (result, count)
     }
 
     #[test]
     fn a_server_that_has_not_noticed_the_end_is_asked_again() {
         let late = r#"{"download": {"bytes": 1}, "upload": null}"#;
         let nulls = r#"{"download": null, "upload": null}"#;
-        let (told, count) = asked(&[Ok("{}"), Ok(nulls), Ok(late), Ok("{}")]);
-        assert_eq!((told["download"]["bytes"].as_u64(), count), (Some(1), 3));
-        let (told, count) = asked(&[Ok("{}")]);
-        assert!(told == json!({}) && (2..=6).contains(&count), "{count}");
+        let (result, count) = asked(&[Ok("{}"), Ok(nulls), Ok(late), Ok("{}")]);
+        assert_eq!((result["download"]["bytes"].as_u64(), count), (Some(1), 3));
+        let (result, count) = asked(&[Ok("{}")]);
+        assert!(result == json!({}) && (2..=6).contains(&count), "{count}");
     }
 
     #[test]

@@ -173,7 +173,7 @@ class Programs:
             raise BenchError(
                 f"another Open vSwitch with a userspace datapath runs on {self._host.name}: it has "
                 f"the interface {_DATAPATH}",
-                "Stop it, or name the ports by PCI address in the lab file.",
+                "Stop it, or name the ports by PCI address in the testbed file.",
             )
         for tap in (_DATAPATH, *(bridge.name for bridge in self._instance.bridges)):
             self._host.note(InterfaceMade(tap))

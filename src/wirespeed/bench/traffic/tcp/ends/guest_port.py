@@ -30,7 +30,7 @@ def _rename(guest: Runner, port: Port) -> None:
     if port.mac not in names:
         raise BenchError(
             f"guest {guest.name} has no NIC {port.mac}, but {names or 'none'}",
-            "Does its kernel have virtio_net?",
+            "Check that its kernel has virtio_net.",
         )
     if names[port.mac] != port.name:
         guest.run(["ip", "link", "set", names[port.mac], "name", port.name])

@@ -71,7 +71,7 @@ class _Window:
 
 
 @dataclass(frozen=True)
-class LoudHost:
+class MadeTrials:
     """A SUT of known capacity; on a shared core it forwards 0.62 of that."""
 
     capacity_fps: float
@@ -82,7 +82,7 @@ class LoudHost:
 
     def trial(self, load_fps: float, duration_s: float, stage: Stage, seed: int) -> Trial:
         rng = random.Random(f"{seed} {load_fps} {stage}")
-        windows = self._disturbed(round(duration_s * 1e9 / WINDOW_NS), rng)
+        windows = self._with_noise(round(duration_s * 1e9 / WINDOW_NS), rng)
         self._forward(windows, load_fps)
         _gate(windows)
         seen = self._observation(windows, load_fps, duration_s)
@@ -92,7 +92,7 @@ class LoudHost:
         series = series_of(windows, seen.evidence)
         return Trial(seen, stage, quiet, disturbed, judged, series=series)
 
-    def _disturbed(self, count: int, rng: random.Random) -> list[_Window]:
+    def _with_noise(self, count: int, rng: random.Random) -> list[_Window]:
         windows = [_Window() for _ in range(count)]
         at = 0
         while at < count and self.noise.shared:

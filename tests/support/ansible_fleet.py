@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 HERE = Path(__file__).parent
 
@@ -63,7 +63,7 @@ class Fleet:
             **os.environ,
             "HOME": str(self.folder),
             "ANSIBLE_COLLECTIONS_PATH": str(self.collections),
-            "ANSIBLE_CONNECTION_PLUGINS": str(HERE / "connection"),
+            "ANSIBLE_CONNECTION_PLUGINS": str(HERE / "ansible_connection"),
             "ANSIBLE_PIPELINING": "1",
             "ANSIBLE_RETRY_FILES_ENABLED": "0",
             "ANSIBLE_NOCOLOR": "1",

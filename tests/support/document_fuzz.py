@@ -21,10 +21,10 @@ from unittest import mock
 
 from jinja2 import UndefinedError
 
+from tests.support.carried_out import replies
 from tests.support.examples import ROOT, example_host, example_plan
-from tests.unit.cloud.carried_out import replies
-from tests.unit.fleet.hosts import recorded, snapshot
-from tests.unit.plan.render.hostile import MARKER, PAYLOADS, Judge, leaves, planted
+from tests.support.fleet_hosts import recorded, snapshot
+from tests.support.hostile import MARKER, PAYLOADS, Judge, leaves, planted
 from wirespeed.audit import suppressions
 from wirespeed.cli.verbs.fleet_pairs import read_pairs
 from wirespeed.cloud.collect import collect

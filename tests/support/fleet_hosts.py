@@ -16,7 +16,7 @@ from wirespeed.model.host.facts import Dimm, Firmware, HostFacts
 from wirespeed.model.host.snapshot import Figure, HostSnapshot, Member
 from wirespeed.remote.recorded import RecordedRunner
 
-HOSTS = Path(__file__).parents[2] / "hosts"
+HOSTS = Path(__file__).parents[1] / "hosts"
 BIOS = Firmware("Dell Inc.", "PowerEdge R740xd", "2.12.2", "07/09/2021", "0x2006b06", True)
 
 

@@ -16,10 +16,10 @@ from wirespeed.model.host.facts import HostFacts, PciDevice
 # Words of the kernel command line that name this host's disk or image.
 _OWN_WORDS = ("BOOT_IMAGE", "root", "resume", "initrd", "rd.luks.uuid", "rd.lvm.lv", "ip")
 
-Traits = Mapping[str, str]
+Attributes = Mapping[str, str]
 
 
-def traits(facts: HostFacts) -> Traits:
+def attributes(facts: HostFacts) -> Attributes:
     """Return attributes by name, in the order of a search: hardware, firmware, software."""
     found: dict[str, str] = {}
     for name, value in (
