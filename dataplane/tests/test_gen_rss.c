@@ -170,7 +170,8 @@ test_bad_arguments(void)
 	check_refused("rss_queue = 4\n", "rss_queues: this key is required");
 	check_refused("rss_queues = 4\nrss_queue = 4\n", "a whole number from 0 to 3");
 	check_refused("rss_queues = 65\nrss_queue = 4\n", "a whole number from 1 to 64");
-	check_refused("pcap = /no/such\nrss_queues = 4\nrss_queue = 1\n", "no meaning next to pcap");
+	check_refused("pcap = /no/such\nrss_queues = 4\nrss_queue = 1\n",
+		      "no meaning next to pcap");
 }
 
 int
