@@ -24,7 +24,7 @@ from wirespeed.store.extremes import (
 )
 from wirespeed.store.recordings import damaged, reads_from
 from wirespeed.store.store import Store
-from wirespeed.store.tables import CHUNKS, EXTREMES
+from wirespeed.store.tables import CHUNKS, EXTREMES, MARKS, RECORDED_SERIES, RECORDINGS
 
 # Numbers that stay unpacked: 128 MiB.
 _MOST_NUMBERS = 16 << 20
@@ -80,6 +80,17 @@ class RecordingRange:
     _numbers: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
+    def state(self) -> tuple[int, int, bool]:
+        """Return the numbers of series and marks, and whether the recording is finished."""
+        counts = [
+            select(func.count()).where(table.c.recording_id == self.id).scalar_subquery()
+            for table in (RECORDED_SERIES, MARKS)
+        ]
+        query = select(*counts, RECORDINGS.c.finished_at).where(RECORDINGS.c.id == self.id)
+        with self.store.transaction() as connection:
+            row = connection.execute(query).one_or_none()
+        return (0, 0, True) if row is None else (row[0], row[1], row[2] is not None)
+
     def ends(self) -> dict[str, int]:
         """Return the end of the last read of each source."""
         query = (
@@ -129,16 +140,17 @@ class RecordingRange:
                 wanted = max(1, -(-(head.end_ns - head.begin_ns) // pixel_ns))
                 key = (head.source, head.number)
                 try:
+                    found: Strip | None = None
                     if key in wholes and wanted == 1:
-                        yield _whole(head, wholes[key])
+                        found = _whole(head, wholes[key])
                     elif wanted <= _WIDEST_PIXELS * stored.get(key, 0):
-                        yield self._fine(connection, head, wanted)
+                        found = self._fine(connection, head, wanted)
                     elif head.end_ns >= begin_ns:
                         found = self._of_reads(connection, head, earlier, wanted, counters)
-                        if found is not None:
-                            yield found
                 except UNREADABLE as fault:
                     raise damaged(self.store, self.id, fault) from fault
+                if found is not None:
+                    yield found
                 earlier = head
 
     def _of_reads(
@@ -178,9 +190,12 @@ class RecordingRange:
                 self._numbers -= gone.values.size
         return found
 
-    def _fine(self, connection: Connection, head: Head, wanted: int) -> Strip:
-        row = connection.execute(select(EXTREMES).where(*_is(EXTREMES, self.id, head))).one()
+    def _fine(self, connection: Connection, head: Head, wanted: int) -> Strip | None:
+        query = select(EXTREMES).where(*_is(EXTREMES, self.id, head))
+        row = connection.execute(query).one_or_none()
         connection.commit()
+        if row is None:  # the recording is deleted
+            return None
         series = unpacked(row.series, 1, row.columns).reshape(-1)
         edges = unpacked(row.edges, row.buckets + 1).reshape(-1)
         found = unpacked_extremes(row.fine, edges, row.columns).merged(wanted)
@@ -217,7 +232,10 @@ class RecordingRange:
         columns = (CHUNKS.c.series, CHUNKS.c.moments, CHUNKS.c.took, CHUNKS.c["values"])
         found = []
         for head in heads:
-            row = connection.execute(select(*columns).where(*_is(CHUNKS, self.id, head))).one()
+            query = select(*columns).where(*_is(CHUNKS, self.id, head))
+            row = connection.execute(query).one_or_none()
+            if row is None:  # merged meanwhile; what follows would leave a gap
+                break
             found.append(PackedChunk(head, *row))
         return found
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -63,10 +63,27 @@ def list_recordings(store: Store) -> tuple[RecordingSummary, ...]:
 
 def recording_of(store: Store, named: str = LATEST) -> RecordingSummary:
     """Return the recording of that id; "latest" is the newest. Raises NoSuchRecording."""
-    for each in list_recordings(store):
-        if named in (each.id, LATEST):
-            return each
-    raise _no_such(store, named)
+    found = _newest(store, () if named == LATEST else (RECORDINGS.c.id == named,))
+    if found is None:
+        raise _no_such(store, named)
+    return found
+
+
+def recording_of_run(store: Store, run_id: str) -> RecordingSummary | None:
+    """Return the newest recording that was made next to a run. Raises StoreError."""
+    return _newest(store, (RECORDINGS.c.run_id == run_id,))
+
+
+def _newest(store: Store, chosen: Sequence[ColumnElement[bool]]) -> RecordingSummary | None:
+    query = (
+        select(RECORDINGS)
+        .where(*chosen)
+        .order_by(RECORDINGS.c.started_at.desc(), RECORDINGS.c.id.desc())
+        .limit(1)
+    )
+    with store.transaction() as connection:
+        row = connection.execute(query).mappings().one_or_none()
+        return None if row is None else _summary(store, connection, row)
 
 
 def series_of(store: Store, recording_id: str) -> tuple[RecordedSeries, ...]:
