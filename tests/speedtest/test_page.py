@@ -17,7 +17,7 @@ import pytest
 
 from tests.support.speedtest_program import REPOSITORY
 
-from .chromium import Page, chromium
+from tests.support.chromium import Page, chromium
 from .conftest import PATIENCE_S, Server, wait_for_line
 
 Serve = Callable[..., Server]

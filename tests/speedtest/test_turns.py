@@ -18,11 +18,12 @@ from pathlib import Path
 import pytest
 
 from .certificates import Certificate, make_certificate
-from .conftest import PATIENCE_S, Server, until
+from tests.support.waiting import until
+from tests.support.websocket import PING, frame, upgrade
+from .conftest import PATIENCE_S, Server
 from .h2_client import H2Client
 from .test_http import ask
 from .test_iperf3 import iperf3
-from .websocket import PING, frame, upgrade
 
 Serve = Callable[..., Server]
 

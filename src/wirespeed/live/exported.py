@@ -31,7 +31,7 @@ from wirespeed.store.recording_writer import RecordingWriter
 from wirespeed.store.store import Store
 
 # Packed octets of a recording that becomes one file; the file is a third longer.
-FILE_MAX = 64 << 20
+FILE_MAX = 32 << 20
 _TEXT_MAX = 500
 _SERIES_MAX, _CHUNKS_MAX, _MARKS_MAX = 50_000, 100_000, 100_000
 # Numbers of all chunks together: an hour of 5,000 series at 10 Hz takes more than a file may.

@@ -39,11 +39,11 @@ function prepared(canvas, height) {
 // Return the lines of a lane that have a value in this time, those with the most first.
 function linesIn(lane, strips, begin, end, width) {
   const found = [];
-  for (const line of lane.lines) {
+  for (const [index, line] of lane.lines.entries()) {
     const { least, most } = columnsOf(line, strips, begin, end, width);
     let high = -Infinity;
     for (const value of most) if (value > high) high = value;
-    if (high > -Infinity) found.push({ line, least, most, high });
+    if (high > -Infinity) found.push({ line, index, least, most, high });
   }
   return found.sort((one, other) => other.high - one.high);
 }
@@ -68,7 +68,7 @@ function drawLane(canvas, lane, found, height) {
   context.stroke();
   const drawn = found.slice(0, LINES_DRAWN);
   for (let at = drawn.length - 1; at >= 0; at -= 1) {
-    const hue = colour(lane.loss ? "fail" : `s${at % COLOURS}`);
+    const hue = colour(lane.loss ? "fail" : `s${drawn[at].index % COLOURS}`);
     if (lane.loss) drawLoss(context, drawn[at], y, height, hue);
     else drawLine(context, drawn[at], y, hue);
   }

@@ -35,6 +35,7 @@ class Page {
     byId("about").textContent = `${about.host}, ${about.started_at.slice(0, 19)} UTC, `
       + `${about.rate_hz} Hz, ${about.series.length} series${about.run ? `, run ${about.run}` : ""}${kept}`;
     this.panes.forEach((pane) => pane.build());
+    this.built = about.series.length;
     this.player.t = this.bounds().begin;
     this.player.view = { ...this.bounds() };
     this.controls();
@@ -69,10 +70,8 @@ class Page {
 
   grown() {
     const [pane] = this.panes;
-    const { lanes, series } = this.sources[0].about;
-    const lines = lanes.reduce((sum, lane) => sum + lane.lines.length, 0);
-    if (this.built !== lines + series.length) {
-      this.built = lines + series.length;
+    if (this.built !== this.sources[0].about.series.length) {
+      this.built = this.sources[0].about.series.length;
       pane.build();
     }
     if (performance.now() - this.surveyed > SURVEY_MS) {

@@ -85,35 +85,35 @@ class Pane {
   look(view) {
     this.view = { begin: view.begin + this.offset, end: view.end + this.offset };
     this.wish = this.view;
-    this.looking ??= this.answerWishes().finally(() => {
-      this.looking = null;
-    });
+    if (this.looking === null) this.looking = this.answerWishes();
     return this.looking;
   }
 
   async answerWishes() {
-    while (this.wish !== null) {
-      const { begin, end } = this.wish;
-      this.wish = null;
-      try {
+    try {
+      while (this.wish !== null) {
+        const { begin, end } = this.wish;
+        this.wish = null;
         this.strips = await this.source.range(begin, end, this.width);
-        this.source.troubled("");
-      } catch (fault) {
-        this.source.troubled(fault.message);
+        this.draw();
       }
-      this.draw();
+    } catch (fault) {
+      this.source.troubled(fault.message);
+    } finally {
+      this.looking = null;
     }
   }
 
   draw() {
     const { begin, end } = this.view;
+    const gaps = gapsOf(this.strips);
     for (const each of this.lanes) {
       const width = Math.max(1, Math.floor(each.canvas.clientWidth));
       const found = linesIn(each.lane, this.strips, begin, end, width);
       const top = drawLane(each.canvas, each.lane, found, LANE_HEIGHT);
       const context = each.canvas.getContext("2d");
       const x = (at) => (at - begin) / (end - begin) * width;
-      drawGaps(context, gapsOf(this.strips), x, LANE_HEIGHT);
+      drawGaps(context, gaps, x, LANE_HEIGHT);
       each.top.textContent = `0 to ${shownNumber(top)} ${each.lane.unit}`;
       each.canvas.setAttribute("aria-label",
         `${each.lane.name}, 0 to ${shownNumber(top)} ${each.lane.unit}: the values follow as a list`);
@@ -129,10 +129,10 @@ class Pane {
     const names = JSON.stringify([listed.map(({ line }) => line.label), found.length]);
     if (names === each.names) return;
     each.names = names;
-    each.values = listed.map(({ line }, at) => {
+    each.values = listed.map(({ line, index }) => {
       const item = element("li");
       const swatch = element("i", { "aria-hidden": "true" });
-      swatch.className = each.lane.loss ? "fail" : `s${at % COLOURS}`;
+      swatch.className = each.lane.loss ? "fail" : `s${index % COLOURS}`;
       const value = element("b", {}, NOT_LOADED);
       item.append(swatch, element("span", {}, line.label), " ", value);
       return { line, value, item, text: "" };

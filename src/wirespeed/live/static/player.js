@@ -15,7 +15,7 @@ class Player {
   constructor(page, bounds) {
     this.page = page;
     this.bounds = bounds;
-    this.t = bounds().begin;
+    this.t = 0;
     this.speed = 1;
     this.playing = false;
     this.following = false;
@@ -23,7 +23,7 @@ class Player {
     this.b = null;
     this.looping = false;
     this.align = 0;
-    this.view = { ...bounds() };
+    this.view = { begin: 0, end: 1e9 };
     this.frames = 0;
   }
 

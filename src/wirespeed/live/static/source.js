@@ -6,6 +6,8 @@
 const RETRY_MS = 1000;
 // Older than every read.
 const NEVER = -1e18;
+// The server answers with the chunks of no longer time.
+const LONGEST_NS = 600e9;
 
 class Source {
   constructor(samples) {
@@ -79,6 +81,7 @@ class ServerSource extends Source {
   }
 
   async fetched(t, until, source = undefined) {
+    until = Math.min(until, t + LONGEST_NS);
     const query = { begin: Math.floor(t), end: Math.floor(until) };
     if (source !== undefined) query.source = source;
     const found = await (await this.ask("chunks", query)).json();
