@@ -146,8 +146,8 @@ def _checked(text: bytes) -> _Recording:
         raise ValueError("it has no element with data")
     recording = _Recording.model_validate(load_json(found[1]))
     if recording.version != document.VERSION:
-        newer = "newer" if recording.version > document.VERSION else "unknown"
-        raise ValueError(f"its version is {recording.version}, of a {newer} wirespeed")
+        whose = "a newer" if recording.version > document.VERSION else "an unknown"
+        raise ValueError(f"its version is {recording.version}, of {whose} wirespeed")
     return recording
 
 
