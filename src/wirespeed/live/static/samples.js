@@ -102,13 +102,19 @@ class Samples {
   rate(piece, column, read, number) {
     const row = column * piece.reads;
     if (read + 1 < piece.reads) return rateOf(piece, row, read, piece, row, read + 1);
-    if (read > 0) return rateOf(piece, row, read - 1, piece, row, read);
     const pieces = this.of(piece.source);
-    const before = pieces[pieces.indexOf(piece) - 1];
-    const place = before?.place.get(number);
-    if (place === undefined || before.epoch !== piece.epoch) return NaN;
-    if (piece.begin[0] - before.begin[before.reads - 1] > ADJACENT_NS) return NaN;
-    return rateOf(before, place * before.reads, before.reads - 1, piece, row, read);
+    const own = pieces.indexOf(piece);
+    const after = joinedPlace(piece, pieces[own + 1], number);
+    if (after !== undefined) {
+      const next = pieces[own + 1];
+      return rateOf(piece, row, read, next, after * next.reads, 0);
+    }
+    if (read > 0) return rateOf(piece, row, read - 1, piece, row, read);
+    const prior = pieces[own - 1];
+    const before = prior && joinedPlace(prior, piece, number) !== undefined
+      ? prior.place.get(number) : undefined;
+    if (before === undefined) return NaN;
+    return rateOf(prior, before * prior.reads, prior.reads - 1, piece, row, read);
   }
 
   // Value of a line of a lane; NaN where it has none, undefined where it is not loaded yet.
@@ -130,6 +136,13 @@ class Samples {
     if (rest === undefined) return undefined;
     return combined(line, members, rest);
   }
+}
+
+// Return the column of a series in the piece that goes on where another one ends.
+function joinedPlace(piece, next, number) {
+  if (!next || next.epoch !== piece.epoch) return undefined;
+  if (next.begin[0] - piece.begin[piece.reads - 1] > ADJACENT_NS) return undefined;
+  return next.place.get(number);
 }
 
 function combined(line, members, rest) {
