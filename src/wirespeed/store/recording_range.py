@@ -30,6 +30,8 @@ from wirespeed.store.tables import CHUNKS, EXTREMES, MARKS, RECORDED_SERIES, REC
 _MOST_NUMBERS = 16 << 20
 # A stored bucket may take as many pixels before the reads themselves are reduced.
 _WIDEST_PIXELS = 2
+# Rows of stored buckets that are read at once.
+_FINE_ROWS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,17 +136,21 @@ class RecordingRange:
             wholes = self._wholes(connection, heads, pixel_ns)
             connection.commit()
             earlier: Head | None = None
-            for head in heads:
+            fine: dict[Head, Any] = {}
+            for place, head in enumerate(heads):
                 if earlier is not None and earlier.source != head.source:
                     earlier = None
                 wanted = max(1, -(-(head.end_ns - head.begin_ns) // pixel_ns))
                 key = (head.source, head.number)
                 try:
                     found: Strip | None = None
-                    if key in wholes and wanted == 1:
+                    if key in wholes and wanted <= _WIDEST_PIXELS:
                         found = _whole(head, wholes[key])
                     elif wanted <= _WIDEST_PIXELS * stored.get(key, 0):
-                        found = self._fine(connection, head, wanted)
+                        if head not in fine:
+                            fine = self._fine(connection, heads[place : place + _FINE_ROWS])
+                        # None where the recording was deleted.
+                        found = _buckets_of(head, fine[head], wanted) if head in fine else None
                     elif head.end_ns >= begin_ns:
                         found = self._of_reads(connection, head, earlier, wanted, counters)
                 except UNREADABLE as fault:
@@ -190,16 +196,17 @@ class RecordingRange:
                 self._numbers -= gone.values.size
         return found
 
-    def _fine(self, connection: Connection, head: Head, wanted: int) -> Strip | None:
-        query = select(EXTREMES).where(*_is(EXTREMES, self.id, head))
-        row = connection.execute(query).one_or_none()
+    def _fine(self, connection: Connection, heads: list[Head]) -> dict[Head, Any]:
+        """Return the rows of the first head's source."""
+        own = {head.number: head for head in heads if head.source == heads[0].source}
+        query = select(EXTREMES).where(
+            EXTREMES.c.recording_id == self.id,
+            EXTREMES.c.source == heads[0].source,
+            EXTREMES.c.number.in_(list(own)),
+        )
+        rows = connection.execute(query).all()
         connection.commit()
-        if row is None:  # the recording is deleted
-            return None
-        series = unpacked(row.series, 1, row.columns).reshape(-1)
-        edges = unpacked(row.edges, row.buckets + 1).reshape(-1)
-        found = unpacked_extremes(row.fine, edges, row.columns).merged(wanted)
-        return Strip(head.source, head.epoch, series, found)
+        return {own[row.number]: row for row in rows}
 
     def _heads(
         self,
@@ -255,7 +262,8 @@ class RecordingRange:
         self, connection: Connection, heads: list[Head], pixel_ns: int
     ) -> dict[tuple[str, int], Any]:
         """Return the rows of chunks that are one bucket in a picture of such pixels."""
-        short = [head for head in heads if head.end_ns - head.begin_ns <= pixel_ns]
+        longest_ns = _WIDEST_PIXELS * pixel_ns
+        short = [head for head in heads if head.end_ns - head.begin_ns <= longest_ns]
         if not short:
             return {}
         columns = (
@@ -272,6 +280,13 @@ def _during(recording_id: str, heads: list[Head]) -> tuple[Any, ...]:
         EXTREMES.c.end_ns >= min(head.begin_ns for head in heads),
         EXTREMES.c.begin_ns <= max(head.end_ns for head in heads),
     )
+
+
+def _buckets_of(head: Head, row: Any, wanted: int) -> Strip:
+    series = unpacked(row.series, 1, row.columns).reshape(-1)
+    edges = unpacked(row.edges, row.buckets + 1).reshape(-1)
+    found = unpacked_extremes(row.fine, edges, row.columns).merged(wanted)
+    return Strip(head.source, head.epoch, series, found)
 
 
 def _whole(head: Head, row: Any) -> Strip:

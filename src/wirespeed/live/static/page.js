@@ -13,7 +13,7 @@ class Page {
     this.panes = sources.map((source) => new Pane(source, byId("panes"), this));
     this.player = new Player(this, () => this.bounds());
     this.table = new SeriesTable(sources[0]);
-    this.surveyed = 0;
+    this.nextSurvey = Infinity;
     for (const source of sources) {
       source.changed = () => this.show();
       source.troubled = (text) => this.problem(text);
@@ -50,9 +50,16 @@ class Page {
     await Promise.all(this.panes.map((pane) => pane.looking));
   }
 
+  // Read whole recordings; long ones are read anew less often while they grow.
   async survey() {
-    this.surveyed = performance.now();
-    await Promise.all(this.panes.map((pane) => pane.survey()));
+    const begun = performance.now();
+    this.nextSurvey = Infinity;
+    try {
+      await Promise.all(this.panes.map((pane) => pane.survey()));
+    } finally {
+      const now = performance.now();
+      this.nextSurvey = now + Math.max(SURVEY_MS, 20 * (now - begun));
+    }
     this.drawTimeline();
   }
 
@@ -74,7 +81,7 @@ class Page {
       this.built = this.sources[0].about.series.length;
       pane.build();
     }
-    if (performance.now() - this.surveyed > SURVEY_MS) {
+    if (performance.now() > this.nextSurvey) {
       this.survey().catch((fault) => this.problem(fault.message));
       this.listMarks();
     }

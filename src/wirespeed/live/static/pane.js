@@ -74,8 +74,9 @@ class Pane {
   // Read the whole recording once, for the timeline, the events and the first picture.
   async survey() {
     const { about } = this.source;
-    const end = Math.max(about.end, about.begin + 1e9);
-    this.whole = await this.source.range(about.begin, end, this.width);
+    const { begin } = about, end = Math.max(about.end, begin + 1e9), { width } = this;
+    this.whole = await this.source.range(begin, end, width);
+    this.surveyed = { begin, end, width };
     this.gaps = gapsOf(this.whole);
     this.events = namedEvents(about, this.gaps);
     this.losses = lossBuckets(this.whole, this.source.loss);
@@ -84,6 +85,12 @@ class Pane {
   // Show this time; while a picture is under way, only the newest wish is kept.
   look(view) {
     this.view = { begin: view.begin + this.offset, end: view.end + this.offset };
+    const same = (name) => this.surveyed?.[name] === { width: this.width, ...this.view }[name];
+    if (this.looking === null && ["begin", "end", "width"].every(same)) {
+      this.strips = this.whole;
+      this.draw();
+      return null;
+    }
     this.wish = this.view;
     if (this.looking === null) this.looking = this.answerWishes();
     return this.looking;

@@ -87,9 +87,10 @@ function columnsOf(line, strips, begin, end, width) {
   const least = new Float32Array(width).fill(NaN);
   const most = new Float32Array(width).fill(NaN);
   const scale = width / (end - begin);
-  for (const strip of strips) {
-    const columns = placesIn(strip.layout, line);
-    if (columns === null) continue;
+  const wanted = [...byLayout(strips)].map(([layout, own]) => [placesIn(layout, line), own])
+    .filter(([columns]) => columns !== null)
+    .flatMap(([columns, own]) => own.map((strip) => [columns, strip]));
+  for (const [columns, strip] of wanted) {
     for (let bucket = 0; bucket < strip.buckets; bucket += 1) {
       if (strip.edges[bucket + 1] < begin || strip.edges[bucket] > end) continue;
       const low = valueOf(line, columns, strip, bucket, true);
@@ -105,6 +106,21 @@ function columnsOf(line, strips, begin, end, width) {
     }
   }
   return { least, most };
+}
+
+const layoutsOf = new WeakMap();
+
+// Return the strips of each layout: a day has thousands of strips of few layouts.
+function byLayout(strips) {
+  if (!layoutsOf.has(strips)) {
+    const found = new Map();
+    for (const strip of strips) {
+      if (!found.has(strip.layout)) found.set(strip.layout, []);
+      found.get(strip.layout).push(strip);
+    }
+    layoutsOf.set(strips, found);
+  }
+  return layoutsOf.get(strips);
 }
 
 function placesIn(layout, line) {
