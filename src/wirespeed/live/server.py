@@ -146,12 +146,14 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(HTTPStatus.FORBIDDEN, "Another site's page may not ask this one.")
 
     def _checked_name(self, path: str) -> str:
-        token, _, name = path.removeprefix("/").partition("/")
+        token, slash, name = path.removeprefix("/").partition("/")
         if not hmac.compare_digest(token.encode(), self.server.token.encode()):
             raise _Refused(
                 HTTPStatus.FORBIDDEN,
                 "The token is missing or wrong. Open the address that `wirespeed live` has printed.",
             )
+        if not slash:
+            raise _Refused(HTTPStatus.NOT_FOUND, "The address of the page ends with a slash.")
         return name
 
     def _found(self, name: str, query: dict[str, list[str]], body: bytes) -> tuple[bytes, str]:
