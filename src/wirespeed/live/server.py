@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from wirespeed.live.page import SCRIPTS, SERVED_POLICY, STYLE, served_page, static
 from wirespeed.live.stored import StoredRecording
@@ -122,9 +122,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, body: bytes) -> None:
         try:
             self._check_origin()
-            path = urlsplit(self.path)
-            name = self._checked_name(path.path)
-            found, kind = self._found(name, parse_qs(path.query), body)
+            path, _, query = self.path.partition("?")
+            name = self._checked_name(path)
+            found, kind = self._found(name, parse_qs(query), body)
             self._send(HTTPStatus.OK, found, kind)
         except _Refused as refused:
             self._send(refused.status, f"{refused.text}\n".encode(), "text/plain; charset=utf-8")
