@@ -111,19 +111,23 @@ def members(lanes: Sequence[Lane]) -> tuple[int, ...]:
 
 def _lines(series: Sequence[RecordedSeries], rules: Sequence[_Rule]) -> Iterator[Line]:
     for rule in rules:
-        groups: dict[tuple[object, ...], list[int]] = {}
-        for number, each in enumerate(series):
-            if each.key in rule.keys:
-                groups.setdefault(_group(each, rule), []).append(number)
-        for group, numbers in groups.items():
-            rest = tuple(
-                number
-                for number, each in enumerate(series)
-                if each.key in rule.rest and _group(each, rule) == group
-            )
+        rests = _grouped(series, rule.rest, rule)
+        for group, numbers in _grouped(series, rule.keys, rule).items():
+            rest = rests.get(group, [])
             if rule.form is Form.SUM or rest:
                 label = _label(series[numbers[0]], rule)
-                yield Line(label, tuple(numbers), rule.factor, rule.form, rest)
+                yield Line(label, tuple(numbers), rule.factor, rule.form, tuple(rest))
+
+
+def _grouped(
+    series: Sequence[RecordedSeries], keys: Sequence[str], rule: _Rule
+) -> dict[tuple[object, ...], list[int]]:
+    """Return the numbers of the series of these keys, those of one line together."""
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for number, each in enumerate(series):
+        if each.key in keys:
+            groups.setdefault(_group(each, rule), []).append(number)
+    return groups
 
 
 def _lost(series: Sequence[RecordedSeries]) -> Iterator[Line]:
