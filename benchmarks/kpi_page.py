@@ -19,8 +19,8 @@ from statistics import median
 
 import numpy as np
 from sqlalchemy import insert
-
 from tests.support.chromium import Page, chromium
+
 from wirespeed.live.exported import write_file
 from wirespeed.live.server import LiveServer
 from wirespeed.live.stored import StoredRecording
@@ -36,7 +36,7 @@ HZ, S = 10, 1_000_000_000
 MINUTE_READS = 60 * HZ
 SCRUBBED_S = 3
 ROUNDS = 3
-READY = "document.documentElement.dataset.state === 'ready'"
+READY = "document.documentElement?.dataset.state === 'ready'"
 # Kinds of series in turn, as a host with a switch has them.
 KINDS = (
     ("cpu_user_seconds", "cpu", "ns", SeriesKind.COUNTER),

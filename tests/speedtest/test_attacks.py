@@ -19,10 +19,10 @@ from benchmarks.attacks import ATTACKS, CONNECTIONS_OF_ONE
 
 from tests.support.effort import EXHAUSTIVE
 from tests.support.speedtest_program import REPOSITORY
-
-from .certificates import make_certificate
 from tests.support.waiting import until
 from tests.support.websocket import CLOSE, frame, masked_binary
+
+from .certificates import make_certificate
 from .conftest import PATIENCE_S, Server
 from .test_http import ask
 from .test_iperf3 import iperf3

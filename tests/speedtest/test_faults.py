@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.waiting import until
+
 from .conftest import PATIENCE_S, Server, running
 from .test_http import ask
 from .test_iperf3 import MEGABYTE, iperf3

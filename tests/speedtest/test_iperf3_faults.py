@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.waiting import until
+
 from .conftest import PATIENCE_S, Server
 from .test_http import ask
 from .test_iperf3 import iperf3

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.waiting import until
+
 from .conftest import PATIENCE_S, Server
 from .test_http import MEGABYTE, ask
 from .test_ndt7 import DOWNLOAD, UPLOAD, connect, download, upload

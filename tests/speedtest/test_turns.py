@@ -17,9 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from .certificates import Certificate, make_certificate
 from tests.support.waiting import until
 from tests.support.websocket import PING, frame, upgrade
+
+from .certificates import Certificate, make_certificate
 from .conftest import PATIENCE_S, Server
 from .h2_client import H2Client
 from .test_http import ask

@@ -173,9 +173,7 @@ def _stored(found: _Recording, store: Store, name: str) -> str:
 def _series(row: list[Any], sources: list[str]) -> RecordedSeries:
     found = _row(_Series, row)
     labels = tuple((name[:_TEXT_MAX], value[:_TEXT_MAX]) for name, value in found.labels)
-    return RecordedSeries(
-        _source(sources, found.source), found.key, labels, found.unit, found.kind
-    )
+    return RecordedSeries(_source(sources, found.source), found.key, labels, found.unit, found.kind)
 
 
 def _row(model: type[_Model], row: list[Any]) -> _Model:

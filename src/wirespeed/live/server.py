@@ -55,9 +55,7 @@ class LiveServer(ThreadingHTTPServer):
         self, address: str, port: int, token: str, recordings: Sequence[StoredRecording], title: str
     ) -> None:
         self.token, self.recordings, self.title = token, recordings, title
-        self.files = {
-            name: (static(name).encode(), _type_of(name)) for name in (*SCRIPTS, STYLE)
-        }
+        self.files = {name: (static(name).encode(), _type_of(name)) for name in (*SCRIPTS, STYLE)}
         self.any_host = not ipaddress.ip_address(address).is_loopback
         """Others reach it by names that are not known here; the token alone keeps them out."""
         self.free = threading.BoundedSemaphore(_REQUESTS_MAX)
@@ -68,7 +66,7 @@ class LiveServer(ThreadingHTTPServer):
     @property
     def url(self) -> str:
         host, port = self.server_address[:2]
-        shown = f"[{str(host)}]" if ":" in str(host) else str(host)
+        shown = f"[{host!s}]" if ":" in str(host) else str(host)
         return f"http://{shown}:{port}/{self.token}/"
 
     def end(self) -> None:
@@ -150,7 +148,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not hmac.compare_digest(token.encode(), self.server.token.encode()):
             raise _Refused(
                 HTTPStatus.FORBIDDEN,
-                "The token is missing or wrong. Open the address that `wirespeed live` has printed.",
+                "The token is missing or wrong. Open the address that `wirespeed live` printed.",
             )
         if not slash:
             raise _Refused(HTTPStatus.NOT_FOUND, "The address of the page ends with a slash.")

@@ -101,7 +101,7 @@ class RecordingRange:
             .group_by(CHUNKS.c.source)
         )
         with self.store.transaction() as connection:
-            return {source: end for source, end in connection.execute(query).all()}
+            return {row[0]: row[1] for row in connection.execute(query).all()}
 
     def chunks(self, begin_ns: int, end_ns: int, source: str | None = None) -> list[PackedChunk]:
         """Return the chunks that overlap this time, and the one before it of each source."""
@@ -222,7 +222,7 @@ class RecordingRange:
         if source is not None:
             chosen.append(CHUNKS.c.source == source)
         begin = CHUNKS.c.begin_ns
-        beside = [(func.max(begin), begin < begin_ns)]
+        beside: list[tuple[Any, Any]] = [(func.max(begin), begin < begin_ns)]
         if following:
             beside.append((func.min(begin), begin > end_ns))
         wanted = [and_(begin <= end_ns, CHUNKS.c.end_ns >= begin_ns)]
@@ -246,9 +246,7 @@ class RecordingRange:
             found.append(PackedChunk(head, *row))
         return found
 
-    def _buckets(
-        self, connection: Connection, heads: list[Head]
-    ) -> dict[tuple[str, int], int]:
+    def _buckets(self, connection: Connection, heads: list[Head]) -> dict[tuple[str, int], int]:
         """Return the number of stored buckets by source and number."""
         if not heads:
             return {}

@@ -23,6 +23,7 @@ from wirespeed.store.tables import CHUNKS, EXTREMES, MARKS, RECORDED_SERIES, REC
 
 MERGED_NS = 60_000_000_000
 PREFIX = "kpi-"
+_KEY = ("recording_id", "source", "number")
 
 
 @dataclass(slots=True)
@@ -128,7 +129,7 @@ class RecordingWriter:
                 connection.execute(delete(CHUNKS).where(seconds))
                 _insert(connection, CHUNKS, [self._row(waiting.numbers[0], whole)])
             row = self._extremes_row(waiting.numbers[0], whole)
-            same = [EXTREMES.c[name] == row[name] for name in EXTREMES.primary_key.columns.keys()]
+            same = [EXTREMES.c[name] == row[name] for name in _KEY]
             connection.execute(delete(EXTREMES).where(*same))
             _insert(connection, EXTREMES, [row])
         self._ended[whole.source] = whole.last()

@@ -15,7 +15,7 @@ from wirespeed.live.server import LiveServer
 from wirespeed.live.stored import StoredRecording
 from wirespeed.store.store import Store, open_to_read
 
-TOKEN = "abcdefghijklmnopqrstuvwx"
+TOKEN = "a" * 24
 
 
 @contextmanager

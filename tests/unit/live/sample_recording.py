@@ -19,7 +19,7 @@ from wirespeed.store.store import Store
 
 S = 1_000_000_000
 HZ = 10
-BASE = 9_100_000_000_000_000_123
+BASE = 9_100_000_000_000_123
 """Beyond 2^53: moments are no JavaScript numbers."""
 CLOCK = RecordingClock("boot", BASE, 1_764_000_000_000_000_000)
 SECONDS = 130
@@ -51,17 +51,17 @@ def second(number: int) -> list[Chunk]:
     """Return the chunks of one second, read at 10 Hz; sources are read 10 ms after each other."""
     begins = [BASE + number * S + read * S // HZ for read in range(HZ)]
     return [
-        _chunk("cpu", "boot", (0, 1, 2), begins, [_cpu(at - BASE) for at in begins], 0),
+        _chunk("cpu", "boot", (0, 1, 2), begins, [_cpu(at - BASE) for at in begins]),
         _chunk("ovs-ports ovs", _epoch(number), (3, 4), begins, [_port(at - BASE) for at in begins],
-               10_000_000),
+               late_ns=10_000_000),
         _chunk("threads", "1 2", (5,), begins, [((at - BASE) // S % 2,) for at in begins],
-               20_000_000),
+               late_ns=20_000_000),
     ]  # fmt: skip
 
 
 def _chunk(
     source: str, epoch: str, series: tuple[int, ...], begins: list[int],
-    rows: list[tuple[int, ...]], late_ns: int,
+    rows: list[tuple[int, ...]], *, late_ns: int = 0,
 ) -> Chunk:  # fmt: skip
     moments = tuple(at + late_ns for at in begins)
     return Chunk(source, epoch, series, moments, (70_000,) * len(begins), tuple(rows))

@@ -124,7 +124,7 @@ BAD: dict[str, tuple[Callable[[str], str], str]] = {
 @pytest.mark.parametrize("name", BAD)
 def test_bad_file_is_one_sentence(text: str, tmp_path: Path, name: str) -> None:
     change, said = BAD[name]
-    with pytest.raises(BadInput, match="x.html") as refused:
+    with pytest.raises(BadInput, match=r"x\.html") as refused:
         read(change(text), tmp_path)
     assert "no recording of" in refused.value.what
     assert said in refused.value.what

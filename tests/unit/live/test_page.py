@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Test the page in a real browser: its values are the store's, served, followed and out of a file."""
+"""Test the page in a real browser: values are the store's, served, followed and of a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 from tests.support.chromium import Page
-from tests.support.waiting import until
 from tests.unit.live.conftest import served
 from tests.unit.live.sample_recording import (
     BASE,
@@ -36,7 +35,7 @@ from wirespeed.model.result.recording import NO_VALUE, Mark, MarkKind
 from wirespeed.store.recordings import reads_of
 from wirespeed.store.store import Store
 
-READY = "document.documentElement.dataset.state === 'ready'"
+READY = "document.documentElement?.dataset.state === 'ready'"
 # Values of every series at these moments, after whatever loading they take.
 VALUES = """(async (moments) => {
   const { source } = page.panes[0];

@@ -12,6 +12,7 @@ class SeriesTable {
     this.filter = document.getElementById("filter");
     this.rows = [];
     this.shownAt = 0;
+    this.later = null;
     this.key = "";
     this.t = 0;
     this.filter.addEventListener("input", () => this.show(this.t, true));
@@ -21,7 +22,13 @@ class SeriesTable {
   show(t, now = false) {
     this.t = t;
     const time = performance.now();
-    if (!this.details.open || (!now && time - this.shownAt < EVERY_MS)) return;
+    if (!this.details.open) return;
+    if (!now && time - this.shownAt < EVERY_MS) {
+      this.later ??= setTimeout(() => this.show(this.t, true), EVERY_MS);
+      return;
+    }
+    clearTimeout(this.later);
+    this.later = null;
     this.shownAt = time;
     this.build();
     const { samples, about } = this.source;
