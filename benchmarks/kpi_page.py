@@ -204,6 +204,7 @@ def one_file(page: Page, folder: Path) -> None:
     page.run("page.player.setSpeed(100)")
     page.click("#play")
     page.wait("page.player.t > 60e9", "a minute of play")
+    page.run("page.player.play(false)")
     frames = page.run(f"{SCRUB}({SCRUBBED_S})")
     print(f"file_scrubs {frames:.0f} frames/s")
     asked = [told["request"]["url"].split("#")[0] for told in

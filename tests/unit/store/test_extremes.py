@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -118,19 +119,27 @@ def lossy(found: list[Strip]) -> list[tuple[int, int]]:
     ]
 
 
-@pytest.mark.parametrize("finished", [True, False])
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """Return a store with a finished recording, kpi-1, and one whose recorder was killed, kpi-2."""
+    path = tmp_path_factory.mktemp("recorded") / "s.sqlite"
+    with Store(str(path)) as store:
+        make(store)
+        make(store, finished=False)
+        yield store
+
+
+@pytest.mark.parametrize("recording", ["kpi-1", "kpi-2"])
 @pytest.mark.parametrize("pixels", [1, 2, 7, 40, 300, 1500, 4000])
 def test_strips_show_a_loss_of_100_ms_at_any_zoom(
-    tmp_path: Path, pixels: int, finished: bool
+    recorded: Store, pixels: int, recording: str
 ) -> None:
-    with Store(str(tmp_path / "s.sqlite")) as store:
-        writer = make(store, finished=finished)
-        for begin, end in ((0, 86_400 * S), (0, SECONDS * S), (60 * S, 70 * S)):
-            found = lossy(strips(store, writer.id, begin, end, pixels))
-            assert found
-            at = LOSS_S * S
-            assert all(first <= at + S // 10 + S // 50 for first, _ in found)
-            assert any(first <= at + S // 50 <= last for first, last in found)
+    for begin, end in ((0, 86_400 * S), (0, SECONDS * S), (60 * S, 70 * S)):
+        found = lossy(strips(recorded, recording, begin, end, pixels))
+        assert found
+        at = LOSS_S * S
+        assert all(first <= at + S // 10 + S // 50 for first, _ in found)
+        assert any(first <= at + S // 50 <= last for first, last in found)
 
 
 def test_strips_between_two_reads_show_the_loss_of_the_pause(tmp_path: Path) -> None:
@@ -142,10 +151,8 @@ def test_strips_between_two_reads_show_the_loss_of_the_pause(tmp_path: Path) -> 
     assert found == [(S - S // 10 + S // 100, 80 * S + S // 100)]
 
 
-def test_strips_end_at_a_restart(tmp_path: Path) -> None:
-    with Store(str(tmp_path / "s.sqlite")) as store:
-        writer = make(store)
-        found = [s for s in strips(store, writer.id, 0, SECONDS * S, 20) if DROPS in s.series]
+def test_strips_end_at_a_restart(recorded: Store) -> None:
+    found = [s for s in strips(recorded, "kpi-1", 0, SECONDS * S, 20) if DROPS in s.series]
     assert {each.epoch for each in found} == {"11 5000", "12 9000"}
     first = next(each for each in found if each.epoch == "12 9000")
     assert first.found.edges_ns[0] == BASE + RESTART_S * S + S // 100

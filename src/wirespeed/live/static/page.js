@@ -164,9 +164,14 @@ class Page {
   }
 
   // Go to the read of any source that is next to t.
-  step(forward) {
-    const { samples, about } = this.sources[0];
+  async step(forward) {
+    const [source] = this.sources;
+    const { samples, about } = source;
     const t = this.player.t + this.panes[0].offset;
+    this.player.play(false);
+    if (about.sources.some((_, each) => samples.at(each, t) === undefined)) {
+      await source.fetched(t, t);
+    }
     let best = t + (forward ? 1 : -1) * 1e9 / Math.max(1, about.rate_hz);
     about.sources.forEach((_, source) => {
       const piece = samples.at(source, t);
@@ -176,7 +181,6 @@ class Page {
       const at = piece.begin[read];
       if (at !== undefined && (forward ? at < best : at > best)) best = at;
     });
-    this.player.play(false);
     this.player.seek(best - this.panes[0].offset);
   }
 
@@ -276,11 +280,12 @@ class Page {
     });
     document.addEventListener("keydown", (event) => this.key(event));
     window.addEventListener("hashchange", () => this.player.restore(location.hash));
-    let resized = null;
-    window.addEventListener("resize", () => {
-      clearTimeout(resized);
-      resized = setTimeout(() => this.look(), 100);
-    });
+    let { width } = this.panes[0];
+    new ResizeObserver(() => {
+      if (this.panes[0].width === width) return;
+      ({ width } = this.panes[0]);
+      this.look();
+    }).observe(byId("panes"));
     window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
       forgetColours();
       this.panes.forEach((pane) => pane.draw());

@@ -196,6 +196,8 @@ class FileSource extends Source {
 
   need() {}
 
+  async fetched() {}
+
   async between(source, begin, end) {
     return this.samples.of(source).filter((each) => each.begin[0] <= end && each.until >= begin);
   }
