@@ -64,7 +64,7 @@ _CPU_TIMES = ("user", "nice", "system", "irq", "softirq", "steal")
 _LOST = ("dropped", "missed", "no_buffer", "error", "discard", "tx_fail", "lost_upcalls")
 _PORTS = (
     "port_packets", "device_rx_packets", "device_tx_packets", "ethdev_rx_packets",
-    "ethdev_tx_packets", "interface_packets",
+    "ethdev_tx_packets", "task_rx_packets", "task_tx_packets", "interface_packets",
 )  # fmt: skip
 _LANES: tuple[tuple[str, str, float | None, tuple[_Rule, ...]], ...] = (
     ("CPU busy", "%", 100.0, (

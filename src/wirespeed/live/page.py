@@ -10,12 +10,12 @@ from importlib.resources import files
 
 from wirespeed.report.base.theme import DARK, LIGHT, css_variables
 
-# In the order in which they need each other.
-SCRIPTS = (
+# In the order in which they need each other; a page loads them as one.
+_SCRIPTS = (
     "decode.js", "samples.js", "picture.js", "source.js", "events.js", "draw.js", "pane.js",
     "table.js", "player.js", "page.js",
 )  # fmt: skip
-STYLE = "page.css"
+SCRIPT, STYLE = "page.js", "page.css"
 DATA_START = '<script type="application/json" id="data">'
 DATA_END = "</script>"
 # Nothing is loaded from anywhere; only what the page itself brings may run.
@@ -25,36 +25,38 @@ SERVED_POLICY = (
 )
 
 
-def static(name: str) -> str:
-    """Return the text of a file of the page."""
-    if name == STYLE:
-        dark = css_variables(DARK)
-        colours = (
-            f":root{{color-scheme:light dark;{css_variables(LIGHT)}}}\n"
-            f"@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
-        )
-        return colours + _file(name)
-    return _file(name)
+def style() -> str:
+    """Return the style of the page, with the colours of reports."""
+    dark = css_variables(DARK)
+    colours = (
+        f":root{{color-scheme:light dark;{css_variables(LIGHT)}}}\n"
+        f"@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
+    )
+    return colours + _file(STYLE)
+
+
+def script() -> str:
+    """Return all scripts of the page."""
+    return "".join(map(_file, _SCRIPTS))
 
 
 def served_page(title: str) -> str:
     """Return the page whose files and data a server has. Its paths are relative: see server.py."""
-    scripts = "".join(f'<script src="{name}" defer></script>\n' for name in SCRIPTS)
-    head = _head(title, f'<link rel="stylesheet" href="{STYLE}">\n{scripts}')
+    loaded = f'<link rel="stylesheet" href="{STYLE}">\n<script src="{SCRIPT}" defer></script>\n'
+    head = _head(title, loaded)
     return f"{head}{_file('body.html')}</body>\n</html>\n"
 
 
 def page_start(title: str) -> str:
     """Return the part of a file that comes before its data."""
-    style, script = static(STYLE), _script()
-    policy = f"{_CLOSED}; script-src {_digest(script)}; style-src {_digest(style)}"
+    policy = f"{_CLOSED}; script-src {_digest(script())}; style-src {_digest(style())}"
     meta = f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">\n'
-    return _head(title, f"{meta}<style>{style}</style>\n") + _file("body.html")
+    return _head(title, f"{meta}<style>{style()}</style>\n") + _file("body.html")
 
 
 def page_end() -> str:
     """Return the part of a file that comes after its data."""
-    return f"<script>{_script()}</script>\n</body>\n</html>\n"
+    return f"<script>{script()}</script>\n</body>\n</html>\n"
 
 
 def _head(title: str, inside: str) -> str:
@@ -65,10 +67,6 @@ def _head(title: str, inside: str) -> str:
         f'<title>{escape(title)} - wirespeed</title>\n<link rel="icon" href="data:,">\n'
         "</head>\n<body>\n"
     )
-
-
-def _script() -> str:
-    return "".join(map(_file, SCRIPTS))
 
 
 def _digest(text: str) -> str:

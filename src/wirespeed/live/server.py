@@ -21,7 +21,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs
 
-from wirespeed.live.page import SCRIPTS, SERVED_POLICY, STYLE, served_page, static
+from wirespeed.live.page import SCRIPT, SERVED_POLICY, STYLE, script, served_page, style
 from wirespeed.live.stored import StoredRecording
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.input.bounded import load_json
@@ -55,7 +55,10 @@ class LiveServer(ThreadingHTTPServer):
         self, address: str, port: int, token: str, recordings: Sequence[StoredRecording], title: str
     ) -> None:
         self.token, self.recordings, self.title = token, recordings, title
-        self.files = {name: (static(name).encode(), _type_of(name)) for name in (*SCRIPTS, STYLE)}
+        self.files = {
+            SCRIPT: (script().encode(), "text/javascript; charset=utf-8"),
+            STYLE: (style().encode(), "text/css; charset=utf-8"),
+        }
         self.any_host = not ipaddress.ip_address(address).is_loopback
         """Others reach it by names that are not known here; the token alone keeps them out."""
         self.free = threading.BoundedSemaphore(_REQUESTS_MAX)
@@ -198,10 +201,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Cache-Control", "no-store")
         self.end_headers()
         self.wfile.write(body)
-
-
-def _type_of(name: str) -> str:
-    return "text/css; charset=utf-8" if name == STYLE else "text/javascript; charset=utf-8"
 
 
 def _number(

@@ -137,6 +137,7 @@ class RecordingRange:
             connection.commit()
             earlier: Head | None = None
             fine: dict[Head, Any] = {}
+            layouts: dict[bytes, Integers] = {}
             for place, head in enumerate(heads):
                 if earlier is not None and earlier.source != head.source:
                     earlier = None
@@ -145,7 +146,7 @@ class RecordingRange:
                 try:
                     found: Strip | None = None
                     if key in wholes and wanted <= _WIDEST_PIXELS:
-                        found = _whole(head, wholes[key])
+                        found = _whole(head, wholes[key], layouts)
                     elif wanted <= _WIDEST_PIXELS * stored.get(key, 0):
                         if head not in fine:
                             fine = self._fine(connection, heads[place : place + _FINE_ROWS])
@@ -287,8 +288,11 @@ def _buckets_of(head: Head, row: Any, wanted: int) -> Strip:
     return Strip(head.source, head.epoch, series, found)
 
 
-def _whole(head: Head, row: Any) -> Strip:
-    series = unpacked(row.series, 1, row.columns).reshape(-1)
+def _whole(head: Head, row: Any, layouts: dict[bytes, Integers]) -> Strip:
+    """Return the one bucket of a chunk. layouts: series that are unpacked; a day has few."""
+    if row.series not in layouts:
+        layouts[row.series] = unpacked(row.series, 1, row.columns).reshape(-1)
+    series = layouts[row.series]
     edges = (head.begin_ns, max(head.end_ns, head.begin_ns + 1))
     return Strip(head.source, head.epoch, series, whole_extremes(row.whole, edges, row.columns))
 

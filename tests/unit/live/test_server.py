@@ -45,7 +45,7 @@ def test_server_page_and_its_files_allow_nothing_from_elsewhere(server: LiveServ
     assert "default-src 'none'" in policy
     assert "script-src 'self';" in policy
     assert headers["Referrer-Policy"] == "no-referrer"
-    for name in ("page.js", "page.css", "decode.js"):
+    for name in ("page.js", "page.css"):
         assert name.encode() in text
         assert ask(server, f"/{TOKEN}/{name}")[0] == 200
 

@@ -43,7 +43,7 @@ function linesIn(lane, strips, begin, end, width) {
     const { least, most } = columnsOf(line, strips, begin, end, width);
     let high = -Infinity;
     for (const value of most) if (value > high) high = value;
-    if (high > -Infinity) found.push({ line, index, least, most, high });
+    if (high > (lane.loss ? 0 : -Infinity)) found.push({ line, index, least, most, high });
   }
   return found.sort((one, other) => other.high - one.high);
 }

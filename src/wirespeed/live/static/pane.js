@@ -18,7 +18,9 @@ function shownNumber(value) {
   if (value === undefined) return NOT_LOADED;
   if (Number.isNaN(value)) return "\u2013";
   const size = Math.abs(value);
-  if (size >= 1e6) return value.toExponential(3);
+  for (const [unit, name] of [[1e12, "T"], [1e9, "G"], [1e6, "M"]]) {
+    if (size >= unit) return `${Number((value / unit).toPrecision(4))} ${name}`;
+  }
   if (size >= 1000) return value.toFixed(0);
   return String(Number(value.toPrecision(4)));
 }
@@ -59,7 +61,9 @@ class Pane {
       const canvas = element("canvas", { role: "img" });
       const legend = element("ul", { class: "legend" });
       root.append(head, canvas, legend);
-      return { lane, root, top, canvas, legend, values: [], names: "" };
+      const members = lane.lines.flatMap((line) => line.members);
+      const sources = new Set(members.map((number) => about.series[number][0]));
+      return { lane, root, top, canvas, legend, sources, values: [], names: "" };
     });
     this.box.replaceChildren(...this.lanes.map(({ root }) => root), this.axis, this.cursor);
     if (!this.lanes.length) {
@@ -120,7 +124,7 @@ class Pane {
       const top = drawLane(each.canvas, each.lane, found, LANE_HEIGHT);
       const context = each.canvas.getContext("2d");
       const x = (at) => (at - begin) / (end - begin) * width;
-      drawGaps(context, gaps, x, LANE_HEIGHT);
+      drawGaps(context, gaps.filter(([, , source]) => each.sources.has(source)), x, LANE_HEIGHT);
       each.top.textContent = `0 to ${shownNumber(top)} ${each.lane.unit}`;
       each.canvas.setAttribute("aria-label",
         `${each.lane.name}, 0 to ${shownNumber(top)} ${each.lane.unit}: the values follow as a list`);
@@ -133,7 +137,7 @@ class Pane {
   // List the first lines with their values; keep the elements while the lines stay the same.
   describe(each, found) {
     const listed = found.slice(0, LEGEND);
-    const names = JSON.stringify([listed.map(({ line }) => line.label), found.length]);
+    const names = JSON.stringify([listed.map(({ index }) => index), found.length]);
     if (names === each.names) return;
     each.names = names;
     each.values = listed.map(({ line, index }) => {
@@ -151,7 +155,10 @@ class Pane {
       const words = undrawn > 0 ? `${more} more, ${undrawn} of them not drawn` : `${more} more`;
       items.push(element("li", { class: "note" }, `${words}: see the table`));
     }
-    if (!items.length) items.push(element("li", { class: "note" }, "nothing in this time"));
+    if (!items.length) {
+      const none = each.lane.loss ? "nothing lost in this time" : "no read in this time";
+      items.push(element("li", { class: "note" }, none));
+    }
     each.legend.replaceChildren(...items);
   }
 
