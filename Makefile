@@ -285,9 +285,10 @@ test-versions: $(VENV)/.dev dataplane
 		$(addprefix dataplane/,test_control.py test_devices.py test_forward.py test_l3fwd.py))
 	$(BIN)/pytest --durations=5 $(addprefix tests/real/alone/,test_real_long_paths.py test_real_ovs_factors.py)
 
-test-kpi: tools $(VENV)/.dev dataplane ## Recordings and Prometheus: collectors, kills, alert rules, real Open vSwitch
+test-kpi: tools $(VENV)/.dev dataplane ## Recordings, page and Prometheus: collectors, kills, alert rules, Chromium, real Open vSwitch
 	$(BIN)/pytest --durations=10 tests/unit/kpi tests/unit/sources tests/unit/store/test_chunk_codec.py \
-		tests/unit/store/test_recordings.py tests/unit/cli/test_kpi.py tests/real/alone/test_real_kpi.py
+		tests/unit/store/test_recordings.py tests/unit/store/test_extremes.py tests/unit/live \
+		tests/unit/cli/test_kpi.py tests/unit/cli/test_live.py tests/real/alone/test_real_kpi.py
 
 test-fleet: $(VENV)/.dev ## Tests that take minutes: 20 pair tests with kills, ansible-test sanity, install, a real tune
 	$(BIN)/pytest --durations=0 -m fleet

@@ -18,17 +18,9 @@ from typing import Any
 import pytest
 
 from tests.support import speedtest_program
-
-PATIENCE_S = 30
+from tests.support.waiting import PATIENCE_S
 
 Event = dict[str, Any]
-
-
-def until(done: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
-    end = time.monotonic() + patience_s
-    while not done():
-        assert time.monotonic() < end, f"not in {patience_s} s: {what}"
-        time.sleep(0.05)
 
 
 @dataclass

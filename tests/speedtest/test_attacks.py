@@ -19,13 +19,14 @@ from benchmarks.attacks import ATTACKS, CONNECTIONS_OF_ONE
 
 from tests.support.effort import EXHAUSTIVE
 from tests.support.speedtest_program import REPOSITORY
+from tests.support.waiting import until
+from tests.support.websocket import CLOSE, frame, masked_binary
 
 from .certificates import make_certificate
-from .conftest import PATIENCE_S, Server, until
+from .conftest import PATIENCE_S, Server
 from .test_http import ask
 from .test_iperf3 import iperf3
 from .test_ndt7 import UPLOAD, connect
-from .websocket import CLOSE, frame, masked_binary
 
 Serve = Callable[..., Server]
 

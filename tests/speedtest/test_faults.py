@@ -20,7 +20,9 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import PATIENCE_S, Server, running, until
+from tests.support.waiting import until
+
+from .conftest import PATIENCE_S, Server, running
 from .test_http import ask
 from .test_iperf3 import MEGABYTE, iperf3
 from .test_iperf3_faults import (

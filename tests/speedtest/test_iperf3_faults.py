@@ -15,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import PATIENCE_S, Server, until
+from tests.support.waiting import until
+
+from .conftest import PATIENCE_S, Server
 from .test_http import ask
 from .test_iperf3 import iperf3
 from .test_results import metric

@@ -12,8 +12,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.support.ports import reserved_port
+from tests.support.waiting import until
 
-from .conftest import PATIENCE_S, Event, Server, until
+from .conftest import PATIENCE_S, Event, Server
 from .test_http import ask
 from .test_ndt7 import UPLOAD, connect, upload
 from .test_results import metric

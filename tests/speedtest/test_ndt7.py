@@ -16,10 +16,21 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from tests.support.waiting import until
+from tests.support.websocket import (
+    BINARY,
+    CLOSE,
+    PROTOCOL,
+    TEXT,
+    Peer,
+    frame,
+    masked_binary,
+    upgrade,
+)
+
 from .certificates import Certificate, make_certificate
-from .conftest import PATIENCE_S, Server, until
+from .conftest import PATIENCE_S, Server
 from .test_http import ask
-from .websocket import BINARY, CLOSE, PROTOCOL, TEXT, Peer, frame, masked_binary, upgrade
 
 Serve = Callable[..., Server]
 MEGABYTE = 1024 * 1024

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.websocket import CLOSE, PING, PONG, frame, masked_binary
+
 from .conftest import PATIENCE_S, Server, wait_for_line
 from .test_iperf3_faults import memory_kib
 from .test_ndt7 import MEGABYTE, NORMAL, UPLOAD, connect, upload
-from .websocket import CLOSE, PING, PONG, frame, masked_binary
 
 Serve = Callable[..., Server]
 DOWNLOAD = "/ndt/v7/download"

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from .conftest import PATIENCE_S, Server, until
+from tests.support.waiting import until
+
+from .conftest import PATIENCE_S, Server
 from .test_http import MEGABYTE, ask
 from .test_ndt7 import DOWNLOAD, UPLOAD, connect, download, upload
 

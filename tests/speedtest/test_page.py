@@ -15,9 +15,9 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.support.chromium import Page, chromium
 from tests.support.speedtest_program import REPOSITORY
 
-from .chromium import Page, chromium
 from .conftest import PATIENCE_S, Server, wait_for_line
 
 Serve = Callable[..., Server]

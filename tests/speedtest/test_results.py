@@ -18,9 +18,10 @@ import pytest
 
 from tests.support.ports import reserved_port
 from tests.support.postgres import Cluster, cluster
+from tests.support.waiting import until
 
 from .certificates import make_certificate
-from .conftest import PATIENCE_S, Server, until
+from .conftest import PATIENCE_S, Server
 from .test_http import ask
 from .test_iperf3 import iperf3
 

@@ -17,12 +17,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import until
+from tests.support.websocket import PING, frame, upgrade
+
 from .certificates import Certificate, make_certificate
-from .conftest import PATIENCE_S, Server, until
+from .conftest import PATIENCE_S, Server
 from .h2_client import H2Client
 from .test_http import ask
 from .test_iperf3 import iperf3
-from .websocket import PING, frame, upgrade
 
 Serve = Callable[..., Server]
 

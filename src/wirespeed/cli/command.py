@@ -85,6 +85,10 @@ VERBS = {
         "kpi:app",
         "Record the counters of hosts with every run; export them to CSV and Prometheus.",
     ),
+    "live": (
+        "live:live",
+        "Show a recording in the browser, live or replayed: lanes, losses, marks, playback.",
+    ),
     "bng": ("bng:app", "Make tables for the Broadband Network Gateway and draw its cycles."),
     "image": (
         "image:app",

@@ -45,6 +45,7 @@ class RunOptions:
     require_placement: bool = False
     threshold: tuple[str, ...] = ()
     kpi: bool = False
+    kpi_rate: float | None = None
 
     def resume(self, run_id: str) -> str:
         """Return the command that continues the run."""

@@ -37,6 +37,11 @@ class Reads:
         """End of the last read."""
         return int(self.begin_ns[-1] + self.took_ns[-1])
 
+    def last(self) -> Reads:
+        """Return the last read alone, without the memory of the others."""
+        row, begin, took = self.values[-1:].copy(), self.begin_ns[-1:].copy(), self.took_ns[-1:]
+        return Reads(self.source, self.epoch, self.series, begin, took.copy(), row)
+
     def joins(self, after: Reads) -> bool:
         """Return whether both have the same series in one epoch."""
         return self.epoch == after.epoch and np.array_equal(self.series, after.series)

@@ -13,14 +13,17 @@ from sqlalchemy.exc import IntegrityError
 
 from wirespeed.model.input.moment import utc_now
 from wirespeed.model.result.recording import Chunk, Mark, RecordedSeries, RecordingClock
+from wirespeed.model.result.series import SeriesKind
 from wirespeed.store.chunk_codec import Reads, as_reads, joined, packed
 from wirespeed.store.errors import StoreError, as_store_errors
+from wirespeed.store.extremes import before, packed_extremes, stored_extremes, whole_octets
 from wirespeed.store.run_writer import RUN_ID_TRIES
 from wirespeed.store.store import Store
-from wirespeed.store.tables import CHUNKS, MARKS, RECORDED_SERIES, RECORDINGS
+from wirespeed.store.tables import CHUNKS, EXTREMES, MARKS, RECORDED_SERIES, RECORDINGS
 
 MERGED_NS = 60_000_000_000
 PREFIX = "kpi-"
+_KEY = ("recording_id", "source", "number")
 
 
 @dataclass(slots=True)
@@ -43,7 +46,10 @@ class RecordingWriter:
     id: str
     _next: dict[str, int] = field(default_factory=dict)
     _minutes: dict[str, _Minute] = field(default_factory=dict)
-    _series: int = 0
+    _ended: dict[str, Reads] = field(default_factory=dict)
+    """Last read of each source's merged chunk."""
+    _counters: list[bool] = field(default_factory=list)
+    """Whether each series is one, by number."""
 
     @classmethod
     def start(
@@ -69,19 +75,25 @@ class RecordingWriter:
         self, series: Sequence[RecordedSeries], chunks: Iterable[Chunk], marks: Sequence[Mark]
     ) -> None:
         """Store new series, chunks and marks in one transaction; then merge full minutes."""
-        numbers = dict(self._next)
+        self.add_reads(series, [as_reads(chunk) for chunk in chunks], marks)
+
+    def add_reads(
+        self, series: Sequence[RecordedSeries], chunks: Iterable[Reads], marks: Sequence[Mark]
+    ) -> None:
+        """Store as `add` does."""
+        known, numbers = len(self._counters), dict(self._next)
         numbered = []
         for chunk in chunks:
             number = numbers.get(chunk.source, 0)
             numbers[chunk.source] = number + 1
-            numbered.append((number, as_reads(chunk)))
+            numbered.append((number, chunk))
         with self.store.transaction() as connection:
             _insert(connection, RECORDED_SERIES, [
-                self._series_row(number, each) for number, each in enumerate(series, self._series)
+                self._series_row(number, each) for number, each in enumerate(series, known)
             ])  # fmt: skip
             _insert(connection, CHUNKS, [self._row(number, each) for number, each in numbered])
             add_marks(connection, self.id, marks)
-        self._series += len(series)
+        self._counters += [each.kind is SeriesKind.COUNTER for each in series]
         self._next = numbers
         for number, reads in numbered:
             waiting = self._minutes.get(reads.source)
@@ -104,7 +116,7 @@ class RecordingWriter:
             connection.execute(done)
 
     def _merge(self, waiting: _Minute | None) -> None:
-        if waiting is None or len(waiting.reads) < 2:
+        if waiting is None:
             return
         whole = joined(waiting.reads)
         seconds = and_(
@@ -113,8 +125,26 @@ class RecordingWriter:
             CHUNKS.c.number.in_(waiting.numbers),
         )
         with self.store.transaction() as connection:
-            connection.execute(delete(CHUNKS).where(seconds))
-            _insert(connection, CHUNKS, [self._row(waiting.numbers[0], whole)])
+            if len(waiting.reads) > 1:
+                connection.execute(delete(CHUNKS).where(seconds))
+                _insert(connection, CHUNKS, [self._row(waiting.numbers[0], whole)])
+            row = self._extremes_row(waiting.numbers[0], whole)
+            same = [EXTREMES.c[name] == row[name] for name in _KEY]
+            connection.execute(delete(EXTREMES).where(*same))
+            _insert(connection, EXTREMES, [row])
+        self._ended[whole.source] = whole.last()
+
+    def _extremes_row(self, number: int, reads: Reads) -> dict[str, object]:
+        earlier = self._ended.get(reads.source)
+        counters = np.array(self._counters, dtype=np.bool_)[reads.series]
+        found = stored_extremes(reads, before(reads, earlier), counters)
+        return {
+            "recording_id": self.id, "source": reads.source, "number": number,
+            "begin_ns": int(reads.begin_ns[0]), "end_ns": reads.end_ns,
+            "buckets": len(found.least), "columns": len(reads.series),
+            "series": packed(reads.series[np.newaxis]), "whole": whole_octets(found),
+            "edges": packed(found.edges_ns), "fine": packed_extremes(found),
+        }  # fmt: skip
 
     def _row(self, number: int, reads: Reads) -> dict[str, object]:
         return {

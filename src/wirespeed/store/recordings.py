@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, RowMapping, delete, func, select
+from sqlalchemy import ColumnElement, Connection, RowMapping, Table, delete, func, select
 
 from wirespeed.model.errors import BadInput
 from wirespeed.model.input.moment import written
@@ -18,11 +18,11 @@ from wirespeed.store.chunk_codec import Reads, unpacked
 from wirespeed.store.errors import UNREADABLE, Damaged, StoreError
 from wirespeed.store.recording_writer import add_marks
 from wirespeed.store.store import Store
-from wirespeed.store.tables import CHUNKS, MARKS, RECORDED_SERIES, RECORDINGS
+from wirespeed.store.tables import CHUNKS, EXTREMES, MARKS, RECORDED_SERIES, RECORDINGS
 
 LATEST = "latest"
 # Referring tables come before those that they refer to.
-_OF_RECORDING = (MARKS, CHUNKS, RECORDED_SERIES)
+_OF_RECORDING = (MARKS, EXTREMES, CHUNKS, RECORDED_SERIES)
 
 
 class NoSuchRecording(BadInput, StoreError):
@@ -47,7 +47,7 @@ class RecordingSummary:
     samples: int
     """Values; absent ones included."""
     octets: int
-    """Size of the packed chunks."""
+    """Size of the packed chunks, and of their least and most."""
     begin_ns: int
     end_ns: int
     """First begin and last end of a read by CLOCK_MONOTONIC; 0 where there is none."""
@@ -63,10 +63,27 @@ def list_recordings(store: Store) -> tuple[RecordingSummary, ...]:
 
 def recording_of(store: Store, named: str = LATEST) -> RecordingSummary:
     """Return the recording of that id; "latest" is the newest. Raises NoSuchRecording."""
-    for each in list_recordings(store):
-        if named in (each.id, LATEST):
-            return each
-    raise _no_such(store, named)
+    found = _newest(store, () if named == LATEST else (RECORDINGS.c.id == named,))
+    if found is None:
+        raise _no_such(store, named)
+    return found
+
+
+def recording_of_run(store: Store, run_id: str) -> RecordingSummary | None:
+    """Return the newest recording that was made next to a run. Raises StoreError."""
+    return _newest(store, (RECORDINGS.c.run_id == run_id,))
+
+
+def _newest(store: Store, chosen: Sequence[ColumnElement[bool]]) -> RecordingSummary | None:
+    query = (
+        select(RECORDINGS)
+        .where(*chosen)
+        .order_by(RECORDINGS.c.started_at.desc(), RECORDINGS.c.id.desc())
+        .limit(1)
+    )
+    with store.transaction() as connection:
+        row = connection.execute(query).mappings().one_or_none()
+        return None if row is None else _summary(store, connection, row)
 
 
 def series_of(store: Store, recording_id: str) -> tuple[RecordedSeries, ...]:
@@ -89,7 +106,7 @@ def series_of(store: Store, recording_id: str) -> tuple[RecordedSeries, ...]:
             for row in rows
         )  # fmt: skip
     except UNREADABLE as fault:
-        raise _damaged(store, recording_id, fault) from fault
+        raise damaged(store, recording_id, fault) from fault
 
 
 def marks_of(store: Store, recording_id: str) -> tuple[Mark, ...]:
@@ -104,7 +121,7 @@ def marks_of(store: Store, recording_id: str) -> tuple[Mark, ...]:
     try:
         return tuple(Mark(row.at_ns, MarkKind(row.kind), row.text) for row in rows)
     except UNREADABLE as fault:
-        raise _damaged(store, recording_id, fault) from fault
+        raise damaged(store, recording_id, fault) from fault
 
 
 def sources_of(store: Store, recording_id: str) -> tuple[str, ...]:
@@ -135,9 +152,9 @@ def reads_of(store: Store, recording_id: str, source: str) -> Iterator[Reads]:
         if row is None:  # merged meanwhile
             continue
         try:
-            yield _reads(row, known)
+            yield reads_from(row, known)
         except UNREADABLE as fault:
-            raise _damaged(store, recording_id, fault) from fault
+            raise damaged(store, recording_id, fault) from fault
 
 
 def mark(store: Store, recording_id: str, made: Mark) -> None:
@@ -165,13 +182,15 @@ def _no_such(store: Store, named: str) -> NoSuchRecording:
 
 
 def _summary(store: Store, connection: Connection, row: RowMapping) -> RecordingSummary:
-    def total(column: ColumnElement[Any]) -> int:
-        query = select(column).where(CHUNKS.c.recording_id == row["id"])
+    def total(column: ColumnElement[Any], table: Table = CHUNKS) -> int:
+        query = select(column).where(table.c.recording_id == row["id"])
         return connection.execute(query).scalar_one() or 0
 
     series = select(func.count()).where(RECORDED_SERIES.c.recording_id == row["id"])
     lengths = (CHUNKS.c.series, CHUNKS.c.moments, CHUNKS.c.took, CHUNKS.c["values"])
     octets = sum(total(func.sum(func.length(each))) for each in lengths)
+    also = (EXTREMES.c.series, EXTREMES.c.whole, EXTREMES.c.edges, EXTREMES.c.fine)
+    octets += sum(total(func.sum(func.length(each)), EXTREMES) for each in also)
     columns = func.sum(CHUNKS.c.reads * CHUNKS.c.columns)
     try:
         return RecordingSummary(
@@ -183,14 +202,18 @@ def _summary(store: Store, connection: Connection, row: RowMapping) -> Recording
             total(func.max(CHUNKS.c.end_ns)),
         )  # fmt: skip
     except UNREADABLE as fault:
-        raise _damaged(store, row["id"], fault) from fault
+        raise damaged(store, row["id"], fault) from fault
 
 
 def _clock(boot: str, monotonic_ns: int, realtime_ns: int) -> RecordingClock:
     return RecordingClock(str(boot), int(monotonic_ns), int(realtime_ns))
 
 
-def _reads(row: Any, known: int) -> Reads:
+def reads_from(row: Any, known: int) -> Reads:
+    """Return the reads of a row of CHUNKS. known: number of the recording's series.
+
+    Raises one of UNREADABLE.
+    """
     series = unpacked(row.series, 1, row.columns).reshape(-1)
     if len(series) and not 0 <= series.min() <= series.max() < known:
         raise ValueError("a chunk has a series that is not in the list")
@@ -199,7 +222,8 @@ def _reads(row: Any, known: int) -> Reads:
     return Reads(row.source, row.epoch, series, moments, took, values)
 
 
-def _damaged(store: Store, recording_id: str, fault: BaseException) -> Damaged:
+def damaged(store: Store, recording_id: str, fault: BaseException) -> Damaged:
+    """Return the error for a recording that holds what no version wrote."""
     return Damaged(
         f"store {store.url}: recording {recording_id} is damaged: {str(fault)[:200]}",
         f"Remove it: `wirespeed kpi clean --recording {recording_id}`, with the same --store.",

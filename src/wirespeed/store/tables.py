@@ -219,6 +219,23 @@ CHUNKS = Table(
     Column("values", LargeBinary, nullable=False),
 )
 
+# Least and most of the series of a merged chunk (extremes.py): over all of it, and in buckets.
+EXTREMES = Table(
+    "extremes",
+    METADATA,
+    Column("recording_id", String(80), ForeignKey("recordings.id"), primary_key=True),
+    Column("source", String(120), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("begin_ns", BigInteger, nullable=False),
+    Column("end_ns", BigInteger, nullable=False),
+    Column("buckets", Integer, nullable=False),
+    Column("columns", Integer, nullable=False),
+    Column("series", LargeBinary, nullable=False),
+    Column("whole", LargeBinary, nullable=False),
+    Column("edges", LargeBinary, nullable=False),
+    Column("fine", LargeBinary, nullable=False),
+)
+
 MARKS = Table(
     "marks",
     METADATA,

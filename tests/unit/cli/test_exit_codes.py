@@ -115,6 +115,7 @@ READS = {
     ("bng curve", "FILE"): ["bng", "curve", "FILE"],
     ("kpi record", "--host"): ["kpi", "record", "--host", "FILE", "--for", "1s"],
     ("kpi exporter", "--plan"): ["kpi", "exporter", "--plan", "FILE"],
+    ("live", "RECORDING|RUN|FILE"): ["live", "FILE"],
     ("tune", "STUDY"): ["tune", "FILE"],
     ("tune", "--factors"): ["tune", "quickstart", "--point", "p2p, 64 B", "--factors", "FILE"],
 }
@@ -133,7 +134,9 @@ def test_every_file_that_a_verb_reads_is_in_the_table() -> None:
             hosts = option and name in ("--host", "--recorded", "--openstack")
             changed = path[0] in ("apply", "verify", "rollback", "bng")
             is_file = "Path" in str(each.type_descriptor.annotation) or (hosts and not changed)
-            words = not option and name in ("STUDY", "STUDY|PLAN", "RUN...|CSV")
+            words = not option and name in (
+                "STUDY", "STUDY|PLAN", "RUN...|CSV", "RECORDING|RUN|FILE",
+            )  # fmt: skip
             if (is_file or words) and name not in WRITES:
                 named.add((" ".join(path), name))
     assert named == READS.keys() | ELSEWHERE
@@ -161,7 +164,7 @@ def unreadable(path: Path) -> None:
     path.symlink_to(path)
 
 
-SUFFIX = {"STUDY": ".toml", "RUN...|CSV": ".csv"}
+SUFFIX = {"STUDY": ".toml", "RUN...|CSV": ".csv", "RECORDING|RUN|FILE": ".html"}
 
 
 @pytest.mark.parametrize("name", READS, ids=" ".join)

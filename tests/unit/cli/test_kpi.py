@@ -178,6 +178,13 @@ def test_run_with_kpi_marks_its_points_and_trials(wirespeed: Command) -> None:
     assert len(json.loads(wirespeed("kpi", "list", "--json").out)) == 1
 
 
+def test_run_with_kpi_rate_records_at_that_rate(wirespeed: Command) -> None:
+    assert wirespeed("run", "wire", "--kpi-rate", "99").code == 2
+    assert wirespeed("run", "wire", "--kpi-rate", "5", "--quiet").code == 0
+    document = json.loads(wirespeed("kpi", "show", "--json").out)
+    assert (document["rate_hz"], document["sparse"]) == (5, False)
+
+
 def test_exporter_serves_both_formats_and_ends_on_a_signal() -> None:
     with started("exporter", "--listen", "127.0.0.1:0", "--collector", "cpu") as process:
         address = re.search(r"http://\S+", line_of(process))

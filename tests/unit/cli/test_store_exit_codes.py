@@ -30,6 +30,7 @@ READERS = {
     "kpi mark": ["kpi", "mark", "a change"],
     "kpi export": ["kpi", "export", "--csv", "out.csv"],
     "kpi clean": ["kpi", "clean", "--keep", "30d"],
+    "live": ["live"],
     "fleet show": ["fleet", "show"],
     "fleet hosts": ["fleet", "hosts"],
     "fleet pairs list": ["fleet", "pairs", "list"],

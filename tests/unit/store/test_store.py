@@ -166,7 +166,7 @@ def test_a_newer_database_is_refused_and_left_alone(store_name: str) -> None:
             Store(store_name)
         assert "Update wirespeed" in error.value.next_step
     finally:
-        _set_schema(store_name, "0007")
+        _set_schema(store_name, "0008")
     with Store(store_name) as store:
         assert list_runs(store)
 

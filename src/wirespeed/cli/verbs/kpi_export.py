@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed kpi export: a recording as CSV or OpenMetrics."""
+"""wirespeed kpi export: a recording as CSV, OpenMetrics or one HTML file."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from wirespeed.cli.output_file import writing
 from wirespeed.kpi.collectors.registry import metrics
 from wirespeed.kpi.interface import KpiError
 from wirespeed.kpi.openmetrics import Column, family
+from wirespeed.live.exported import write_file
+from wirespeed.live.stored import StoredRecording
 from wirespeed.model.errors import BadInput
 from wirespeed.model.result.recording import NO_VALUE
 from wirespeed.store import recordings
@@ -42,11 +44,19 @@ def export(
             help="Write OpenMetrics for `promtool tsdb create-blocks-from openmetrics`.",
         ),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html", metavar="FILE", help="Write one HTML file that plays offline, up to 32 MiB."
+        ),
+    ] = None,
     store: StoreOption = None,
 ) -> None:
     """Export a recording to files. Values are raw counters; rates are left to the reader."""
-    if csv_file is None and openmetrics is None:
-        raise BadInput("kpi export: names no file", "Give --csv FILE, --openmetrics FILE or both.")
+    if csv_file is None and openmetrics is None and html is None:
+        raise BadInput(
+            "kpi export: names no file", "Give --csv FILE, --openmetrics FILE, --html FILE or all."
+        )
     with open_to_read(store) as opened:
         found = recordings.recording_of(opened, recording)
         if csv_file is not None:
@@ -55,7 +65,11 @@ def export(
         if openmetrics is not None:
             with writing(openmetrics) as file:
                 _write_openmetrics(opened, found, file)
-    for path in filter(None, (csv_file, openmetrics)):
+        if html is not None:
+            recorded = StoredRecording(opened, found.id).recorded()
+            with writing(html) as file:
+                write_file(opened, recorded, file)
+    for path in filter(None, (csv_file, openmetrics, html)):
         print_line(f"{path} is written.", stderr=True)
 
 

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import ipaddress
-import socket
 import threading
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +11,7 @@ import typer
 from prometheus_client import CollectorRegistry, start_http_server
 
 from wirespeed.cli.console import print_line
+from wirespeed.cli.input.listen import listen_address
 from wirespeed.cli.input.plan_source import named_plan
 from wirespeed.cli.verbs.kpi_plan_check import PlanCheck
 from wirespeed.kpi.collectors.registry import collectors
@@ -59,7 +58,9 @@ def exporter(
 ) -> None:
     """Serve /metrics to Prometheus until Ctrl-C. Counters are read at each scrape."""
     chosen = collectors(collector or ())
-    address, port = _address(listen, public=public)
+    address, port = listen_address(
+        listen, public=public, why="the exporter asks nobody for a password"
+    )
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Exposition(LocalRunner(), chosen, names))
     if plan is not None:
@@ -77,26 +78,3 @@ def exporter(
     finally:
         server.shutdown()
         server.server_close()
-
-
-def _address(
-    listen: str, *, public: bool
-) -> tuple[ipaddress.IPv4Address | ipaddress.IPv6Address, int]:
-    """Return address and port. Raises BadInput, also for an address that is not loopback."""
-    host, _, port = listen.rpartition(":")
-    try:
-        address = ipaddress.ip_address(socket.gethostbyname(host) if host == "localhost" else
-                                       host.strip("[]"))  # fmt: skip
-        number = int(port)
-        if not 0 <= number <= 65535:
-            raise ValueError(port)
-    except (ValueError, OSError) as fault:
-        raise BadInput(
-            f"--listen {listen}: not an address and a port", "E.g. --listen 127.0.0.1:9811."
-        ) from fault
-    if not address.is_loopback and not public:
-        raise BadInput(
-            f"--listen {listen}: others can reach this address",
-            "Give --public to allow that; the exporter has no authentication.",
-        )
-    return address, number

@@ -61,6 +61,9 @@ def record(
         str | None, typer.Option("--run", hidden=True, help="Run that it belongs to.")
     ] = None,
     polled: Annotated[str, typer.Option("--polled", hidden=True, help="CPUs that poll.")] = "",
+    full: Annotated[
+        bool, typer.Option("--full", hidden=True, help="Full rate while frames flow.")
+    ] = False,
     store: StoreOption = None,
 ) -> None:
     """Record raw counters of hosts into the store until --for has passed, or Ctrl-C.
@@ -72,9 +75,12 @@ def record(
     until = None if for_ is None else time.monotonic() + duration_s("--for", for_)
     with Store(store) as opened:
         recorders = [
-            HostRecorder(opened, address, names, rate_hz, polled=parse_list(polled), run_id=run)
+            HostRecorder(
+                opened, address, names, rate_hz,
+                polled=parse_list(polled), run_id=run, full=full,
+            )
             for address in dict.fromkeys(host or [LOCALHOST])
-        ]
+        ]  # fmt: skip
         for each in recorders:
             shown = typed("kpi", "show", each.writer.id, store=store)
             print_line(f"Recording {each.writer.id}. Show it: {shown}", stderr=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 
 from wirespeed.cli.console import print_line
 from wirespeed.kpi.assembler import CHUNK_NS, Assembler
@@ -39,10 +40,15 @@ class HostRecorder:
         *,
         polled: Collection[int] = (),
         run_id: str | None = None,
+        full: bool = False,
     ) -> None:
+        """Start the sampler. full: read at rate_hz also where each read stops a polling thread."""
         with reach(address) as runner:
             seat = seat_on(runner, polled, local=address == LOCALHOST)
             host = os.uname().nodename if address == LOCALHOST else address
+        spare = not seat.sparse
+        if full:
+            seat = replace(seat, sparse=False)
         self._clock = read_clock(LocalRunner())
         self._step_ns = 0
         self.writer = RecordingWriter.start(
@@ -54,6 +60,9 @@ class HostRecorder:
         self._queue.start()
         if seat.sparse:
             self._put(marks=[_note("no CPU to spare: while frames flow, cheap reads at 1 Hz only")])
+        elif not spare:
+            said = f"no CPU to spare; all reads at {rate_hz:g} Hz while frames flow, as asked"
+            self._put(marks=[_note(said)])
 
     def take(self) -> None:
         """Take what the sampler has written, and store each second. Raises KpiError at its end."""

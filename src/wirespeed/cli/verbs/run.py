@@ -31,6 +31,7 @@ from wirespeed.cli.show.progress import watching
 from wirespeed.cli.show.show import Files, print_results, results_console
 from wirespeed.cli.typed import RunOptions, typed
 from wirespeed.cli.verbs.run_recording import polling_cpus, recording
+from wirespeed.kpi.pace import checked_rate
 from wirespeed.model.errors import BadInput
 from wirespeed.model.study.study import Point, Study
 from wirespeed.report.json.document import document
@@ -116,6 +117,15 @@ def run(
             help="Record this host's counters next to the run (`wirespeed kpi`). Default: no.",
         ),
     ] = False,
+    kpi_rate: Annotated[
+        float | None,
+        typer.Option(
+            "--kpi-rate",
+            metavar="HZ",
+            help="Record at this rate, 1 to 50, also while frames flow on a host without a CPU to "
+            "spare. Implies --kpi.",
+        ),
+    ] = None,
     fence: Annotated[
         int | None,
         typer.Option(
@@ -131,6 +141,8 @@ def run(
     detail = detail_of(quiet=quiet, verbose=verbose)
     asked = tuple(threshold or ())
     needed = required(asked, require_grade, placement=require_placement)
+    rate_hz = None if kpi_rate is None else checked_rate(kpi_rate)
+    kpi = kpi or rate_hz is not None
     files = Files(html, junit)
     files.check()
     overrides = (*(set_ or ()), *_fault_overrides(fault))
@@ -166,7 +178,7 @@ def run(
             )
             options = RunOptions(
                 lab, fence, store, html, junit, json, quiet, verbose, require_grade,
-                require_placement, asked, kpi,
+                require_placement, asked, kpi, rate_hz,
             )  # fmt: skip
             with held(opened, writer.run_id), _kept(writer, options, new=begun is None):
                 if detail is not Detail.QUIET:
@@ -175,7 +187,7 @@ def run(
                 with ExitStack() as stack:
                     watcher = stack.enter_context(watching(loaded, writer.run_id, detail))
                     if kpi:
-                        beside = recording(watcher, writer.run_id, polled, store)
+                        beside = recording(watcher, writer.run_id, polled, store, rate_hz)
                         watcher = stack.enter_context(beside)
                     run_study(loaded, writer, rig, watcher)
         record = read_run(opened, writer.run_id, series=html is not None)

@@ -21,7 +21,7 @@ from wirespeed.model.result.recording import MarkKind
 from wirespeed.model.result.result import SearchResult
 from wirespeed.model.result.trial import Trial
 from wirespeed.model.study.study import Point
-from wirespeed.model.words import mpps, seconds
+from wirespeed.model.words import mpps, seconds, share
 from wirespeed.study.interface import Watcher
 
 # The recorder stores what is left, and ends.
@@ -48,15 +48,22 @@ def _polling(host: HostPlan) -> Iterator[Sequence[int]]:
 
 @contextmanager
 def recording(
-    watcher: Watcher, run_id: str, polled: frozenset[int], store: str | None
+    watcher: Watcher,
+    run_id: str,
+    polled: frozenset[int],
+    store: str | None,
+    rate_hz: float | None = None,
 ) -> Iterator[Watcher]:
     """Record while the body runs; yield the watcher with the run's events as marks.
 
+    rate_hz: reads a second, also while frames flow on a host without a CPU to spare.
     A recorder that fails ends no run: what it said is printed at the end.
     """
     words = [*_RECORD, "--run", run_id]
     if polled:
         words += ["--polled", format_list(sorted(polled))]
+    if rate_hz is not None:
+        words += ["--rate", f"{rate_hz:g}", "--full"]
     environment = dict(os.environ)
     if store is not None:
         environment["WIRESPEED_STORE"] = store  # may hold a password: no argument that ps shows
@@ -105,6 +112,8 @@ class Marking:
     def trial(self, trial: Trial) -> None:
         self._tell("traffic", "0")
         self._mark(MarkKind.TRIAL, f"{trial.stage} {mpps(trial.intended_load_fps)} Mpps: judged")
+        if (excluded := _excluded(trial)) is not None:
+            self._mark(MarkKind.GATE, excluded)
         self._watcher.trial(trial)
 
     def run_ended(self, rates: str, number: int) -> None:
@@ -116,6 +125,9 @@ class Marking:
         self._watcher.run_failed(why)
 
     def point_complete(self, point: Point, result: SearchResult) -> None:
+        fault = point.parameters.get("fault")
+        if fault:  # told only now: nobody who explains the point may know it before
+            self._mark(MarkKind.FAULT, f"{point.label}: {fault['kind']} was injected")
         self._mark(MarkKind.POINT, f"{point.label}: complete")
         self._watcher.point_complete(point, result)
 
@@ -126,3 +138,11 @@ class Marking:
         line = json.dumps([kind, time.monotonic_ns(), text]) + "\n"
         with suppress(OSError):  # it has ended, or is 64 KiB of marks behind
             os.write(self._recorder.fileno(), line.encode())
+
+
+def _excluded(trial: Trial) -> str | None:
+    """Return what a trial's gate excluded; None where nothing was."""
+    if trial.gated is None:
+        return f"the whole trial: {trial.fault or trial.disturbed or 'nothing in it can count'}"
+    parts = [f"{share(each.share)} {each.why}" for each in trial.gated.left_out if each.share > 0]
+    return f"excluded: {', '.join(parts)}" if parts else None

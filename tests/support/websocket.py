@@ -10,7 +10,7 @@ import socket
 import struct
 from typing import Any
 
-from .conftest import PATIENCE_S
+from tests.support.waiting import PATIENCE_S
 
 TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
 PROTOCOL = "net.measurementlab.ndt.v7"

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
-from .conftest import PATIENCE_S, until
-from .websocket import TEXT, Peer, frame, upgrade
+from tests.support.waiting import PATIENCE_S, until
+from tests.support.websocket import TEXT, Peer, frame, upgrade
 
 Json = dict[str, Any]
 OPTIONS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"]
