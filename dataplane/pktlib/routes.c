@@ -268,21 +268,3 @@ routes_free(struct routes *routes)
 	free(routes->list);
 	*routes = (struct routes){0};
 }
-
-uint32_t
-routes_count(const struct routes *routes, uint8_t version, uint32_t *need)
-{
-	uint32_t found = 0;
-
-	*need = 0;
-	for (uint32_t i = 0; i < routes->nb_routes; i++) {
-		const struct route *route = &routes->list[i];
-
-		if (route->version != version)
-			continue;
-		found++;
-		if (route->length > 24)
-			*need += (route->length - 24 + 7u) / 8;
-	}
-	return found;
-}

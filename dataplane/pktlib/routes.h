@@ -4,6 +4,7 @@
 #ifndef PKTLIB_ROUTES_H
 #define PKTLIB_ROUTES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define ROUTES_FORMAT "wirespeed-routes 1"
@@ -42,8 +43,16 @@ uint32_t
 routes_read(struct routes *routes, const char *path, const struct routes_complaint *complaint);
 void routes_free(struct routes *routes);
 
-/* Return the number of routes of that version, and (need) the most tables of 256 entries that their
- * parts beyond the first 24 bits take. */
-uint32_t routes_count(const struct routes *routes, uint8_t version, uint32_t *need);
+/* What the routes of a version take of a table that resolves 24 bits at once and 8 more with each
+ * further table of 256 entries. */
+struct routes_need {
+	uint32_t routes;
+	uint32_t tables;   /* of 256 entries; prefixes of equal first bits share them */
+	uint32_t reserved; /* counted for each prefix from the next shorter one that holds it: at
+			    * least `tables`. What rte_fib6 asks for, shorter prefixes first. */
+};
+
+/* Return false if memory is short. */
+bool routes_need(const struct routes *routes, uint8_t version, struct routes_need *need);
 
 #endif

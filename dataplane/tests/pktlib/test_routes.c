@@ -43,7 +43,7 @@ static void
 test_good(void)
 {
 	struct routes routes;
-	uint32_t need;
+	struct routes_need need;
 
 	CHECK_EQ(read_text(&routes, "wirespeed-routes 1\n"
 				    "# two neighbours\n"
@@ -66,10 +66,52 @@ test_good(void)
 	CHECK_EQ(routes.list[1].length, 25);
 	CHECK_EQ(routes.list[1].hop, 1);
 	CHECK(memcmp(routes.list[1].prefix, "\xc6\x13\x01\x80", 4) == 0);
-	CHECK_EQ(routes_count(&routes, 4, &need), 2);
-	CHECK_EQ(need, 1);
-	CHECK_EQ(routes_count(&routes, 6, &need), 2);
-	CHECK_EQ(need, 4); /* 25 bits in tables of 8 */
+	CHECK(routes_need(&routes, 4, &need));
+	CHECK_EQ(need.routes, 2);
+	CHECK_EQ(need.tables, 1);
+	CHECK(routes_need(&routes, 6, &need));
+	CHECK_EQ(need.routes, 2);
+	CHECK_EQ(need.tables, 4); /* 25 bits in tables of 8 */
+	CHECK_EQ(need.reserved, 4);
+	routes_free(&routes);
+}
+
+/* Tables are shared by prefixes of equal first bits; what is reserved is not. */
+static void
+test_need(void)
+{
+	static const char text[] = "wirespeed-routes 1\n"
+				   "hop 0 0 02:00:00:00:00:01 02:00:00:00:00:02\n"
+				   "route 10.0.0.0/24 0\n"
+				   "route 10.0.0.0/25 0\n"
+				   "route 10.0.0.128/26 0\n"
+				   "route 10.0.0.255/32 0\n"
+				   "route 10.0.1.0/32 0\n"
+				   "route 2400:0::/32 0\n"
+				   "route 2400:0:1::/48 0\n"
+				   "route 2400:0:2::/48 0\n"
+				   "route 2400:0:101::/48 0\n"
+				   "route 2400:0:101:8000::/49 0\n"
+				   "route 2400:1::/44 0\n"
+				   "route 2400:100::/24 0\n";
+	struct routes routes;
+	struct routes_need need;
+
+	CHECK_EQ(read_text(&routes, text), 0);
+	CHECK(routes_need(&routes, 4, &need));
+	CHECK_EQ(need.routes, 5);
+	CHECK_EQ(need.tables, 2);
+	CHECK_EQ(need.reserved, 4);
+	CHECK(routes_need(&routes, 6, &need));
+	CHECK_EQ(need.routes, 7);
+	/* Of 2400:0::/24; of 2400:0::/32 and 2400:1::/32; of 2400:0::/40, 2400:0:100::/40 and
+	 * 2400:1::/40; of 2400:0:101::/48. */
+	CHECK_EQ(need.tables, 7);
+	CHECK_EQ(need.reserved, 1 + 2 + 2 + 2 + 1 + 3);
+	routes_free(&routes);
+	CHECK_EQ(read_text(&routes, "wirespeed-routes 1\n"), 0);
+	CHECK(routes_need(&routes, 4, &need));
+	CHECK_EQ(need.routes + need.tables + need.reserved, 0);
 	routes_free(&routes);
 }
 
@@ -141,6 +183,7 @@ int
 main(void)
 {
 	test_good();
+	test_need();
 	test_nul();
 	test_long_line();
 	test_faults();

@@ -7,20 +7,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from wirespeed.bench.function.counts import TaskCounts
+from wirespeed.bench.function.fib_memory import fib_bytes
 from wirespeed.bench.function.forwarder import counts_of_lanes, lanes, task_between
 from wirespeed.bench.function.interface import Demand, Setup
 from wirespeed.bench.function.wsdp_tasks import WsdpFunctionKind
 from wirespeed.bench.program.config import WsdpTask
 from wirespeed.bench.topology.addresses import Header, mac_of
-from wirespeed.bench.topology.routes import destinations, not_routable
+from wirespeed.bench.topology.routes import destinations, most_destinations, not_routable
 from wirespeed.bench.topology.wiring import PORTS, SIDES, End, Forward
 from wirespeed.model.input.fault import Fault
 from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.study.spec import Frames, VnfMode
 
 _FORMAT = "wirespeed-routes 1"
-# rte_fib of DPDK: 2^24 entries of two octets, plus its own tree.
-_TABLE_BYTES = 40 << 20
 _CAUSES = {
     "no_route": DropCause.NO_ROUTE,
     "ttl_expired": DropCause.TTL_EXPIRED,
@@ -47,7 +46,9 @@ class Router(WsdpFunctionKind):
 
     def demand(self, frames: Frames) -> Demand:
         """Return the memory of the tables; each function of a shared process has its own."""
-        return Demand(tables_bytes=_TABLE_BYTES * frames.topology.vnfs)
+        traffic, vnfs = frames.traffic, frames.topology.vnfs
+        routes = len(frames.directions) * vnfs * most_destinations(traffic.flows)
+        return Demand(tables_bytes=vnfs * fib_bytes(traffic.ip_version, routes))
 
     def tasks(self, setup: Setup) -> tuple[WsdpTask, ...]:
         return tuple(_task(setup, forward, queue) for forward, queue in lanes(setup))
