@@ -86,6 +86,10 @@ VERBS = {
         "Record the counters of hosts with every run; export them to CSV and Prometheus.",
     ),
     "bng": ("bng:app", "Make tables for the Broadband Network Gateway and draw its cycles."),
+    "router": (
+        "router:app",
+        "Write routing tables of any size for wsdp, Linux, FRR, BIRD and ExaBGP.",
+    ),
     "image": (
         "image:app",
         "Build, list and remove the images that guests and lab hosts boot from.",
