@@ -56,8 +56,15 @@ name_table(char *name, size_t size, uint8_t version)
 		 version);
 }
 
+static bool
+is_canceled(const atomic_bool *cancel)
+{
+	return cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed);
+}
+
 static int
-build_v4(struct fib *fib, const struct routes *routes, const struct fib_size *size, int socket_id)
+build_v4(struct fib *fib, const struct routes *routes, const struct fib_size *size, int socket_id,
+	 const atomic_bool *cancel)
 {
 	struct rte_fib_conf conf = {
 		.type = RTE_FIB_DIR24_8,
@@ -80,6 +87,8 @@ build_v4(struct fib *fib, const struct routes *routes, const struct fib_size *si
 
 		if (route->version != 4)
 			continue;
+		if (is_canceled(cancel))
+			return -ECANCELED;
 		ret = rte_fib_add(fib->v4, be32_load(route->prefix), route->length,
 				  1 + (uint64_t)route->hop);
 		if (ret != 0)
@@ -89,7 +98,8 @@ build_v4(struct fib *fib, const struct routes *routes, const struct fib_size *si
 }
 
 static int
-build_v6(struct fib *fib, const struct routes *routes, const struct fib_size *size, int socket_id)
+build_v6(struct fib *fib, const struct routes *routes, const struct fib_size *size, int socket_id,
+	 const atomic_bool *cancel)
 {
 	struct rte_fib6_conf conf = {
 		.type = RTE_FIB6_TRIE,
@@ -111,6 +121,8 @@ build_v6(struct fib *fib, const struct routes *routes, const struct fib_size *si
 
 		if (route->version != 6)
 			continue;
+		if (is_canceled(cancel))
+			return -ECANCELED;
 		/* The parameter has another type from DPDK 24.11 on. */
 		ret = rte_fib6_add(fib->v6, (const void *)route->prefix, route->length,
 				   1 + (uint64_t)route->hop);
@@ -121,7 +133,7 @@ build_v6(struct fib *fib, const struct routes *routes, const struct fib_size *si
 }
 
 int
-fib_build(struct fib *fib, const struct routes *routes, int socket_id)
+fib_build(struct fib *fib, const struct routes *routes, int socket_id, const atomic_bool *cancel)
 {
 	struct fib_size v4, v6;
 	int ret = 0;
@@ -130,9 +142,9 @@ fib_build(struct fib *fib, const struct routes *routes, int socket_id)
 	if (!fib_size(routes, 4, &v4) || !fib_size(routes, 6, &v6))
 		return -ENOMEM;
 	if (v4.routes > 0)
-		ret = build_v4(fib, routes, &v4, socket_id);
+		ret = build_v4(fib, routes, &v4, socket_id, cancel);
 	if (ret == 0 && v6.routes > 0)
-		ret = build_v6(fib, routes, &v6, socket_id);
+		ret = build_v6(fib, routes, &v6, socket_id, cancel);
 	if (ret != 0)
 		fib_free(fib);
 	return ret;

@@ -3,6 +3,7 @@
 #ifndef WSDP_FIB_H
 #define WSDP_FIB_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <rte_fib.h>
 #include <rte_fib6.h>
@@ -29,8 +30,10 @@ struct fib_size {
 /* Return false if memory is short. */
 bool fib_size(const struct routes *routes, uint8_t version, struct fib_size *size);
 
-/* Build both. Return 0, or a negative errno with nothing left. */
-int fib_build(struct fib *fib, const struct routes *routes, int socket_id);
+/* Build both. Return 0, or a negative errno with nothing left: -ECANCELED soon after *cancel, which
+ * may be NULL. */
+int fib_build(struct fib *fib, const struct routes *routes, int socket_id,
+	      const atomic_bool *cancel);
 void fib_free(struct fib *fib);
 
 static inline void

@@ -9,6 +9,7 @@
 #include "core/config.h"
 #include "core/task.h"
 #include "core/telemetry.h"
+#include "ip_burst.h"
 #include "l3fwd_tables.h"
 #include "pktlib/ip_forward.h"
 
@@ -16,17 +17,6 @@ struct l3fwd {
 	const struct l3fwd_tables *tables;
 	const char *path; /* lives as long as the configuration */
 	uint64_t verdicts[IP_VERDICTS];
-};
-
-/* The frames of a burst by IP version: addresses in a row for the lookup, and whose they are. */
-struct burst {
-	uint32_t v4[TASK_BURST];
-	uint8_t v6[TASK_BURST][16];
-	uint64_t hops[TASK_BURST];
-	uint8_t at4[TASK_BURST], at6[TASK_BURST];
-	uint16_t n4, n6;
-	uint8_t verdicts[TASK_BURST];
-	uint64_t hop_of[TASK_BURST]; /* of each frame of the burst */
 };
 
 static int
@@ -49,96 +39,50 @@ l3fwd_prepare(struct task *task)
 	return l3fwd->tables == NULL ? -ENOMEM : 0;
 }
 
-/* Headers are read in a frame's first segment; its length is that of all. */
-static void
-parse(struct burst *burst, const struct rte_mbuf *mbuf, uint8_t i)
-{
-	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
-	uint8_t version = 0;
-
-	burst->verdicts[i] = ip_judge(frame, mbuf->data_len, mbuf->pkt_len, &version);
-	if (burst->verdicts[i] != IP_FORWARD)
-		return;
-	if (version == 4) {
-		burst->at4[burst->n4] = i;
-		burst->v4[burst->n4++] = ip_destination_v4(frame);
-	} else {
-		burst->at6[burst->n6] = i;
-		memcpy(burst->v6[burst->n6++], ip_destination_v6(frame), 16);
-	}
-}
-
-static void
-look_up(const struct fib *fib, struct burst *burst)
-{
-	if (burst->n4 > 0) {
-		fib_lookup_v4(fib, burst->v4, burst->hops, burst->n4);
-		for (uint16_t i = 0; i < burst->n4; i++)
-			burst->hop_of[burst->at4[i]] = burst->hops[i];
-	}
-	if (burst->n6 > 0) {
-		fib_lookup_v6(fib, burst->v6, burst->hops, burst->n6);
-		for (uint16_t i = 0; i < burst->n6; i++)
-			burst->hop_of[burst->at6[i]] = burst->hops[i];
-	}
-}
-
-/* Send each frame by the port of its hop; the order within a port stays. */
-static void
-send_by_port(struct task *task, struct rte_mbuf **mbufs, const uint8_t *ports, uint16_t n)
-{
-	struct rte_mbuf *chosen[TASK_BURST];
-	uint16_t sent = 0;
-
-	for (unsigned int port = 0; sent < n; port++) {
-		uint16_t count = 0;
-
-		for (uint16_t i = 0; i < n; i++)
-			if (ports[i] == port)
-				chosen[count++] = mbufs[i];
-		if (count > 0)
-			task_send(task, port, chosen, count);
-		sent += count;
-	}
-}
-
 static void
 l3fwd_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 {
 	struct l3fwd *l3fwd = task->priv;
 	const struct l3fwd_tables *tables = l3fwd->tables;
 	struct rte_mbuf *dropped[TASK_BURST];
-	uint8_t ports[TASK_BURST];
+	uint8_t verdicts[TASK_BURST], outs[TASK_BURST];
 	uint16_t left = 0, lost = 0;
-	struct burst burst;
+	struct ip_burst burst;
 
 	n = task_discard_short(task, mbufs, n, RTE_ETHER_HDR_LEN);
 	for (uint16_t i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
-	burst.n4 = burst.n6 = 0; /* all of it would be cleared with the rest */
-	for (uint16_t i = 0; i < n; i++)
-		parse(&burst, mbufs[i], (uint8_t)i);
-	look_up(&tables->fib, &burst);
+	ip_burst_begin(&burst);
 	for (uint16_t i = 0; i < n; i++) {
-		uint8_t verdict = burst.verdicts[i];
+		const uint8_t *frame = rte_pktmbuf_mtod(mbufs[i], const uint8_t *);
+		uint8_t version = 0;
+
+		/* Headers are read in a frame's first segment; its length is that of all. */
+		verdicts[i] = ip_judge(frame, mbufs[i]->data_len, mbufs[i]->pkt_len, &version);
+		if (verdicts[i] == IP_FORWARD)
+			ip_burst_add(&burst, frame, version, (uint8_t)i);
+	}
+	ip_burst_look_up(&burst, &tables->fib);
+	for (uint16_t i = 0; i < n; i++) {
+		uint8_t verdict = verdicts[i];
 		const struct l3fwd_hop *hop;
 
-		if (verdict == IP_FORWARD && burst.hop_of[i] == FIB_NO_ROUTE)
+		if (verdict == IP_FORWARD && burst.value_of[i] == FIB_NO_ROUTE)
 			verdict = IP_NO_ROUTE;
 		if (unlikely(verdict != IP_FORWARD)) {
 			l3fwd->verdicts[verdict]++;
 			dropped[lost++] = mbufs[i];
 			continue;
 		}
-		hop = &tables->hops[burst.hop_of[i]];
+		hop = &tables->hops[burst.value_of[i]];
 		ip_rewrite(rte_pktmbuf_mtod(mbufs[i], uint8_t *), hop->macs);
-		ports[left] = hop->port;
+		outs[left] = hop->port;
 		mbufs[left++] = mbufs[i];
 	}
 	if (left > 0 && task->nb_out == 1)
 		task_send(task, 0, mbufs, left);
 	else if (left > 0)
-		send_by_port(task, mbufs, ports, left);
+		task_send_each(task, mbufs, outs, left);
 	if (unlikely(lost > 0))
 		task_discard(task, dropped, lost);
 }

@@ -42,10 +42,19 @@ l3fwd_tables_check(const struct config_section *section, const char *path, unsig
 	if (routes_read(&routes, path, &complaint) > 0)
 		return -1;
 	for (uint32_t i = 0; i < routes.nb_hops && ret == 0; i++) {
-		if (routes.hops[i].port < nb_out)
+		const struct route_hop *hop = &routes.hops[i];
+
+		if (hop->kind != ROUTE_FORWARD || hop->mtu != 0)
+			config_fault(section, "routes",
+				     "hop %u of the routes has a kind or an MTU: a task of type "
+				     "router takes it",
+				     hop->id);
+		else if (hop->port >= nb_out)
+			config_fault(section, "tx",
+				     "hop %u of the routes leaves by port %u; there are %u",
+				     hop->id, hop->port, nb_out);
+		else
 			continue;
-		config_fault(section, "tx", "hop %u of the routes leaves by port %u; there are %u",
-			     routes.hops[i].id, routes.hops[i].port, nb_out);
 		ret = -1;
 	}
 	routes_free(&routes);
@@ -112,7 +121,7 @@ build(const char *path, int socket_id)
 	shared->path = strdup(path);
 	ret = shared->path == NULL ? -ENOMEM : add_hops(&shared->tables, &routes, socket_id);
 	if (ret == 0)
-		ret = fib_build(&shared->tables.fib, &routes, socket_id);
+		ret = fib_build(&shared->tables.fib, &routes, socket_id, NULL);
 	if (ret != 0) {
 		complain(path, &routes, socket_id, ret);
 		release(shared);

@@ -89,7 +89,7 @@ test_many(void)
 	CHECK(fib_size(&made.routes, 6, &size));
 	CHECK_EQ(size.entry_bytes, 4);
 	CHECK(size.tables >= 3 * MANY_V6);
-	CHECK_EQ(fib_build(&fib, &made.routes, SOCKET_ID_ANY), 0);
+	CHECK_EQ(fib_build(&fib, &made.routes, SOCKET_ID_ANY, NULL), 0);
 	check_all(&fib, &made.routes);
 	fib_free(&fib);
 	CHECK(fib.v4 == NULL && fib.v6 == NULL);
@@ -106,7 +106,7 @@ test_few(void)
 	struct fib fib;
 
 	make(&made, 1);
-	CHECK_EQ(fib_build(&fib, &made.routes, SOCKET_ID_ANY), 0);
+	CHECK_EQ(fib_build(&fib, &made.routes, SOCKET_ID_ANY, NULL), 0);
 	CHECK(fib.v4 == NULL && fib.v6 == NULL);
 	CHECK_EQ(find(&fib, 4, somewhere), FIB_NO_ROUTE);
 	CHECK_EQ(find(&fib, 6, somewhere), FIB_NO_ROUTE);
@@ -116,7 +116,7 @@ test_few(void)
 	CHECK(fib_size(&made.routes, 4, &size));
 	CHECK_EQ(size.entry_bytes, 2);
 	CHECK(size.bytes < (UINT64_C(33) << 20));
-	CHECK_EQ(fib_build(&fib, &made.routes, SOCKET_ID_ANY), 0);
+	CHECK_EQ(fib_build(&fib, &made.routes, SOCKET_ID_ANY, NULL), 0);
 	CHECK(fib.v6 == NULL);
 	CHECK_EQ(find(&fib, 4, somewhere), 1);
 	fib_free(&fib);
@@ -133,8 +133,26 @@ test_too_many(void)
 	make(&made, 1 << 19);
 	for (uint32_t i = 0; i < 1 << 19; i++)
 		add(&made, 4, 32, i << 11);
-	CHECK_EQ(fib_build(&fib, &made.routes, SOCKET_ID_ANY), -ENOMEM);
+	CHECK_EQ(fib_build(&fib, &made.routes, SOCKET_ID_ANY, NULL), -ENOMEM);
 	CHECK(fib.v4 == NULL && fib.v6 == NULL);
+	free(made.routes.list);
+}
+
+/* A build that is given up leaves nothing. */
+static void
+test_canceled(void)
+{
+	atomic_bool cancel = true;
+	struct made made;
+	struct fib fib;
+
+	make(&made, 1);
+	add(&made, 4, 8, 0x0a000000);
+	CHECK_EQ(fib_build(&fib, &made.routes, SOCKET_ID_ANY, &cancel), -ECANCELED);
+	CHECK(fib.v4 == NULL);
+	cancel = false;
+	CHECK_EQ(fib_build(&fib, &made.routes, SOCKET_ID_ANY, &cancel), 0);
+	fib_free(&fib);
 	free(made.routes.list);
 }
 
@@ -143,6 +161,7 @@ main(void)
 {
 	harness_start();
 	test_few();
+	test_canceled();
 	test_too_many();
 	test_many();
 	return 0;
