@@ -27,9 +27,10 @@ _CAUSES = {
 }
 
 
-class Router(WsdpFunctionKind):
+class StaticRouter(WsdpFunctionKind):
     name = "l3fwd"
     summary = "this project's router with static routes: TTL, checksum, next hop's address"
+    causes: Mapping[str, DropCause] = _CAUSES
 
     def faults(self, frames: Frames) -> Iterator[Fault]:
         vnf = frames.sut.vnf
@@ -51,22 +52,22 @@ class Router(WsdpFunctionKind):
         return Demand(tables_bytes=vnfs * fib_bytes(traffic.ip_version, routes))
 
     def tasks(self, setup: Setup) -> tuple[WsdpTask, ...]:
-        return tuple(_task(setup, forward, queue) for forward, queue in lanes(setup))
+        return tuple(_task(self.name, setup, forward, queue) for forward, queue in lanes(setup))
 
     def files(self, setup: Setup) -> Mapping[str, str]:
         return {_path(setup): "\n".join((_FORMAT, *_lines(setup))) + "\n"}
 
     def counts(self, setup: Setup) -> TaskCounts:
-        return replace(counts_of_lanes(setup, DropCause.VNF_DISCARD), causes=_CAUSES)
+        return replace(counts_of_lanes(setup, DropCause.VNF_DISCARD), causes=self.causes)
 
 
 def _path(setup: Setup) -> str:
     return str(setup.run_dir / f"{setup.name}.routes")
 
 
-def _task(setup: Setup, forward: Forward, queue: int) -> WsdpTask:
+def _task(kind: str, setup: Setup, forward: Forward, queue: int) -> WsdpTask:
     """Build a task from a queue of one port to the same queue of the routed port."""
-    task = task_between(setup, forward, queue, Router.name, {"routes": _path(setup)})
+    task = task_between(setup, forward, queue, kind, {"routes": _path(setup)})
     return replace(task, tx=tuple(setup.attachments[side].transmit[queue] for side in SIDES))
 
 
