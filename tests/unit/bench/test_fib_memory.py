@@ -21,12 +21,12 @@ MIB = 1 << 20
     ("version", "routes", "tables", "least", "most"),
     [
         (4, 0, None, 0, 0),
-        (4, 4, None, 32, 33),
-        (6, 4, None, 32, 33),
+        (4, 4, None, 36, 37),
+        (6, 4, None, 36, 37),
         (4, 1_000_000, 0, 300, 340),  # a public table: no prefix is longer than 24 bits
         (6, 200_000, 300_000, 400, 440),
-        (4, 32_703, None, 48, 60),  # the last size with entries of 2 octets
-        (4, 32_704, None, 96, 112),
+        (4, 32_703, None, 48, 64),  # the last size with entries of 2 octets
+        (4, 32_704, None, 96, 116),
     ],
 )
 def test_fib_bytes_follow_routes_and_tables(

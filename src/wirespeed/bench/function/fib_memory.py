@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Size the lookup tables of a router, as `dataplane/tasks/fib.c` does."""
+"""Size the lookup tables of a router; their numbers are those of `dataplane/tasks/fib.c`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ _SPARE_TABLES = 64
 _TABLES_OF_2_OCTETS = 32767
 # Nodes of DPDK's tree of prefixes, with their places in a mempool's ring.
 _BYTES_A_ROUTE = 2 * (128 + 16)
+# DPDK takes memory in whole huge pages: for the first table, and for those behind it.
+_ROUNDING_BYTES = 2 * (2 << 20)
 # Tables that one prefix takes at most: 8 bits each behind the first 24.
 _MOST_TABLES = {4: 1, 6: 13}
 
@@ -25,4 +27,5 @@ def fib_bytes(version: int, routes: int, tables: int | None = None) -> int:
         return 0
     behind = (routes * _MOST_TABLES[version] if tables is None else tables) + _SPARE_TABLES
     entry = 2 if behind <= _TABLES_OF_2_OCTETS else 4
-    return (_FIRST_ENTRIES + behind * _TABLE_ENTRIES) * entry + routes * _BYTES_A_ROUTE
+    tables_bytes = (_FIRST_ENTRIES + behind * _TABLE_ENTRIES) * entry
+    return tables_bytes + routes * _BYTES_A_ROUTE + _ROUNDING_BYTES
