@@ -44,7 +44,7 @@ SIZES = {
     "200k6": ({6: 200_000}, 1536),
 }
 SMALL = ("10k", "10k6")
-# Most cycles beyond io of a router, by table, destinations, and whether of the quiet or median turn.
+# Most cycles beyond io of a router, by table, destinations, and turn.
 ASKED = {
     ("10k", "used", "quiet"): 48,
     ("10k", "used", "median"): 55,
@@ -92,7 +92,10 @@ def ini(directory: Path, tasks: tuple[str, ...]) -> str:
     return text
 
 
-def run(directory: Path, tasks: tuple[str, ...], mib: int) -> dict[tuple[str, str], dict[str, float]]:
+Turns = dict[tuple[str, str], dict[str, float]]
+
+
+def run(directory: Path, tasks: tuple[str, ...], mib: int) -> Turns:
     """Return the quiet and the median turn by task and destinations."""
     cpu = max(os.sched_getaffinity(0))
     lcores = ",".join(f"{lcore}@{cpu}" for lcore in range(3))

@@ -6,10 +6,10 @@
  * next destinations. There is one in each prefix of ROUTES, in a random order: "used" takes turns
  * among 2,048 of them, "wide" among all. A pass is timed as a whole, through the lcore's own round.
  *
- * Tasks take turns, so that whatever slows the CPU down for a while meets all of them. The first half
- * of a turn brings the caches to where the task has them, the median pass of the second half is the
- * turn's figure. Prints "TASK ipv4|ipv6 used|wide QUIET MEDIAN": the turn at the lowest decile and the
- * median turn, in TSC cycles a frame. Fails if any frame was not forwarded. */
+ * Tasks take turns, so that whatever slows the CPU down for a while meets all of them. In the first
+ * half of a turn the caches settle, the median pass of the second half is the turn's figure. Prints
+ * "TASK ipv4|ipv6 used|wide QUIET MEDIAN": the turn at the lowest decile and the median turn, in TSC
+ * cycles a frame. Fails if any frame was not forwarded. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

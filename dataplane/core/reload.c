@@ -9,8 +9,9 @@
 #include "reload.h"
 #include "telemetry_reply.h"
 
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* one at a time; before the control lock */
-static struct app *served;                               /* with `turn` */
+/* One reload at a time. Taken before the control lock, never the other way round. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static struct app *served; /* with `turn` */
 static atomic_bool cancel;
 
 void

@@ -91,7 +91,7 @@ ip_destination_v6(const uint8_t *frame)
 	return frame + IP_ETHER_LEN + 24;
 }
 
-/* Make a frame that is to be forwarded one to the next hop. macs: the next hop's, then the port's. */
+/* Change a frame to one for the next hop. macs: the next hop's, then the port's. */
 static inline void
 ip_rewrite(uint8_t *frame, const uint8_t *macs)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* router: what l3fwd does, with tables that change while it runs, groups of next hops, and a host
  * that handles exceptions: what is for the router itself, what has run out of TTL, what is too big,
- * and so on. These frames leave unchanged by an output of their own, at most so many a second of each
- * class, or are dropped where there is no such output. Each cause is counted. */
+ * and so on. These frames leave unchanged by an output of their own, each class up to a rate of its
+ * own, or are dropped where there is no such output. Each cause is counted. */
 #include <errno.h>
 #include <string.h>
 #include <rte_cycles.h>
