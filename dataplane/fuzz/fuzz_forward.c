@@ -13,7 +13,7 @@ static void
 check_forwarded(uint8_t *frame, uint32_t here, uint32_t length, uint8_t version)
 {
 	static const uint8_t macs[IP_MACS_LEN] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2};
-	uint8_t *ip = frame + IP_ETHER_LEN, ttl = version == 4 ? ip[8] : ip[7], again;
+	uint8_t *ip = frame + IP_ETHER_LEN, ttl = version == 4 ? ip[8] : ip[7], again = 0;
 	uint32_t left = here - IP_ETHER_LEN;
 
 	require(version == ip[0] >> 4 && ttl > 1);

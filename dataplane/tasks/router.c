@@ -140,7 +140,7 @@ judge(const struct router *router, const struct rte_mbuf *mbuf, uint8_t *version
 	bool to_many = (frame[0] & 1) != 0;
 	enum ip_verdict verdict;
 	enum ip_scope scope;
-	uint8_t is;
+	uint8_t is = 0;
 
 	if (unlikely(!ours && !to_many))
 		return OTHER_MAC;
