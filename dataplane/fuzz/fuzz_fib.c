@@ -66,8 +66,7 @@ walk(const struct routes *routes, uint8_t version, const uint8_t *address)
 }
 
 static void
-look_up(const struct fib *fib, const struct routes *routes, uint8_t version,
-	const uint8_t *address)
+look_up(const struct fib *fib, const struct routes *routes, uint8_t version, const uint8_t *address)
 {
 	uint64_t hop = FIB_NO_ROUTE;
 	uint32_t number = be32_load(address);

@@ -65,7 +65,8 @@ ecmp_bucket_v6(const uint8_t *ip, uint32_t here)
 	uint64_t addresses = raw64_load(ip + 8) * 3 ^ raw64_load(ip + 16) * 5 ^
 			     raw64_load(ip + 24) * 7 ^ raw64_load(ip + 32) * 11;
 
-	return ecmp_bucket(addresses, (uint64_t)ip[6] << 32 | ecmp_ports(ip[6], ip + 40, here - 40));
+	return ecmp_bucket(addresses,
+			   (uint64_t)ip[6] << 32 | ecmp_ports(ip[6], ip + 40, here - 40));
 }
 
 #endif

@@ -200,8 +200,7 @@ read_member(struct reading *reading, const struct route_hop *group, char *word)
 static void
 read_group(struct reading *reading, char **words, unsigned int nb)
 {
-	struct route_hop group = {.kind = ROUTE_GROUP,
-				  .first_member = reading->routes->nb_members};
+	struct route_hop group = {.kind = ROUTE_GROUP, .first_member = reading->routes->nb_members};
 
 	if (nb < 3 || nb == WORDS_MAX) {
 		complain(reading, "a group is: group ID HOP[*WEIGHT]..., 1 to %u hops",

@@ -32,8 +32,8 @@ bool fib_size(const struct routes *routes, uint8_t version, struct fib_size *siz
 
 /* Build both. Return 0, or a negative errno with nothing left: -ECANCELED soon after *cancel, which
  * may be NULL. */
-int fib_build(struct fib *fib, const struct routes *routes, int socket_id,
-	      const atomic_bool *cancel);
+int
+fib_build(struct fib *fib, const struct routes *routes, int socket_id, const atomic_bool *cancel);
 void fib_free(struct fib *fib);
 
 static inline void

@@ -64,9 +64,9 @@ l3fwd_tables_check(const struct config_section *section, const char *path, unsig
 static int
 add_hops(struct l3fwd_tables *tables, const struct routes *routes, int socket_id)
 {
-	tables->hops =
-		rte_zmalloc_socket("l3fwd_hops", (1 + routes->nb_hops) * sizeof(*tables->hops),
-				   RTE_CACHE_LINE_SIZE, socket_id);
+	tables->hops = rte_zmalloc_socket("l3fwd_hops",
+					  (1 + routes->nb_hops) * sizeof(*tables->hops),
+					  RTE_CACHE_LINE_SIZE, socket_id);
 	if (tables->hops == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < routes->nb_hops; i++) {

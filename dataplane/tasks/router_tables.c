@@ -119,9 +119,9 @@ add_hops(struct router_tables *tables, const struct routes *routes, int socket_i
 
 	for (uint32_t i = 0; i < routes->nb_hops; i++)
 		nb_groups += routes->hops[i].kind == ROUTE_GROUP;
-	tables->hops =
-		rte_zmalloc_socket("router_hops", (1 + routes->nb_hops) * sizeof(*tables->hops),
-				   RTE_CACHE_LINE_SIZE, socket_id);
+	tables->hops = rte_zmalloc_socket("router_hops",
+					  (1 + routes->nb_hops) * sizeof(*tables->hops),
+					  RTE_CACHE_LINE_SIZE, socket_id);
 	tables->buckets = rte_zmalloc_socket(
 		"router_groups", (1 + nb_groups) * ECMP_BUCKETS * sizeof(*tables->buckets),
 		RTE_CACHE_LINE_SIZE, socket_id);

@@ -29,7 +29,7 @@ struct router_tables {
 	uint16_t *buckets;       /* of all groups */
 	uint32_t nb_hops, nb_groups;
 	uint32_t nb_v4, nb_v6;
-	uint64_t bytes;            /* of the lookup tables */
+	uint64_t bytes;              /* of the lookup tables */
 	struct router_tables *older; /* replaced, and not free yet */
 };
 

@@ -13,14 +13,15 @@
 #define OURS "\2\0\0\0\0\x99"
 #define INI_MAC "mac = 02:00:00:00:00:99\n"
 
-#define HOPS "wirespeed-routes 1\n"                                \
-	     "hop 1 0 02:00:00:00:00:0a 02:00:00:00:00:1a 1500\n"  \
-	     "hop 2 1 02:00:00:00:00:0b 02:00:00:00:00:1b\n"       \
-	     "hop 3 0 02:00:00:00:00:0a 02:00:00:00:00:1c\n"       \
-	     "hop 4 blackhole\n"                                   \
-	     "hop 5 local\n"                                       \
-	     "hop 6 neighbour\n"                                   \
-	     "hop 7 0 02:00:00:00:00:0a 02:00:00:00:00:1a 68\n"
+#define HOPS                                                 \
+	"wirespeed-routes 1\n"                               \
+	"hop 1 0 02:00:00:00:00:0a 02:00:00:00:00:1a 1500\n" \
+	"hop 2 1 02:00:00:00:00:0b 02:00:00:00:00:1b\n"      \
+	"hop 3 0 02:00:00:00:00:0a 02:00:00:00:00:1c\n"      \
+	"hop 4 blackhole\n"                                  \
+	"hop 5 local\n"                                      \
+	"hop 6 neighbour\n"                                  \
+	"hop 7 0 02:00:00:00:00:0a 02:00:00:00:00:1a 68\n"
 
 static const char routes[] = HOPS "group 20 1 2 3\n"
 				  "route 10.0.0.0/8 1\n"
@@ -54,12 +55,13 @@ router(const char *keys)
 	struct bench bench;
 
 	write_routes(path, routes);
-	snprintf(ini, sizeof(ini),
-		 "[pool]\nmbufs = 4096\ncache = 0\n[port.in]\ndevice = net_ring0\n"
-		 "[port.a]\ndevice = net_ring1\n[port.b]\ndevice = net_ring2\n"
-		 "[port.h]\ndevice = net_ring3\n"
-		 "[task.r]\ntype = router\nlcore = 1\nrx = in:0\ntx = a:0, b:0, h:0\nroutes = %s\n%s",
-		 path, keys);
+	snprintf(
+		ini, sizeof(ini),
+		"[pool]\nmbufs = 4096\ncache = 0\n[port.in]\ndevice = net_ring0\n"
+		"[port.a]\ndevice = net_ring1\n[port.b]\ndevice = net_ring2\n"
+		"[port.h]\ndevice = net_ring3\n"
+		"[task.r]\ntype = router\nlcore = 1\nrx = in:0\ntx = a:0, b:0, h:0\nroutes = %s\n%s",
+		path, keys);
 	bench = bench_up(ini);
 	unlink(path);
 	return bench;

@@ -7,6 +7,7 @@ import subprocess
 import uuid
 from collections.abc import Iterator
 from ipaddress import ip_address
+from itertools import pairwise
 
 import pytest
 
@@ -54,7 +55,7 @@ def test_kernel_takes_a_generated_table_and_routes_by_it(namespace: str) -> None
         assert sum(" via " in line for line in listed) == len(routes)
     # The first address of a prefix belongs to the longest prefix that begins there.
     for routes in (table.ipv4, table.ipv6):
-        for first, second in zip(routes[:100], routes[1:101], strict=True):
+        for first, second in pairwise(routes[:101]):
             if first.address == second.address:
                 continue
             address = str(ip_address(first.address))

@@ -78,9 +78,7 @@ class _Table:
         self._version, self._bits = version, BITS[version]
         self._hops, self._random = next_hops, rng.random
         self._next = [first for first, _ in _BLOCKS[version]]
-        self._end = [
-            first + (1 << (self._bits - length)) for first, length in _BLOCKS[version]
-        ]
+        self._end = [first + (1 << (self._bits - length)) for first, length in _BLOCKS[version]]
 
     def add_nested(self, length: int, count: int) -> int:
         """Add up to this many prefixes inside shorter ones; return how many found room."""

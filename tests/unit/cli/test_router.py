@@ -48,8 +48,10 @@ def test_wsdp_takes_generated_tables(tmp_path: Path) -> None:
     routes = tmp_path / "routes"
     table("--ipv4", "20000", "--ipv6", "20000", "--next-hops", "4096", "--outputs", "2",
           "-o", str(routes))  # fmt: skip
-    ini = eal_section() + "".join(
-        f"[port.{name}]\ndevice = net_null_{name}\n" for name in ("east", "west")
-    ) + f"[task.r]\ntype = l3fwd\nlcore = 1\nrx = east:0\ntx = east:0, west:0\nroutes = {routes}\n"
+    ini = (
+        eal_section()
+        + "".join(f"[port.{name}]\ndevice = net_null_{name}\n" for name in ("east", "west"))
+        + f"[task.r]\ntype = l3fwd\nlcore = 1\nrx = east:0\ntx = east:0, west:0\nroutes = {routes}\n"
+    )
     done = check(ini, tmp_path, "--check")
     assert (done.returncode, done.stderr) == (0, "")
