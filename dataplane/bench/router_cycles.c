@@ -23,9 +23,9 @@
 #include "pktlib/routes.h"
 
 #define FRAMES_A_TURN 131072
-#define MBUFS 256
+#define MBUFS 256u
 #define PASSES (FRAMES_A_TURN / MBUFS)
-#define USED 2048
+#define USED 2048u
 #define VERSIONS 2
 #define MODES 2
 #define TASKS_MAX 8

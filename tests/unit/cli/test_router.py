@@ -51,7 +51,8 @@ def test_wsdp_takes_generated_tables(tmp_path: Path) -> None:
     ini = (
         eal_section()
         + "".join(f"[port.{name}]\ndevice = net_null_{name}\n" for name in ("east", "west"))
-        + f"[task.r]\ntype = l3fwd\nlcore = 1\nrx = east:0\ntx = east:0, west:0\nroutes = {routes}\n"
+        + "[task.r]\ntype = l3fwd\nlcore = 1\nrx = east:0\ntx = east:0, west:0\n"
+        + f"routes = {routes}\n"
     )
     done = check(ini, tmp_path, "--check")
     assert (done.returncode, done.stderr) == (0, "")
