@@ -21,6 +21,7 @@
 #define PUNT_DEPTH 256 /* frames of a class that may follow each other at once */
 #define PUNT_FPS 10000
 #define MAC_MASK UINT64_C(0xffffffffffff)
+#define LOOKED_UP 0x80u /* of a verdict: the destination is, too */
 
 /* Why a frame is not forwarded, after those that its header shows (enum ip_verdict). */
 enum cause {
@@ -170,32 +171,56 @@ judge_size(const uint8_t *ip, uint16_t mtu)
 	return ip[6] & IPV4_DONT_FRAGMENT ? TOO_BIG : FRAGMENT;
 }
 
-/* Choose the hop, of a group by the flow. Returns the cause by which the frame does not go there. */
-static uint8_t
-decide(const struct router_tables *tables, const struct rte_mbuf *mbuf, uint64_t value,
-       uint8_t cause, const struct router_hop **chosen)
+/* Return the hop of a group that the flow has. */
+static const struct router_hop *
+choose(const struct router_tables *tables, const struct router_hop *group,
+       const struct rte_mbuf *mbuf)
 {
-	static const uint8_t of_kind[] = {[ROUTE_FORWARD] = IP_FORWARD,
-					  [ROUTE_BLACKHOLE] = BLACKHOLE,
+	const uint8_t *ip = rte_pktmbuf_mtod(mbuf, const uint8_t *) + IP_ETHER_LEN;
+	uint32_t here = mbuf->data_len - IP_ETHER_LEN;
+
+	return &tables->hops[group->buckets[ip[0] >> 4 == 4 ? ecmp_bucket_v4(ip, here)
+							    : ecmp_bucket_v6(ip, here)]];
+}
+
+/* Return the cause by which a frame does not go to its hop. cause: what its header shows. */
+static uint8_t
+cause_at(const struct router_hop *hop, const struct rte_mbuf *mbuf, bool found, uint8_t cause)
+{
+	static const uint8_t of_kind[] = {[ROUTE_BLACKHOLE] = BLACKHOLE,
 					  [ROUTE_LOCAL] = LOCAL,
 					  [ROUTE_NEIGHBOUR] = NEIGHBOUR};
-	const struct router_hop *hop = &tables->hops[value];
-	const uint8_t *ip = rte_pktmbuf_mtod(mbuf, const uint8_t *) + IP_ETHER_LEN;
 
-	if (unlikely(value == FIB_NO_ROUTE))
+	if (!found)
 		return cause == IP_FORWARD ? IP_NO_ROUTE : cause;
-	if (hop->kind == ROUTE_GROUP && cause == IP_FORWARD) {
-		uint32_t here = mbuf->data_len - IP_ETHER_LEN;
-
-		hop = &tables->hops[hop->buckets[ip[0] >> 4 == 4 ? ecmp_bucket_v4(ip, here)
-								 : ecmp_bucket_v6(ip, here)]];
-	}
-	if (unlikely(cause != IP_FORWARD))
+	if (cause != IP_FORWARD)
 		return hop->kind == ROUTE_LOCAL ? LOCAL : cause;
-	*chosen = hop;
-	if (likely(hop->kind == ROUTE_FORWARD && mbuf->pkt_len - IP_ETHER_LEN <= hop->mtu))
-		return IP_FORWARD;
-	return hop->kind == ROUTE_FORWARD ? judge_size(ip, hop->mtu) : of_kind[hop->kind];
+	if (hop->kind != ROUTE_FORWARD)
+		return of_kind[hop->kind];
+	return judge_size(rte_pktmbuf_mtod(mbuf, const uint8_t *) + IP_ETHER_LEN, hop->mtu);
+}
+
+/* Find the frame's hop, or return the cause by which it goes to none. value: what the lookup gave,
+ * where there was one. */
+static inline uint8_t
+decide(const struct router_tables *tables, const struct rte_mbuf *mbuf, const uint64_t *value,
+       uint8_t verdict, const struct router_hop **chosen)
+{
+	const struct router_hop *hop;
+
+	if (unlikely((verdict & LOOKED_UP) == 0))
+		return verdict;
+	hop = &tables->hops[*value];
+	verdict &= (uint8_t)~LOOKED_UP;
+	if (likely(verdict == IP_FORWARD)) {
+		if (hop->kind == ROUTE_GROUP)
+			hop = choose(tables, hop, mbuf);
+		*chosen = hop;
+		/* Hops that do not forward have an MTU of 0. */
+		if (likely(mbuf->pkt_len - IP_ETHER_LEN <= hop->mtu))
+			return IP_FORWARD;
+	}
+	return cause_at(hop, mbuf, *value != FIB_NO_ROUTE, verdict);
 }
 
 /* Hand frames to the host, or drop them. */
@@ -238,7 +263,7 @@ router_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 	const struct router_tables *tables =
 		atomic_load_explicit(&router->space->current, memory_order_acquire);
 	struct rte_mbuf *excepted[TASK_BURST];
-	uint8_t why[TASK_BURST], outs[TASK_BURST], verdicts[TASK_BURST], versions[TASK_BURST];
+	uint8_t why[TASK_BURST], outs[TASK_BURST], verdicts[TASK_BURST];
 	uint16_t left = 0, nb_excepted = 0;
 	struct ip_burst burst;
 
@@ -247,19 +272,20 @@ router_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
 	ip_burst_begin(&burst);
 	for (uint16_t i = 0; i < n; i++) {
-		versions[i] = 0;
-		verdicts[i] = judge(router, mbufs[i], &versions[i]);
-		if (likely(versions[i] != 0))
-			ip_burst_add(&burst, rte_pktmbuf_mtod(mbufs[i], const uint8_t *),
-				     versions[i], (uint8_t)i);
+		uint8_t version = 0, verdict = judge(router, mbufs[i], &version);
+
+		verdicts[i] = verdict;
+		if (unlikely(version == 0))
+			continue;
+		verdicts[i] = verdict | LOOKED_UP;
+		ip_burst_add(&burst, rte_pktmbuf_mtod(mbufs[i], const uint8_t *), version,
+			     (uint8_t)i);
 	}
 	ip_burst_look_up(&burst, &tables->fib);
 	for (uint16_t i = 0; i < n; i++) {
 		const struct router_hop *hop = NULL;
-		uint8_t verdict = verdicts[i];
+		uint8_t verdict = decide(tables, mbufs[i], &burst.value_of[i], verdicts[i], &hop);
 
-		if (likely(versions[i] != 0))
-			verdict = decide(tables, mbufs[i], burst.value_of[i], verdict, &hop);
 		if (unlikely(verdict != IP_FORWARD)) {
 			why[nb_excepted] = verdict;
 			excepted[nb_excepted++] = mbufs[i];

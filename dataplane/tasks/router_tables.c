@@ -136,7 +136,8 @@ add_hops(struct router_tables *tables, const struct routes *routes, int socket_i
 		memcpy(hop->macs + sizeof(from->target), from->source, sizeof(from->source));
 		hop->kind = from->kind;
 		hop->port = from->port;
-		hop->mtu = from->mtu == 0 ? UINT16_MAX : from->mtu;
+		if (from->kind == ROUTE_FORWARD)
+			hop->mtu = from->mtu == 0 ? UINT16_MAX : from->mtu;
 		hop->id = from->id;
 		if (from->kind == ROUTE_GROUP) {
 			uint16_t *buckets = &tables->buckets[tables->nb_groups++ * ECMP_BUCKETS];
