@@ -2,15 +2,15 @@
 """Measure the routers' cycles per frame beyond the `io` task, with tables of several sizes.
 
 One lcore of one process routes minimum frames: `l3fwd`, `router`, and `router` with every prefix on
-a group of two next hops. Tables are those of `wirespeed router table`. `used` takes turns among
-2,048 destinations, `wide` among one in each prefix. Source and sink cost almost nothing, and frames
-are restored between timed passes. Each frame must be forwarded; otherwise the program fails. All
-tasks take 60 turns of 131,072 frames. The result of a turn is its median pass in TSC cycles per
-frame. Another tenant of the machine can slow a core down for most of a second, so the turn at the
-lowest decile counts; the line after it has the median turn. Prints `name value unit
+one of two groups of two next hops (`ecmp`). Tables are those of `wirespeed router table`. `used`
+takes turns among 2,048 destinations, `wide` among one in each prefix. Source and sink cost almost
+nothing, and frames are restored between timed passes. Each frame must be forwarded; otherwise the
+program fails. All tasks take 60 turns of 131,072 frames. The result of a turn is its median pass in
+TSC cycles per frame. Another tenant of the machine can slow a core down for most of a second, so
+the turn at the lowest decile (`quiet`) counts next to the median turn. Prints `name value unit
 ratio-to-what`; the ratio is to the required result, or to l3fwd. IPv6 lookups use AVX-512 where the
 CPU has it. `--sizes small` measures 10,000 prefixes only. Needs root, for huge pages (1.5 GiB; the
-small size 640 MiB); takes some minutes.
+small size 640 MiB); takes two minutes.
 """
 
 from __future__ import annotations
@@ -57,11 +57,13 @@ ASKED = {
     ("200k6", "wide", "median"): 110,
 }
 HOPS = 2
-GROUP = HOPS  # its number
 
 
 def table_file(path: Path, prefixes: dict[int, int], *, ecmp: bool) -> None:
-    """Write the table of a size; with ecmp all prefixes lead to one group."""
+    """Write the table of a size; with ecmp each hop becomes a group of all hops.
+
+    So the lookup tables are as large as without groups.
+    """
     routes: dict[int, list[Route]] = {4: [], 6: []}
     for version, count in prefixes.items():
         shape = Shape(version, prefix_lengths(version), published_table(version).more_specific)
@@ -69,8 +71,10 @@ def table_file(path: Path, prefixes: dict[int, int], *, ecmp: bool) -> None:
     written = list(lines(Table(routes[4], routes[6], HOPS), Format.WSDP))
     if ecmp:
         head, rest = written[: 1 + HOPS], written[1 + HOPS :]
-        group = f"group {GROUP} " + " ".join(map(str, range(HOPS)))
-        written = [*head, group, *(f"{line.rpartition(' ')[0]} {GROUP}" for line in rest)]
+        members = " ".join(map(str, range(HOPS)))
+        groups = [f"group {HOPS + hop} {members}" for hop in range(HOPS)]
+        pairs = (line.rsplit(" ", 1) for line in rest)
+        written = [*head, *groups, *(f"{route} {HOPS + int(hop)}" for route, hop in pairs)]
     path.write_text("\n".join(written) + "\n")
 
 
