@@ -10,6 +10,7 @@
 #include "ask.h"
 #include "commands.h"
 #include "control.h"
+#include "reload.h"
 #include "switch_log.h"
 #include "telemetry_reply.h"
 
@@ -185,7 +186,7 @@ static const struct {
 	 "Writes latencies by time stamp to a file. Parameters: TASK,FILE"},
 };
 
-/* Commands that do not use the app and may take long: only their caller waits for them. */
+/* Commands that may take long and hold no control lock meanwhile: only their caller waits. */
 static const struct {
 	const char *name;
 	void (*handle)(const char *params, struct telemetry_out *out);
@@ -196,6 +197,8 @@ static const struct {
 	 "Samples CPUs for a while. Parameters: after_ns=N,duration_ns=N,cpu=A,cpu=B,..."},
 	{"/wirespeed/contention_samples", watch_contention_samples,
 	 "Writes the samples to a file; waits for the end. Parameter: FILE"},
+	{"/wirespeed/reload", watch_reload,
+	 "Replaces a task's tables while it runs. Parameters: TASK,FILE"},
 	{"/wirespeed/switches", watch_switches,
 	 "Records threads' context switches. Parameters: tid=A,tid=B,..."},
 	{"/wirespeed/switches_stop", watch_switches_stop,
@@ -260,6 +263,7 @@ telemetry_start(struct app *app)
 	int ret = 0;
 
 	served = app;
+	reload_open(app);
 	for (size_t i = 0; !registered && ret == 0 && i < RTE_DIM(commands); i++)
 		ret = add(commands[i].name, serve, commands[i].help);
 	for (size_t i = 0; !registered && ret == 0 && i < RTE_DIM(watches); i++)
@@ -271,6 +275,7 @@ telemetry_start(struct app *app)
 void
 telemetry_stop(void)
 {
+	reload_close(); /* it may be about to take the lock */
 	control_lock();
 	served = NULL;
 	control_unlock();

@@ -70,6 +70,24 @@ task_send_octets(struct task *task, unsigned int out, struct rte_mbuf **mbufs, u
 }
 
 void
+task_send_each(struct task *task, struct rte_mbuf **mbufs, const uint8_t *outs, uint16_t n)
+{
+	struct rte_mbuf *chosen[TASK_BURST];
+	uint16_t sent = 0;
+
+	for (unsigned int out = 0; sent < n; out++) {
+		uint16_t count = 0;
+
+		for (uint16_t i = 0; i < n; i++)
+			if (outs[i] == out)
+				chosen[count++] = mbufs[i];
+		if (count > 0)
+			task_send(task, out, chosen, count);
+		sent += count;
+	}
+}
+
+void
 task_discard(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 {
 	task->stats.discard += n;

@@ -14,6 +14,7 @@
 #ifndef WSDP_TASK_H
 #define WSDP_TASK_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -58,6 +59,20 @@ struct task_out {
 	struct rte_ring *ring;
 };
 
+/* For a task that reads tables which may change while it runs. Whoever replaces them builds the new
+ * ones beside the old, exchanges a pointer, and waits until each lcore has answered its mailbox:
+ * then no handle() that began before reads the old ones. */
+struct task_reload {
+	/* Build from a file; not on an lcore, without the control lock, may take seconds. On failure,
+	 * or soon after *cancel: a sentence in `error` and NULL. */
+	void *(*build)(const struct task *task, const char *path, const atomic_bool *cancel,
+		       char *error, size_t size);
+	/* Let handle() read them from now on. With the control lock, as settle. */
+	void (*exchange)(struct task *task, void *built);
+	/* Free what exchange has replaced: no lcore reads it any more. */
+	void (*settle)(struct task *task);
+};
+
 struct task_ops {
 	const char *name;     /* the INI's "type =" */
 	size_t private_size;  /* zeroed; moved to the lcore's NUMA node before prepare */
@@ -88,6 +103,8 @@ struct task_ops {
 	/* Write `what` ("histogram", "windows"...) to a file; runs on the control thread, never on an
 	 * lcore. Returns 0 or a negative errno (-ENOTSUP: no such thing here). May be NULL. */
 	int (*export)(const struct task *task, const char *what, const char *path);
+	/* NULL: its tables do not change. */
+	const struct task_reload *reload;
 	/* Runs once on the main thread after all lcores have stopped: frees what prepare allocated
 	 * and the frames still held. May be NULL. */
 	void (*close)(struct task *task);
@@ -115,6 +132,8 @@ uint16_t task_send(struct task *task, unsigned int out, struct rte_mbuf **mbufs,
 /* The same for a task that knows the octets (with FCS) of its frames: reading them back costs. */
 uint16_t task_send_octets(struct task *task, unsigned int out, struct rte_mbuf **mbufs, uint16_t n,
 			  uint64_t octets);
+/* Send each frame to the output of its own; the order within an output stays. */
+void task_send_each(struct task *task, struct rte_mbuf **mbufs, const uint8_t *outs, uint16_t n);
 /* Free and count as discarded, or as handled. */
 void task_discard(struct task *task, struct rte_mbuf **mbufs, uint16_t n);
 void task_consume(struct task *task, struct rte_mbuf **mbufs, uint16_t n);

@@ -7,7 +7,7 @@
 #include "core/config.h"
 #include "fuzz_file.h"
 #include "pktlib/bytes.h"
-#include "tasks/l3fwd_fib.h"
+#include "tasks/l3fwd_tables.h"
 
 #define OUTPUTS 4
 
@@ -57,7 +57,7 @@ matches(const struct route *route, const uint8_t *address)
 static uint64_t
 walk(const struct routes *routes, uint8_t version, const uint8_t *address)
 {
-	uint64_t hop = L3FWD_NO_HOP;
+	uint64_t hop = FIB_NO_ROUTE;
 
 	for (uint32_t i = 0; i < routes->nb_routes; i++)
 		if (routes->list[i].version == version && matches(&routes->list[i], address))
@@ -66,10 +66,9 @@ walk(const struct routes *routes, uint8_t version, const uint8_t *address)
 }
 
 static void
-look_up(const struct l3fwd_fib *fib, const struct routes *routes, uint8_t version,
-	const uint8_t *address)
+look_up(const struct fib *fib, const struct routes *routes, uint8_t version, const uint8_t *address)
 {
-	uint64_t hop = L3FWD_NO_HOP;
+	uint64_t hop = FIB_NO_ROUTE;
 	uint32_t number = be32_load(address);
 	int ret = 0;
 
@@ -82,7 +81,7 @@ look_up(const struct l3fwd_fib *fib, const struct routes *routes, uint8_t versio
 
 /* The first and the last address of a prefix, and their neighbours outside. */
 static void
-look_up_edges(const struct l3fwd_fib *fib, const struct routes *routes, const struct route *route)
+look_up_edges(const struct fib *fib, const struct routes *routes, const struct route *route)
 {
 	unsigned int octets = route->version == 4 ? 4 : 16;
 	uint8_t address[16];
@@ -105,20 +104,20 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *octets, size_t size)
 {
 	const struct routes_complaint complaint = {.say = ignore};
-	const struct l3fwd_fib *fib;
+	const struct l3fwd_tables *tables;
 	struct routes routes;
 	char path[FUZZ_PATH_LEN];
 	int file = file_of(octets, size, path);
 
-	if (l3fwd_fib_check(section, path, OUTPUTS) == 0) {
+	if (l3fwd_tables_check(section, path, OUTPUTS) == 0) {
 		require(routes_read(&routes, path, &complaint) == 0);
-		fib = l3fwd_fib_get(path, SOCKET_ID_ANY);
-		require(fib != NULL && fib->nb_routes == routes.nb_routes);
+		tables = l3fwd_tables_get(path, SOCKET_ID_ANY);
+		require(tables != NULL && tables->nb_routes == routes.nb_routes);
 		for (uint32_t i = 0; i < routes.nb_hops; i++)
-			require(fib->hops[1 + i].port < OUTPUTS);
+			require(tables->hops[1 + i].port < OUTPUTS);
 		for (uint32_t i = 0; i < routes.nb_routes; i++)
-			look_up_edges(fib, &routes, &routes.list[i]);
-		l3fwd_fib_put(fib);
+			look_up_edges(&tables->fib, &routes, &routes.list[i]);
+		l3fwd_tables_put(tables);
 		routes_free(&routes);
 	}
 	close(file);

@@ -26,6 +26,36 @@ print_mac(FILE *file, const uint8_t *mac)
 }
 
 static void
+print_hop(FILE *file, const struct routes *routes, const struct route_hop *hop)
+{
+	static const char *const bare[] = {[ROUTE_BLACKHOLE] = "blackhole",
+					   [ROUTE_LOCAL] = "local",
+					   [ROUTE_NEIGHBOUR] = "neighbour"};
+
+	if (hop->kind == ROUTE_GROUP) {
+		fprintf(file, "group %u", hop->id);
+		for (uint32_t i = 0; i < hop->nb_members; i++) {
+			const struct route_member *member = &routes->members[hop->first_member + i];
+
+			require(member->hop < routes->nb_hops && member->weight > 0 &&
+				routes->hops[member->hop].kind != ROUTE_GROUP);
+			fprintf(file, " %u", routes->hops[member->hop].id);
+			if (member->weight > 1)
+				fprintf(file, "*%u", member->weight);
+		}
+	} else if (hop->kind == ROUTE_FORWARD) {
+		fprintf(file, "hop %u %u", hop->id, hop->port);
+		print_mac(file, hop->source);
+		print_mac(file, hop->target);
+		if (hop->mtu != 0)
+			fprintf(file, " %u", hop->mtu);
+	} else {
+		fprintf(file, "hop %u %s", hop->id, bare[hop->kind]);
+	}
+	fputs("\n", file);
+}
+
+static void
 write_again(const struct routes *routes)
 {
 	struct routes again;
@@ -35,12 +65,8 @@ write_again(const struct routes *routes)
 
 	require(file != NULL);
 	fputs(ROUTES_FORMAT "\n", file);
-	for (uint32_t i = 0; i < routes->nb_hops; i++) {
-		fprintf(file, "hop %u %u", routes->hops[i].id, routes->hops[i].port);
-		print_mac(file, routes->hops[i].source);
-		print_mac(file, routes->hops[i].target);
-		fputs("\n", file);
-	}
+	for (uint32_t i = 0; i < routes->nb_hops; i++)
+		print_hop(file, routes, &routes->hops[i]);
 	for (uint32_t i = 0; i < routes->nb_routes; i++) {
 		const struct route *route = &routes->list[i];
 
@@ -71,7 +97,7 @@ LLVMFuzzerTestOneInput(const uint8_t *octets, size_t size)
 	faults = routes_read(&routes, path, &complaint);
 	require(nb_said == (faults < ROUTES_COMPLAINTS_MAX ? faults : ROUTES_COMPLAINTS_MAX));
 	if (faults > 0) {
-		require(routes.hops == NULL && routes.list == NULL);
+		require(routes.hops == NULL && routes.members == NULL && routes.list == NULL);
 	} else {
 		require(memchr(octets, '\0', size) == NULL);
 		for (uint32_t i = 0; i < routes.nb_hops; i++)

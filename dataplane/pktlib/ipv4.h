@@ -14,6 +14,7 @@
 
 #define IPV4_LEN 20
 #define IPV4_NO_OPTIONS 0x45
+#define IPV4_DONT_FRAGMENT 0x40 /* in the seventh octet */
 
 /* The first 8 octets of a header, seen as one word: version and header length, and the fragment
  * field without "don't fragment". They are IPV4_NO_OPTIONS in a packet that is whole and has no

@@ -16,6 +16,8 @@
 #define TPID_QINQ 0x88a8
 
 /* IPv4's protocol, IPv6's next header. */
+#define IP_PROTO_HOP_BY_HOP 0
+#define IP_PROTO_TCP 6
 #define IP_PROTO_UDP 17
 #define IP_PROTO_GRE 47
 

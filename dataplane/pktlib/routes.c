@@ -10,7 +10,9 @@
 #include "routes.h"
 
 #define LINE_MAX_LEN 254
-#define WORDS_MAX 6
+#define WORDS_MAX (2 + ROUTES_MEMBERS_MAX + 1) /* a word too many is seen, too */
+#define MTU_MIN 68                             /* RFC 791 */
+#define MTU_MIN_V6 1280                        /* RFC 8200 */
 #define UNKNOWN_HOP UINT16_MAX
 
 struct reading {
@@ -19,7 +21,7 @@ struct reading {
 	const struct routes_complaint *complaint;
 	uint32_t line;
 	uint32_t nb_faults;
-	uint16_t index_of[ROUTES_HOPS_MAX]; /* of a hop, by id */
+	uint16_t index_of[ROUTES_HOPS_MAX]; /* of a hop or a group, by id */
 };
 
 __attribute__((format(printf, 2, 3))) static void
@@ -77,36 +79,141 @@ mac(const char *word, uint8_t *octets)
 	       word[end] == '\0';
 }
 
-/* "hop ID PORT SOURCE-MAC TARGET-MAC" */
+/* Read an id that no hop and no group has yet. */
+static bool
+new_id(struct reading *reading, const char *word, uint16_t *id)
+{
+	unsigned long value;
+
+	if (!number(word, ROUTES_HOPS_MAX - 1, &value))
+		complain(reading, "hop id \"%.40s\" must be 0..%u", word, ROUTES_HOPS_MAX - 1);
+	else if (reading->index_of[value] != UNKNOWN_HOP)
+		complain(reading, "hop %lu is there already", value);
+	else
+		return *id = (uint16_t)value, true;
+	return false;
+}
+
+static void
+add_hop(struct reading *reading, const struct route_hop *hop)
+{
+	struct routes *routes = reading->routes;
+	struct route_hop *place =
+		grow(reading, (void **)&routes->hops, routes->nb_hops, sizeof(*place));
+
+	if (place == NULL)
+		return;
+	*place = *hop;
+	reading->index_of[hop->id] = (uint16_t)routes->nb_hops++;
+}
+
+/* "hop ID blackhole" and others that need no more. */
+static void
+read_bare_hop(struct reading *reading, char **words)
+{
+	static const char *const kinds[] = {[ROUTE_BLACKHOLE] = "blackhole",
+					    [ROUTE_LOCAL] = "local",
+					    [ROUTE_NEIGHBOUR] = "neighbour"};
+	struct route_hop hop = {0};
+
+	for (uint8_t kind = ROUTE_BLACKHOLE; kind <= ROUTE_NEIGHBOUR; kind++) {
+		if (strcmp(words[2], kinds[kind]) != 0)
+			continue;
+		hop.kind = kind;
+		if (new_id(reading, words[1], &hop.id))
+			add_hop(reading, &hop);
+		return;
+	}
+	complain(reading, "\"%.40s\" must be blackhole, local or neighbour", words[2]);
+}
+
+/* "hop ID PORT SOURCE-MAC TARGET-MAC [MTU]" */
 static void
 read_hop(struct reading *reading, char **words, unsigned int nb)
 {
-	struct routes *routes = reading->routes;
-	struct route_hop hop, *place;
-	unsigned long id, port;
+	struct route_hop hop = {.kind = ROUTE_FORWARD};
+	unsigned long port, mtu = 0;
 
-	if (nb != 5) {
-		complain(reading, "a hop is: hop ID PORT SOURCE-MAC TARGET-MAC");
+	if (nb == 3) {
+		read_bare_hop(reading, words);
 		return;
 	}
-	if (!number(words[1], ROUTES_HOPS_MAX - 1, &id)) {
-		complain(reading, "hop id \"%.40s\" must be 0..%u", words[1], ROUTES_HOPS_MAX - 1);
+	if (nb != 5 && nb != 6) {
+		complain(reading, "a hop is: hop ID PORT SOURCE-MAC TARGET-MAC [MTU]");
 		return;
 	}
-	if (!number(words[2], UINT8_MAX, &port))
+	if (!new_id(reading, words[1], &hop.id))
+		return;
+	if (!number(words[2], UINT8_MAX, &port)) {
 		complain(reading, "port \"%.40s\" must be the number of an output", words[2]);
-	else if (!mac(words[3], hop.source) || !mac(words[4], hop.target))
+	} else if (!mac(words[3], hop.source) || !mac(words[4], hop.target)) {
 		complain(reading, "\"%.40s\" and \"%.40s\" must be MAC addresses", words[3],
 			 words[4]);
-	else if (reading->index_of[id] != UNKNOWN_HOP)
-		complain(reading, "hop %lu is there already", id);
-	else if ((place = grow(reading, (void **)&routes->hops, routes->nb_hops, sizeof(hop))) !=
-		 NULL) {
-		hop.id = (uint16_t)id;
+	} else if (nb == 6 && (!number(words[5], UINT16_MAX, &mtu) || mtu < MTU_MIN)) {
+		complain(reading, "MTU \"%.40s\" must be %u..%u", words[5], MTU_MIN, UINT16_MAX);
+	} else {
 		hop.port = (uint8_t)port;
-		*place = hop;
-		reading->index_of[id] = (uint16_t)routes->nb_hops++;
+		hop.mtu = (uint16_t)mtu;
+		add_hop(reading, &hop);
 	}
+}
+
+/* "HOP" or "HOP*WEIGHT" */
+static bool
+read_member(struct reading *reading, const struct route_hop *group, char *word)
+{
+	struct routes *routes = reading->routes;
+	char *star = strchr(word, '*');
+	struct route_member *place;
+	unsigned long id, weight = 1;
+	uint16_t hop;
+
+	if (star != NULL)
+		*star = '\0';
+	if (star != NULL && (!number(star + 1, ROUTES_WEIGHT_MAX, &weight) || weight == 0)) {
+		complain(reading, "weight \"%.40s\" must be 1..%u", star + 1, ROUTES_WEIGHT_MAX);
+		return false;
+	}
+	if (!number(word, ROUTES_HOPS_MAX - 1, &id) || reading->index_of[id] == UNKNOWN_HOP) {
+		complain(reading, "no line above this one makes hop \"%.40s\"", word);
+		return false;
+	}
+	hop = reading->index_of[id];
+	if (routes->hops[hop].kind == ROUTE_GROUP) {
+		complain(reading, "%lu is a group; a group has hops only", id);
+		return false;
+	}
+	for (uint32_t i = group->first_member; i < routes->nb_members; i++)
+		if (routes->members[i].hop == hop) {
+			complain(reading, "hop %lu is in the group already", id);
+			return false;
+		}
+	place = grow(reading, (void **)&routes->members, routes->nb_members, sizeof(*place));
+	if (place == NULL)
+		return false;
+	*place = (struct route_member){hop, (uint16_t)weight};
+	routes->nb_members++;
+	return true;
+}
+
+/* "group ID HOP[*WEIGHT]..." */
+static void
+read_group(struct reading *reading, char **words, unsigned int nb)
+{
+	struct route_hop group = {.kind = ROUTE_GROUP, .first_member = reading->routes->nb_members};
+
+	if (nb < 3 || nb == WORDS_MAX) {
+		complain(reading, "a group is: group ID HOP[*WEIGHT]..., 1 to %u hops",
+			 ROUTES_MEMBERS_MAX);
+		return;
+	}
+	if (!new_id(reading, words[1], &group.id))
+		return;
+	for (unsigned int i = 2; i < nb; i++)
+		if (!read_member(reading, &group, words[i]))
+			return;
+	group.nb_members = (uint16_t)(nb - 2);
+	add_hop(reading, &group);
 }
 
 /* Return whether all bits behind the prefix are 0. */
@@ -117,6 +224,12 @@ is_prefix(const uint8_t *octets, unsigned int length, unsigned int bits)
 		if (octets[bit / 8] & (0x80 >> bit % 8))
 			return false;
 	return true;
+}
+
+static bool
+is_narrow(const struct route_hop *hop)
+{
+	return hop->mtu != 0 && hop->mtu < MTU_MIN_V6;
 }
 
 /* "route PREFIX/LENGTH HOP" */
@@ -149,6 +262,8 @@ read_route(struct reading *reading, char **words, unsigned int nb)
 	else if (!number(words[2], ROUTES_HOPS_MAX - 1, &hop) ||
 		 reading->index_of[hop] == UNKNOWN_HOP)
 		complain(reading, "no line above this one makes hop \"%.40s\"", words[2]);
+	else if (route.version == 6 && is_narrow(&routes->hops[reading->index_of[hop]]))
+		complain(reading, "hop %lu has an MTU below %u, which IPv6 needs", hop, MTU_MIN_V6);
 	else if ((place = grow(reading, (void **)&routes->list, routes->nb_routes,
 			       sizeof(route))) != NULL) {
 		route.length = (uint8_t)length;
@@ -172,10 +287,12 @@ read_line(struct reading *reading, char *line)
 		return;
 	if (strcmp(words[0], "hop") == 0)
 		read_hop(reading, words, nb);
+	else if (strcmp(words[0], "group") == 0)
+		read_group(reading, words, nb);
 	else if (strcmp(words[0], "route") == 0)
 		read_route(reading, words, nb);
 	else
-		complain(reading, "\"%.40s\" must be hop or route", words[0]);
+		complain(reading, "\"%.40s\" must be hop, group or route", words[0]);
 }
 
 static int
@@ -265,24 +382,7 @@ void
 routes_free(struct routes *routes)
 {
 	free(routes->hops);
+	free(routes->members);
 	free(routes->list);
 	*routes = (struct routes){0};
-}
-
-uint32_t
-routes_count(const struct routes *routes, uint8_t version, uint32_t *need)
-{
-	uint32_t found = 0;
-
-	*need = 0;
-	for (uint32_t i = 0; i < routes->nb_routes; i++) {
-		const struct route *route = &routes->list[i];
-
-		if (route->version != version)
-			continue;
-		found++;
-		if (route->length > 24)
-			*need += (route->length - 24 + 7u) / 8;
-	}
-	return found;
 }

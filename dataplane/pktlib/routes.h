@@ -1,20 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file of static routes: next hops and the prefixes that lead to them. Everything that is wrong
- * with it is found in one reading. Format: docs/reference/wsdp.md, "Route files". */
+/* A file of routes: next hops, groups of them, and the prefixes that lead there. Everything that is
+ * wrong with it is found in one reading. Format: docs/reference/wsdp.md, "Route files". */
 #ifndef PKTLIB_ROUTES_H
 #define PKTLIB_ROUTES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define ROUTES_FORMAT "wirespeed-routes 1"
 #define ROUTES_HOPS_MAX 4096 /* their ids are 0 to 4095 */
+#define ROUTES_MEMBERS_MAX 64
+#define ROUTES_WEIGHT_MAX 256
 #define ROUTES_COMPLAINTS_MAX 100
 
+/* What is done with a packet whose longest prefix leads here. */
+enum route_kind {
+	ROUTE_FORWARD,
+	ROUTE_GROUP,     /* one of several hops, by the flow */
+	ROUTE_BLACKHOLE, /* dropped */
+	ROUTE_LOCAL,     /* for the router itself */
+	ROUTE_NEIGHBOUR, /* for a neighbour whose address is not known yet */
+};
+
+/* A next hop, or a group of them; both are numbered in the order of the file. */
 struct route_hop {
 	uint16_t id;
-	uint8_t port; /* number of the output */
+	uint8_t kind; /* enum route_kind */
+	uint8_t port; /* number of the output; this and the next three: of ROUTE_FORWARD */
 	uint8_t source[6];
 	uint8_t target[6];
+	uint16_t mtu;        /* most octets of an IP packet; 0: no limit */
+	uint16_t nb_members; /* of ROUTE_GROUP, from first_member on */
+	uint32_t first_member;
+};
+
+/* hop: index into routes.hops, never of a group. */
+struct route_member {
+	uint16_t hop;
+	uint16_t weight;
 };
 
 /* prefix: in network byte order, the first 4 octets for IPv4. hop: index into routes.hops. */
@@ -27,8 +50,9 @@ struct route {
 
 struct routes {
 	struct route_hop *hops;
+	struct route_member *members;
 	struct route *list;
-	uint32_t nb_hops, nb_routes;
+	uint32_t nb_hops, nb_members, nb_routes;
 };
 
 /* Called with one sentence, which begins with "PATH:LINE: ", for each thing that is wrong. */
@@ -42,8 +66,16 @@ uint32_t
 routes_read(struct routes *routes, const char *path, const struct routes_complaint *complaint);
 void routes_free(struct routes *routes);
 
-/* Return the number of routes of that version, and (need) the most tables of 256 entries that their
- * parts beyond the first 24 bits take. */
-uint32_t routes_count(const struct routes *routes, uint8_t version, uint32_t *need);
+/* What the routes of a version take of a table that resolves 24 bits at once and 8 more with each
+ * further table of 256 entries. */
+struct routes_need {
+	uint32_t routes;
+	uint32_t tables;   /* of 256 entries; prefixes of equal first bits share them */
+	uint32_t reserved; /* counted for each prefix from the next shorter one that holds it: at
+			    * least `tables`. What rte_fib6 asks for, shorter prefixes first. */
+};
+
+/* Return false if memory is short. */
+bool routes_need(const struct routes *routes, uint8_t version, struct routes_need *need);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* l3fwd: which way a frame goes, what is rewritten, and which cause every drop has. */
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -213,6 +215,11 @@ test_faults(void)
 	check_fault("", "routes");
 	check_fault("routes = /nowhere\n", "/nowhere:0: No such file");
 	check_fault(keys, "hop 9 of the routes leaves by port 1; there are 1");
+	fd = open(path, O_WRONLY | O_TRUNC);
+	CHECK(fd >= 0);
+	CHECK(dprintf(fd, "wirespeed-routes 1\nhop 7 local\n") > 0);
+	close(fd);
+	check_fault(keys, "hop 7 of the routes has a kind or an MTU");
 	unlink(path);
 }
 

@@ -43,7 +43,7 @@ static void
 test_good(void)
 {
 	struct routes routes;
-	uint32_t need;
+	struct routes_need need;
 
 	CHECK_EQ(read_text(&routes, "wirespeed-routes 1\n"
 				    "# two neighbours\n"
@@ -66,10 +66,104 @@ test_good(void)
 	CHECK_EQ(routes.list[1].length, 25);
 	CHECK_EQ(routes.list[1].hop, 1);
 	CHECK(memcmp(routes.list[1].prefix, "\xc6\x13\x01\x80", 4) == 0);
-	CHECK_EQ(routes_count(&routes, 4, &need), 2);
-	CHECK_EQ(need, 1);
-	CHECK_EQ(routes_count(&routes, 6, &need), 2);
-	CHECK_EQ(need, 4); /* 25 bits in tables of 8 */
+	CHECK(routes_need(&routes, 4, &need));
+	CHECK_EQ(need.routes, 2);
+	CHECK_EQ(need.tables, 1);
+	CHECK(routes_need(&routes, 6, &need));
+	CHECK_EQ(need.routes, 2);
+	CHECK_EQ(need.tables, 4); /* 25 bits in tables of 8 */
+	CHECK_EQ(need.reserved, 4);
+	routes_free(&routes);
+}
+
+static void
+test_groups(void)
+{
+	struct routes routes;
+
+	CHECK_EQ(read_text(&routes, "wirespeed-routes 1\n"
+				    "hop 1 0 02:00:00:00:00:01 02:00:00:00:00:02 1500\n"
+				    "hop 2 blackhole\n"
+				    "hop 3 local\n"
+				    "hop 4 neighbour\n"
+				    "group 5 1 2*256\n"
+				    "group 6 4\n"
+				    "route 10.0.0.0/8 5\n"
+				    "route 2001:2::/48 1\n"),
+		 0);
+	CHECK_EQ(routes.nb_hops, 6);
+	CHECK_EQ(routes.hops[0].kind, ROUTE_FORWARD);
+	CHECK_EQ(routes.hops[0].mtu, 1500);
+	CHECK_EQ(routes.hops[1].kind, ROUTE_BLACKHOLE);
+	CHECK_EQ(routes.hops[2].kind, ROUTE_LOCAL);
+	CHECK_EQ(routes.hops[3].kind, ROUTE_NEIGHBOUR);
+	CHECK_EQ(routes.hops[4].kind, ROUTE_GROUP);
+	CHECK_EQ(routes.hops[4].nb_members, 2);
+	CHECK_EQ(routes.members[1].hop, 1);
+	CHECK_EQ(routes.members[1].weight, 256);
+	CHECK_EQ(routes.hops[5].first_member, 2);
+	CHECK_EQ(routes.members[2].hop, 3);
+	CHECK_EQ(routes.list[0].hop, 4);
+	routes_free(&routes);
+}
+
+/* A line holds as many members as a group may have, and one more is told. */
+static void
+test_largest_group(void)
+{
+	char text[4096], *end = text;
+	struct routes routes;
+
+	end += sprintf(end, "wirespeed-routes 1\n");
+	for (unsigned int i = 0; i < ROUTES_MEMBERS_MAX; i++)
+		end += sprintf(end, "hop %u local\n", i);
+	end += sprintf(end, "group 99");
+	for (unsigned int i = 0; i < ROUTES_MEMBERS_MAX; i++)
+		end += sprintf(end, " %u", i);
+	CHECK_EQ(read_text(&routes, text), 0);
+	CHECK_EQ(routes.hops[ROUTES_MEMBERS_MAX].nb_members, ROUTES_MEMBERS_MAX);
+	routes_free(&routes);
+	sprintf(end, " 0");
+	CHECK_EQ(read_text(&routes, text), 1);
+	CHECK(strstr(said, "a group is: group ID HOP[*WEIGHT]..., 1 to 64 hops") != NULL);
+}
+
+/* Tables are shared by prefixes of equal first bits; what is reserved is not. */
+static void
+test_need(void)
+{
+	static const char text[] = "wirespeed-routes 1\n"
+				   "hop 0 0 02:00:00:00:00:01 02:00:00:00:00:02\n"
+				   "route 10.0.0.0/24 0\n"
+				   "route 10.0.0.0/25 0\n"
+				   "route 10.0.0.128/26 0\n"
+				   "route 10.0.0.255/32 0\n"
+				   "route 10.0.1.0/32 0\n"
+				   "route 2400:0::/32 0\n"
+				   "route 2400:0:1::/48 0\n"
+				   "route 2400:0:2::/48 0\n"
+				   "route 2400:0:101::/48 0\n"
+				   "route 2400:0:101:8000::/49 0\n"
+				   "route 2400:1::/44 0\n"
+				   "route 2400:100::/24 0\n";
+	struct routes routes;
+	struct routes_need need;
+
+	CHECK_EQ(read_text(&routes, text), 0);
+	CHECK(routes_need(&routes, 4, &need));
+	CHECK_EQ(need.routes, 5);
+	CHECK_EQ(need.tables, 2);
+	CHECK_EQ(need.reserved, 4);
+	CHECK(routes_need(&routes, 6, &need));
+	CHECK_EQ(need.routes, 7);
+	/* Of 2400:0::/24; of 2400:0::/32 and 2400:1::/32; of 2400:0::/40, 2400:0:100::/40 and
+	 * 2400:1::/40; of 2400:0:101::/48. */
+	CHECK_EQ(need.tables, 7);
+	CHECK_EQ(need.reserved, 1 + 2 + 2 + 2 + 1 + 3);
+	routes_free(&routes);
+	CHECK_EQ(read_text(&routes, "wirespeed-routes 1\n"), 0);
+	CHECK(routes_need(&routes, 4, &need));
+	CHECK_EQ(need.routes + need.tables + need.reserved, 0);
 	routes_free(&routes);
 }
 
@@ -89,7 +183,21 @@ test_faults(void)
 		{"wirespeed-routes 1\nroute 10.0.0/8 3", "must be an IPv4 or IPv6 address"},
 		{"wirespeed-routes 1\nroute 10.0.0.0/33 3", "must be 0..32"},
 		{"wirespeed-routes 1\nroute 10.0.0.1/31 3", "has bits behind its length 31"},
-		{"wirespeed-routes 1\nneighbour 1", "\"neighbour\" must be hop or route"},
+		{"wirespeed-routes 1\nneighbour 1", "\"neighbour\" must be hop, group or route"},
+		{"wirespeed-routes 1\nhop 1 drop", "2: \"drop\" must be blackhole, local or neigh"},
+		{"wirespeed-routes 1\nhop 1 0 2:0:0:0:0:1 2:0:0:0:0:2 67",
+		 "\"67\" must be 68..65535"},
+		{"wirespeed-routes 1\nhop 1 0 2:0:0:0:0:1 2:0:0:0:0:2 1500 1", "a hop is: hop ID"},
+		{"wirespeed-routes 1\nhop 1 local\ngroup 1 1", "3: hop 1 is there already"},
+		{"wirespeed-routes 1\nhop 1 local\ngroup 2", "3: a group is: group ID HOP"},
+		{"wirespeed-routes 1\nhop 1 local\ngroup 2 1 3", "3: no line above this one makes"},
+		{"wirespeed-routes 1\nhop 1 local\ngroup 2 1*0", "weight \"0\" must be 1..256"},
+		{"wirespeed-routes 1\nhop 1 local\ngroup 2 1*257", "weight \"257\" must be"},
+		{"wirespeed-routes 1\nhop 1 local\ngroup 2 1 1", "hop 1 is in the group already"},
+		{"wirespeed-routes 1\nhop 1 local\ngroup 2 1\ngroup 3 2",
+		 "2 is a group; a group has"},
+		{"wirespeed-routes 1\nhop 1 0 2:0:0:0:0:1 2:0:0:0:0:2 1279\nroute ::/0 1",
+		 "3: hop 1 has an MTU below 1280"},
 		{"wirespeed-routes 1\nhop 1 0 2:0:0:0:0:1 2:0:0:0:0:2\n"
 		 "hop 1 0 2:0:0:0:0:1 2:0:0:0:0:2",
 		 "3: hop 1 is there already"},
@@ -141,6 +249,9 @@ int
 main(void)
 {
 	test_good();
+	test_need();
+	test_groups();
+	test_largest_group();
 	test_nul();
 	test_long_line();
 	test_faults();

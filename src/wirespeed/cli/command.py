@@ -90,6 +90,10 @@ VERBS = {
         "Show a recording in the browser, live or replayed: lanes, losses, marks, playback.",
     ),
     "bng": ("bng:app", "Make tables for the Broadband Network Gateway and draw its cycles."),
+    "router": (
+        "router:app",
+        "Write routing tables of any size for wsdp, Linux, FRR, BIRD and ExaBGP.",
+    ),
     "image": (
         "image:app",
         "Build, list and remove the images that guests and lab hosts boot from.",

@@ -34,7 +34,7 @@ TOPOLOGIES = {
     "3 in parallel": point("parallel", 3, bidirectional=True),
     "host": point("host", bidirectional=True),
     "pvp, router": point("pvp", bidirectional=True, vnf=Vnf("l3fwd")),
-    "2 routers in parallel": point("parallel", 2, bidirectional=True, vnf=Vnf("l3fwd")),
+    "2 routers in parallel": point("parallel", 2, bidirectional=True, vnf=Vnf("router")),
     "chain of 2 routers, own processes": point("chain", 2, vnf=Vnf("l3fwd", placement="process")),
     "host, router, IPv6": replace(
         point("host", bidirectional=True, frame="256", vnf=Vnf("l3fwd")),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check that a router has a route to every address of its streams, in the right direction."""
+"""Check that routers have a route to every address of their streams, in the right direction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from wirespeed.bench.assembly.kinds import wiring_of
 from wirespeed.bench.function.counts import TaskCounts, TaskRole
 from wirespeed.bench.function.interface import Setup
-from wirespeed.bench.function.l3fwd import Router
+from wirespeed.bench.function.l3fwd import StaticRouter
+from wirespeed.bench.function.router import Router
 from wirespeed.bench.program.attachment import Attachment
 from wirespeed.bench.topology.addresses import flows_of_each, stream_ips
 from wirespeed.bench.topology.wiring import SIDES
@@ -69,18 +70,23 @@ class Table:
         field=st.sampled_from(FlowField),
     ),
     flow=st.integers(0, 999),
+    router=st.sampled_from([StaticRouter(), Router()]),
 )
-def test_every_flow_is_routed_to_where_its_stream_goes(frames: Frames, flow: int) -> None:
+def test_every_flow_is_routed_to_where_its_stream_goes(
+    frames: Frames, flow: int, router: StaticRouter
+) -> None:
+    frames = replace(frames, sut=Sut(vnf=Vnf(router.name)))
     frames = replace(frames, topology=replace(frames.topology, vnfs=frames.topology.vnfs
                      if frames.topology.kind in ("chain", "parallel") else 1))  # fmt: skip
-    if any(Router().faults(frames)):
+    if any(router.faults(frames)):
         return
     wired, stepped = wiring_of(frames), frames.traffic.flow_field is FlowField.DST_IP
     for name in wired.vnfs:
         setup = setup_of(frames, name)
-        [(path, text)] = Router().files(setup).items()
+        [(path, text)] = router.files(setup).items()
         table = Table(text)
-        for task in Router().tasks(setup):
+        for task in router.tasks(setup):
+            assert task.type == router.name
             assert task.keys == {"routes": path}
             assert task.tx == ("a:0", "b:0")
         for stream in wired.streams:
@@ -91,6 +97,13 @@ def test_every_flow_is_routed_to_where_its_stream_goes(frames: Frames, flow: int
             port, _, target = table.look_up(first + (flow % each if stepped else 0))
             assert SIDES[int(port)] == forward.to_port
             assert target == forward.dst_mac
+
+
+def test_router_counts_frames_beyond_the_mtu_by_cause() -> None:
+    frames = routed("pvp", both=False, version=4, flows=1, field=FlowField.SRC_PORT)
+    counts = Router().counts(setup_of(replace(frames, sut=Sut(vnf=Vnf("router"))), "vnf0"))
+    assert counts.causes["too_big"] is counts.causes["fragment"] is DropCause.MTU
+    assert counts.causes["no_route"] is DropCause.NO_ROUTE
 
 
 @pytest.mark.parametrize(

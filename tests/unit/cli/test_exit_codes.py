@@ -198,6 +198,7 @@ def test_fleet_add_file_that_cannot_be_used_ends_with_1(
         ["audit", "--host", HOST, "--json", "-o", "OUT"],
         ["predict", "fit", CSV, "-o", "OUT"],
         ["bng", "tables", "--users", "1", "-o", "OUT"],
+        ["router", "table", "--ipv4", "1", "--ipv6", "1", "-o", "OUT"],
         ["fleet", "snapshot", "--host", HOST, "-o", "OUT"],
     ],
     ids=lambda words: " ".join(words[:2]),

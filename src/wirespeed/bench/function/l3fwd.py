@@ -7,20 +7,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from wirespeed.bench.function.counts import TaskCounts
+from wirespeed.bench.function.fib_memory import fib_bytes
 from wirespeed.bench.function.forwarder import counts_of_lanes, lanes, task_between
 from wirespeed.bench.function.interface import Demand, Setup
 from wirespeed.bench.function.wsdp_tasks import WsdpFunctionKind
 from wirespeed.bench.program.config import WsdpTask
 from wirespeed.bench.topology.addresses import Header, mac_of
-from wirespeed.bench.topology.routes import destinations, not_routable
+from wirespeed.bench.topology.routes import destinations, most_destinations, not_routable
 from wirespeed.bench.topology.wiring import PORTS, SIDES, End, Forward
 from wirespeed.model.input.fault import Fault
 from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.study.spec import Frames, VnfMode
 
 _FORMAT = "wirespeed-routes 1"
-# rte_fib of DPDK: 2^24 entries of two octets, plus its own tree.
-_TABLE_BYTES = 40 << 20
 _CAUSES = {
     "no_route": DropCause.NO_ROUTE,
     "ttl_expired": DropCause.TTL_EXPIRED,
@@ -28,9 +27,10 @@ _CAUSES = {
 }
 
 
-class Router(WsdpFunctionKind):
+class StaticRouter(WsdpFunctionKind):
     name = "l3fwd"
     summary = "this project's router with static routes: TTL, checksum, next hop's address"
+    causes: Mapping[str, DropCause] = _CAUSES
 
     def faults(self, frames: Frames) -> Iterator[Fault]:
         vnf = frames.sut.vnf
@@ -47,25 +47,27 @@ class Router(WsdpFunctionKind):
 
     def demand(self, frames: Frames) -> Demand:
         """Return the memory of the tables; each function of a shared process has its own."""
-        return Demand(tables_bytes=_TABLE_BYTES * frames.topology.vnfs)
+        traffic, vnfs = frames.traffic, frames.topology.vnfs
+        routes = len(frames.directions) * vnfs * most_destinations(traffic.flows)
+        return Demand(tables_bytes=vnfs * fib_bytes(traffic.ip_version, routes))
 
     def tasks(self, setup: Setup) -> tuple[WsdpTask, ...]:
-        return tuple(_task(setup, forward, queue) for forward, queue in lanes(setup))
+        return tuple(_task(self.name, setup, forward, queue) for forward, queue in lanes(setup))
 
     def files(self, setup: Setup) -> Mapping[str, str]:
         return {_path(setup): "\n".join((_FORMAT, *_lines(setup))) + "\n"}
 
     def counts(self, setup: Setup) -> TaskCounts:
-        return replace(counts_of_lanes(setup, DropCause.VNF_DISCARD), causes=_CAUSES)
+        return replace(counts_of_lanes(setup, DropCause.VNF_DISCARD), causes=self.causes)
 
 
 def _path(setup: Setup) -> str:
     return str(setup.run_dir / f"{setup.name}.routes")
 
 
-def _task(setup: Setup, forward: Forward, queue: int) -> WsdpTask:
+def _task(kind: str, setup: Setup, forward: Forward, queue: int) -> WsdpTask:
     """Build a task from a queue of one port to the same queue of the routed port."""
-    task = task_between(setup, forward, queue, Router.name, {"routes": _path(setup)})
+    task = task_between(setup, forward, queue, kind, {"routes": _path(setup)})
     return replace(task, tx=tuple(setup.attachments[side].transmit[queue] for side in SIDES))
 
 

@@ -29,6 +29,11 @@ def destinations(frames: Frames, stream: Stream, streams: int) -> Iterator[str]:
     yield from map(str, ipaddress.summarize_address_range(first, last))
 
 
+def most_destinations(flows: int) -> int:
+    """Return an upper bound on the prefixes that hold a range of this many addresses."""
+    return 2 * flows.bit_length()
+
+
 def not_routable(frames: Frames, router: str) -> Iterator[Fault]:
     """Yield the traffic that a router cannot forward by destination alone."""
     traffic = frames.traffic

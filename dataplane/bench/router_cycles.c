@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Measure a router's cost of a frame. `bench_router_cycles INI ROUTES TURNS TASK... -- EAL`
+ *
+ * Tasks of the INI run on a source that hands out valid frames of minimum size and into a sink that
+ * keeps them; both are a few instructions. Between passes, untimed, all frames are restored for the
+ * next destinations. There is one in each prefix of ROUTES, in a random order: "used" takes turns
+ * among 2,048 of them, "wide" among all. A pass is timed as a whole, through the lcore's own round.
+ *
+ * Tasks take turns, so that whatever slows the CPU down for a while meets all of them. In the first
+ * half of a turn the caches settle, the median pass of the second half is the turn's figure. Prints
+ * "TASK ipv4|ipv6 used|wide QUIET MEDIAN": the turn at the lowest decile and the median turn, in TSC
+ * cycles a frame. Fails if any frame was not forwarded. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <rte_cycles.h>
+#include <rte_eal.h>
+
+#include "core/app.h"
+#include "core/config.h"
+#include "pktlib/bytes.h"
+#include "pktlib/checksum.h"
+#include "pktlib/routes.h"
+
+#define FRAMES_A_TURN 131072
+#define MBUFS 256u
+#define PASSES (FRAMES_A_TURN / MBUFS)
+#define USED 2048u
+#define VERSIONS 2
+#define MODES 2
+#define TASKS_MAX 8
+#define TURNS_MAX 1000
+#define ROUNDS_AFTER 4 /* for what a task may still hold */
+#define V4_LEN 60
+#define V6_LEN 62
+
+/* One destination in each prefix. */
+struct destinations {
+	uint8_t version;
+	uint8_t (*list)[16];
+	uint32_t nb, next;
+};
+
+struct measured {
+	const char *name;
+	struct task *task;
+	struct lcore_poll poll;
+	double figures[VERSIONS][MODES][TURNS_MAX];
+};
+
+static struct rte_mbuf *mbufs[MBUFS];
+static uint32_t next_mbuf;
+static uint64_t nb_sunk;
+
+static uint16_t
+source_receive(const struct task_in *in __rte_unused, struct rte_mbuf **burst, uint16_t n)
+{
+	uint32_t count = RTE_MIN((uint32_t)n, MBUFS - next_mbuf);
+
+	for (uint32_t i = 0; i < count; i++)
+		burst[i] = mbufs[next_mbuf + i];
+	next_mbuf += count;
+	return count;
+}
+
+static uint16_t
+sink_send(const struct task_out *out __rte_unused, struct rte_mbuf **burst __rte_unused, uint16_t n)
+{
+	nb_sunk += n;
+	return n;
+}
+
+static void
+fail(const char *text)
+{
+	fprintf(stderr, "bench_router_cycles: %s\n", text);
+	exit(1);
+}
+
+static void
+say(void *context __rte_unused, const char *text)
+{
+	fprintf(stderr, "%s\n", text);
+}
+
+/* An address of the prefix with random low bits. */
+static void
+choose(uint8_t *address, const struct route *route)
+{
+	memcpy(address, route->prefix, 16);
+	for (unsigned int bit = route->length; bit < (route->version == 4 ? 32 : 128); bit++)
+		address[bit / 8] |= (uint8_t)((random() & 1) << (7 - bit % 8));
+}
+
+static void
+find_destinations(struct destinations *to, const struct routes *routes, uint8_t version)
+{
+	*to = (struct destinations){.version = version};
+	to->list = calloc(routes->nb_routes + 1, sizeof(*to->list));
+	if (to->list == NULL)
+		fail("out of memory");
+	for (uint32_t i = 0; i < routes->nb_routes; i++)
+		if (routes->list[i].version == version)
+			choose(to->list[to->nb++], &routes->list[i]);
+	for (uint32_t i = to->nb; i > 1; i--) {
+		uint32_t other = (uint32_t)random() % i;
+		uint8_t kept[16];
+
+		memcpy(kept, to->list[i - 1], sizeof(kept));
+		memcpy(to->list[i - 1], to->list[other], sizeof(kept));
+		memcpy(to->list[other], kept, sizeof(kept));
+	}
+}
+
+static void
+restore_v4(struct rte_mbuf *mbuf, const uint8_t *destination)
+{
+	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *), *ip = frame + 14;
+
+	mbuf->data_len = V4_LEN;
+	mbuf->pkt_len = V4_LEN;
+	be16_store(frame + 12, 0x0800);
+	memset(ip, 0, 20);
+	ip[0] = 0x45;
+	be16_store(ip + 2, V4_LEN - 14);
+	ip[8] = 64;
+	ip[9] = 17;
+	be32_store(ip + 12, 0xc6120001);
+	memcpy(ip + 16, destination, 4);
+	be16_store(ip + 10, checksum_finish(checksum_add(0, ip, 20)));
+}
+
+static void
+restore_v6(struct rte_mbuf *mbuf, const uint8_t *destination)
+{
+	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *), *ip = frame + 14;
+
+	mbuf->data_len = V6_LEN;
+	mbuf->pkt_len = V6_LEN;
+	be16_store(frame + 12, 0x86dd);
+	memset(ip, 0, 24);
+	ip[0] = 0x60;
+	be16_store(ip + 4, V6_LEN - 54);
+	ip[6] = 17;
+	ip[7] = 64;
+	be32_store(ip + 8, 0x20010002);
+	memcpy(ip + 24, destination, 16);
+}
+
+/* One pass over all mbufs, in TSC cycles a frame. */
+static double
+pass(struct lcore *lcore, struct destinations *to, uint32_t nb)
+{
+	uint64_t start, taken, expected = nb_sunk + MBUFS;
+
+	for (uint32_t i = 0; i < MBUFS; i++) {
+		if (to->next >= nb)
+			to->next = 0;
+		(to->version == 4 ? restore_v4 : restore_v6)(mbufs[i], to->list[to->next++]);
+	}
+	next_mbuf = 0;
+	start = rte_rdtsc_precise();
+	while (next_mbuf < MBUFS)
+		lcore_round(lcore);
+	for (unsigned int i = 0; nb_sunk < expected && i < ROUNDS_AFTER; i++)
+		lcore_round(lcore);
+	taken = rte_rdtsc_precise() - start;
+	if (nb_sunk != expected)
+		fail("a frame was not forwarded");
+	return (double)taken / MBUFS;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+static struct lcore *
+lcore_of(struct app *app, const struct task *task)
+{
+	for (unsigned int i = 0; i < app->nb_lcores; i++)
+		if (app->lcores[i]->id == task->lcore_id)
+			return app->lcores[i];
+	fail("a task without an lcore");
+	return NULL;
+}
+
+static double
+turn(struct app *app, struct measured *measured, struct destinations *to, unsigned int mode)
+{
+	static double cycles[PASSES];
+	struct lcore *lcore = lcore_of(app, measured->task);
+
+	lcore->polls[0] = measured->poll;
+	lcore->nb_polls = 1;
+	for (unsigned int i = 0; i < PASSES; i++)
+		cycles[i] = pass(lcore, to, mode == 0 ? RTE_MIN(to->nb, USED) : to->nb);
+	qsort(cycles + PASSES / 2, PASSES / 2, sizeof(*cycles), compare);
+	return cycles[PASSES / 2 + PASSES / 4];
+}
+
+static void
+measure(struct app *app, struct measured *all, unsigned int nb, struct destinations *to,
+	unsigned int turns)
+{
+	static const char *const modes[MODES] = {"used", "wide"};
+
+	for (unsigned int i = 0; i < turns; i++)
+		for (unsigned int v = 0; v < VERSIONS; v++)
+			for (unsigned int mode = 0; to[v].nb > 0 && mode < MODES; mode++)
+				for (unsigned int t = 0; t < nb; t++)
+					all[t].figures[v][mode][i] =
+						turn(app, &all[t], &to[v], mode);
+	for (unsigned int t = 0; t < nb; t++)
+		for (unsigned int v = 0; v < VERSIONS; v++)
+			for (unsigned int mode = 0; to[v].nb > 0 && mode < MODES; mode++) {
+				double *figures = all[t].figures[v][mode];
+
+				qsort(figures, turns, sizeof(*figures), compare);
+				printf("%s ipv%u %s %.3f %.3f\n", all[t].name, to[v].version,
+				       modes[mode], figures[turns / 10], figures[turns / 2]);
+			}
+}
+
+static void
+take_task(struct measured *measured, struct app *app, const char *name)
+{
+	struct app_task *slot = app_task_find(app, name);
+
+	if (slot == NULL)
+		fail("no such task");
+	measured->name = name;
+	measured->task = &slot->task;
+	measured->poll = (struct lcore_poll){
+		.in = slot->task.in[0], .handle = slot->task.ops->handle, .task = &slot->task};
+	measured->poll.in.receive = source_receive;
+	for (unsigned int out = 0; out < slot->task.nb_out; out++)
+		slot->task.out[out].send = sink_send;
+}
+
+static struct app *
+start_app(struct config **config, const char *ini, int argc, char **argv)
+{
+	char *lcores = (char *)"--lcores=by the caller";
+	struct app *app;
+
+	if (rte_eal_init(argc, argv) < 0)
+		fail("DPDK does not start");
+	*config = config_load(ini);
+	if (*config == NULL)
+		fail("the INI cannot be read");
+	app = app_parse(*config, 1, &lcores);
+	if (app == NULL || config_report(*config) != 0 || app_start(app) != 0)
+		fail("the INI is faulty");
+	return app;
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct measured all[TASKS_MAX];
+	const struct routes_complaint complaint = {.say = say};
+	struct destinations to[VERSIONS];
+	unsigned int turns, nb = 0;
+	struct routes routes;
+	struct config *config;
+	struct app *app;
+
+	while (4 + (int)nb < argc && strcmp(argv[4 + nb], "--") != 0)
+		nb++;
+	if (nb == 0 || nb > TASKS_MAX || 4 + (int)nb == argc)
+		fail("usage: bench_router_cycles INI ROUTES TURNS TASK... -- EAL");
+	turns = (unsigned int)atoi(argv[3]);
+	if (turns == 0 || turns > TURNS_MAX)
+		fail("there are 1 to 1000 turns");
+	app = start_app(&config, argv[1], argc - 4 - (int)nb, argv + 4 + nb);
+	if (routes_read(&routes, argv[2], &complaint) > 0)
+		fail("the routes are faulty");
+	find_destinations(&to[0], &routes, 4);
+	find_destinations(&to[1], &routes, 6);
+	routes_free(&routes);
+	for (unsigned int t = 0; t < nb; t++)
+		take_task(&all[t], app, argv[4 + t]);
+	if (rte_pktmbuf_alloc_bulk(all[0].task->pool, mbufs, MBUFS) != 0)
+		fail("the pool is too small");
+	measure(app, all, nb, to, turns);
+	rte_pktmbuf_free_bulk(mbufs, MBUFS);
+	free(to[0].list);
+	free(to[1].list);
+	app_stop(app);
+	app_free(app);
+	config_free(config);
+	return 0;
+}

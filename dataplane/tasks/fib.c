@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <rte_common.h>
+#include <rte_errno.h>
+
+#include "fib.h"
+#include "pktlib/bytes.h"
+
+/* One bit of an entry says what the rest is: the number of a hop, or of a table. */
+#define TABLES_OF_2_OCTETS 32767u
+_Static_assert(ROUTES_HOPS_MAX < TABLES_OF_2_OCTETS, "2 octets hold the number of any hop");
+/* rte_fib refuses to take the last one, and rounds. */
+#define TABLES_SPARE 64u
+#define TABLE_ENTRIES 256u
+#define FIRST_ENTRIES (UINT64_C(1) << 24)
+/* rte_rib: up to two nodes a prefix, each an object of a mempool and its place in the ring. */
+#define NODES_A_ROUTE 2u
+#define NODE_BYTES (128u + 16u)
+
+static uint32_t
+tables_of(uint8_t version, const struct routes_need *need)
+{
+	/* rte_fib takes one table for all prefixes that share it. rte_fib6 reserves for each prefix
+	 * anew, and takes some only for a moment while it inserts. */
+	if (version == 4)
+		return need->tables + TABLES_SPARE;
+	return RTE_MAX(need->reserved, 2 * need->tables) + TABLES_SPARE;
+}
+
+bool
+fib_size(const struct routes *routes, uint8_t version, struct fib_size *size)
+{
+	struct routes_need need;
+
+	*size = (struct fib_size){0};
+	if (!routes_need(routes, version, &need))
+		return false;
+	if (need.routes == 0)
+		return true;
+	size->routes = need.routes;
+	size->tables = tables_of(version, &need);
+	size->entry_bytes = size->tables <= TABLES_OF_2_OCTETS ? 2 : 4;
+	size->bytes = (FIRST_ENTRIES + (uint64_t)size->tables * TABLE_ENTRIES) * size->entry_bytes +
+		      (uint64_t)need.routes * NODES_A_ROUTE * NODE_BYTES;
+	return true;
+}
+
+/* A name that no table of this process has: rte_fib wants one of each. */
+static void
+name_table(char *name, size_t size, uint8_t version)
+{
+	static unsigned int nb_made;
+
+	snprintf(name, size, "fib%u_%u", __atomic_fetch_add(&nb_made, 1, __ATOMIC_RELAXED),
+		 version);
+}
+
+static bool
+is_canceled(const atomic_bool *cancel)
+{
+	return cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed);
+}
+
+static int
+build_v4(struct fib *fib, const struct routes *routes, const struct fib_size *size, int socket_id,
+	 const atomic_bool *cancel)
+{
+	struct rte_fib_conf conf = {
+		.type = RTE_FIB_DIR24_8,
+		.default_nh = FIB_NO_ROUTE,
+		.max_routes = (int)size->routes + 1,
+		.dir24_8 = {.nh_sz = size->entry_bytes == 2 ? RTE_FIB_DIR24_8_2B
+							    : RTE_FIB_DIR24_8_4B,
+			    .num_tbl8 = size->tables},
+	};
+	char name[32];
+
+	name_table(name, sizeof(name), 4);
+	rte_errno = 0; /* not each of its failures sets it */
+	fib->v4 = rte_fib_create(name, socket_id, &conf);
+	if (fib->v4 == NULL)
+		return rte_errno == 0 ? -ENOMEM : -rte_errno;
+	for (uint32_t i = 0; i < routes->nb_routes; i++) {
+		const struct route *route = &routes->list[i];
+		int ret;
+
+		if (route->version != 4)
+			continue;
+		if (is_canceled(cancel))
+			return -ECANCELED;
+		ret = rte_fib_add(fib->v4, be32_load(route->prefix), route->length,
+				  1 + (uint64_t)route->hop);
+		if (ret != 0)
+			return ret;
+	}
+	return 0;
+}
+
+static int
+build_v6(struct fib *fib, const struct routes *routes, const struct fib_size *size, int socket_id,
+	 const atomic_bool *cancel)
+{
+	struct rte_fib6_conf conf = {
+		.type = RTE_FIB6_TRIE,
+		.default_nh = FIB_NO_ROUTE,
+		.max_routes = (int)size->routes + 1,
+		.trie = {.nh_sz = size->entry_bytes == 2 ? RTE_FIB6_TRIE_2B : RTE_FIB6_TRIE_4B,
+			 .num_tbl8 = size->tables},
+	};
+	char name[32];
+
+	name_table(name, sizeof(name), 6);
+	rte_errno = 0;
+	fib->v6 = rte_fib6_create(name, socket_id, &conf);
+	if (fib->v6 == NULL)
+		return rte_errno == 0 ? -ENOMEM : -rte_errno;
+	for (uint32_t i = 0; i < routes->nb_routes; i++) {
+		const struct route *route = &routes->list[i];
+		int ret;
+
+		if (route->version != 6)
+			continue;
+		if (is_canceled(cancel))
+			return -ECANCELED;
+		/* The parameter has another type from DPDK 24.11 on. */
+		ret = rte_fib6_add(fib->v6, (const void *)route->prefix, route->length,
+				   1 + (uint64_t)route->hop);
+		if (ret != 0)
+			return ret;
+	}
+	return 0;
+}
+
+int
+fib_build(struct fib *fib, const struct routes *routes, int socket_id, const atomic_bool *cancel)
+{
+	struct fib_size v4, v6;
+	int ret = 0;
+
+	*fib = (struct fib){0};
+	if (!fib_size(routes, 4, &v4) || !fib_size(routes, 6, &v6))
+		return -ENOMEM;
+	if (v4.routes > 0)
+		ret = build_v4(fib, routes, &v4, socket_id, cancel);
+	if (ret == 0 && v6.routes > 0)
+		ret = build_v6(fib, routes, &v6, socket_id, cancel);
+	if (ret != 0)
+		fib_free(fib);
+	return ret;
+}
+
+void
+fib_free(struct fib *fib)
+{
+	rte_fib_free(fib->v4);
+	rte_fib6_free(fib->v6);
+	*fib = (struct fib){0};
+}

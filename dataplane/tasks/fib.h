@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lookup tables (rte_fib and rte_fib6) of the routes of a file, as large as these routes need. */
+#ifndef WSDP_FIB_H
+#define WSDP_FIB_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <rte_fib.h>
+#include <rte_fib6.h>
+
+#include "pktlib/routes.h"
+
+/* A lookup gives 1 + the number of a route's hop; this where there is no route. */
+#define FIB_NO_ROUTE 0
+
+/* v4, v6: NULL where there is no such route. */
+struct fib {
+	struct rte_fib *v4;
+	struct rte_fib6 *v6;
+};
+
+/* Sizes of the tables of a version. */
+struct fib_size {
+	uint32_t routes;
+	uint32_t tables;      /* of 256 entries, behind the first 24 bits */
+	uint32_t entry_bytes; /* 2 or 4; with 2, half as much to bring near */
+	uint64_t bytes;       /* of all, with the tree of prefixes that DPDK keeps */
+};
+
+/* Return false if memory is short. */
+bool fib_size(const struct routes *routes, uint8_t version, struct fib_size *size);
+
+/* Build both. Return 0, or a negative errno with nothing left: -ECANCELED soon after *cancel, which
+ * may be NULL. */
+int
+fib_build(struct fib *fib, const struct routes *routes, int socket_id, const atomic_bool *cancel);
+void fib_free(struct fib *fib);
+
+static inline void
+fib_lookup_v4(const struct fib *fib, uint32_t *addresses, uint64_t *values, uint16_t n)
+{
+	if (fib->v4 != NULL)
+		rte_fib_lookup_bulk(fib->v4, addresses, values, n);
+	else
+		for (uint16_t i = 0; i < n; i++)
+			values[i] = FIB_NO_ROUTE;
+}
+
+static inline void
+fib_lookup_v6(const struct fib *fib, uint8_t (*addresses)[16], uint64_t *values, uint16_t n)
+{
+	if (fib->v6 != NULL)
+		/* The parameter has another type from DPDK 24.11 on. */
+		rte_fib6_lookup_bulk(fib->v6, (void *)addresses, values, n);
+	else
+		for (uint16_t i = 0; i < n; i++)
+			values[i] = FIB_NO_ROUTE;
+}
+
+#endif

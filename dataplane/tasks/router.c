@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* router: what l3fwd does, with tables that change while it runs, groups of next hops, and a host
+ * that handles exceptions: what is for the router itself, what has run out of TTL, what is too big,
+ * and so on. These frames leave unchanged by an output of their own, each class up to a rate of its
+ * own, or are dropped where there is no such output. Each cause is counted. */
+#include <errno.h>
+#include <string.h>
+#include <rte_cycles.h>
+#include <rte_prefetch.h>
+
+#include "core/config.h"
+#include "core/task.h"
+#include "core/telemetry.h"
+#include "core/tsc.h"
+#include "ip_burst.h"
+#include "pktlib/ecmp.h"
+#include "pktlib/ip_scope.h"
+#include "pktlib/token_bucket.h"
+#include "router_tables.h"
+
+#define PUNT_DEPTH 256 /* frames of a class that may follow each other at once */
+#define PUNT_FPS 10000
+#define MAC_MASK UINT64_C(0xffffffffffff)
+#define LOOKED_UP 0x80u /* of a verdict: the destination is, too */
+
+/* Why a frame is not forwarded, after those that its header shows (enum ip_verdict). */
+enum cause {
+	OTHER_MAC = IP_VERDICTS,
+	MARTIAN,
+	MULTICAST,
+	BLACKHOLE,
+	LOCAL,
+	NEIGHBOUR,
+	TOO_BIG,  /* and it must not be fragmented */
+	FRAGMENT, /* it must be */
+	CAUSES
+};
+
+/* Exceptions by what the host needs them for: none takes the share of another. */
+enum punt_class { PUNT_PROTOCOL, PUNT_NEIGHBOUR, PUNT_REST, PUNT_CLASSES, DROP = PUNT_CLASSES };
+
+static const struct {
+	const char *name;
+	enum punt_class class;
+} causes[CAUSES] = {
+	[IP_NO_ROUTE] = {"no_route", PUNT_REST},
+	[IP_TTL_EXPIRED] = {"ttl_expired", PUNT_REST},
+	[IP_BAD_HEADER] = {"bad_header", DROP},
+	[IP_OPTIONS] = {"options", PUNT_REST},
+	[IP_NOT_IP] = {"not_ip", PUNT_PROTOCOL},
+	[OTHER_MAC] = {"other_mac", DROP},
+	[MARTIAN] = {"martian", DROP},
+	[MULTICAST] = {"multicast", PUNT_PROTOCOL},
+	[BLACKHOLE] = {"blackhole", DROP},
+	[LOCAL] = {"local", PUNT_PROTOCOL},
+	[NEIGHBOUR] = {"neighbour", PUNT_NEIGHBOUR},
+	[TOO_BIG] = {"too_big", PUNT_REST},
+	[FRAGMENT] = {"fragment", PUNT_REST},
+};
+
+static const char *const class_names[PUNT_CLASSES][2] = {
+	{"punted_protocol", "over_rate_protocol"},
+	{"punted_neighbour", "over_rate_neighbour"},
+	{"punted_rest", "over_rate_rest"},
+};
+
+struct router {
+	struct router_space *space;
+	const char *path; /* lives as long as the configuration */
+	uint64_t mac;     /* as a frame's first octets read; 0: frames to any address are ours */
+	bool punts;
+	uint16_t outs[PUNT_CLASSES];
+	uint32_t punt_fps;
+	struct token_bucket buckets[PUNT_CLASSES];
+	uint64_t counts[CAUSES];
+	uint64_t punted[PUNT_CLASSES], over_rate[PUNT_CLASSES];
+};
+
+/* Read punt_tx and protocol_tx: numbers of outputs. */
+static int
+read_outs(struct task *task, struct router *router, const struct config_section *section)
+{
+	const uint16_t last = task->nb_out > 0 ? (uint16_t)(task->nb_out - 1) : 0;
+	uint16_t rest = 0, protocol;
+	int ret = config_u16(section, "punt_tx", &rest, 0, last);
+
+	router->punts = config_has(section, "punt_tx");
+	protocol = rest;
+	ret |= config_u16(section, "protocol_tx", &protocol, 0, last);
+	if (!router->punts && config_has(section, "protocol_tx")) {
+		config_fault(section, "protocol_tx", "needs punt_tx");
+		ret = -EINVAL;
+	}
+	router->outs[PUNT_PROTOCOL] = protocol;
+	router->outs[PUNT_NEIGHBOUR] = router->outs[PUNT_REST] = rest;
+	return ret;
+}
+
+static int
+router_init(struct task *task, const struct config_section *section)
+{
+	struct router *router = task->priv;
+	uint8_t padded[8] = {0};
+	struct rte_ether_addr mac;
+	int ret = read_outs(task, router, section);
+
+	router->punt_fps = PUNT_FPS;
+	ret |= config_u32(section, "punt_fps", &router->punt_fps, 0, UINT32_MAX);
+	if (config_has(section, "mac")) {
+		ret |= config_mac(section, "mac", &mac);
+		if (ret == 0)
+			memcpy(padded, &mac, sizeof(mac));
+		router->mac = raw64_load(padded);
+	}
+	if (!config_require(section, "routes"))
+		return -EINVAL;
+	router->path = config_string(section, "routes");
+	ret |= router_check(section, router->path, task->nb_out);
+	return ret == 0 ? 0 : -EINVAL;
+}
+
+static int
+router_prepare(struct task *task)
+{
+	struct router *router = task->priv;
+
+	for (unsigned int i = 0; i < PUNT_CLASSES; i++)
+		token_bucket_init(&router->buckets[i], tsc_hz(), router->punt_fps, PUNT_DEPTH,
+				  rte_rdtsc());
+	router->space = router_space_get(router->path, task->socket_id, task->nb_out);
+	return router->space == NULL ? -ENOMEM : 0;
+}
+
+/* Judge by the frame alone. *version: 4 or 6 if the destination is to be looked up, which may yet
+ * show that a frame without TTL or with options is for the router itself. */
+static uint8_t
+judge(const struct router *router, const struct rte_mbuf *mbuf, uint8_t *version)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	bool ours = router->mac == 0 || (raw64_load(frame) & MAC_MASK) == router->mac;
+	bool to_many = (frame[0] & 1) != 0;
+	enum ip_verdict verdict;
+	enum ip_scope scope;
+	uint8_t is = 0;
+
+	if (unlikely(!ours && !to_many))
+		return OTHER_MAC;
+	verdict = ip_judge(frame, mbuf->data_len, mbuf->pkt_len, &is);
+	if (unlikely(verdict == IP_NOT_IP || verdict == IP_BAD_HEADER))
+		return verdict;
+	scope = is == 4 ? ip_scope_v4(frame + IP_ETHER_LEN) : ip_scope_v6(frame + IP_ETHER_LEN);
+	if (unlikely(scope != IP_UNICAST))
+		return scope == IP_MULTICAST ? MULTICAST : scope == IP_LINK ? LOCAL : MARTIAN;
+	/* RFC 1812 section 5.3.4: a packet to one that came to many. */
+	if (unlikely(!ours))
+		return OTHER_MAC;
+	*version = is;
+	if (is == 6 && verdict == IP_FORWARD && frame[IP_ETHER_LEN + 6] == IP_PROTO_HOP_BY_HOP)
+		return IP_OPTIONS;
+	return verdict;
+}
+
+/* Judge a frame that is larger than the hop's MTU, for which its padding does not count. */
+static uint8_t
+judge_size(const uint8_t *ip, uint16_t mtu)
+{
+	if (ip[0] >> 4 == 6)
+		return IPV6_LEN + (uint32_t)be16_load(ip + 4) > mtu ? TOO_BIG : IP_FORWARD;
+	if (be16_load(ip + 2) <= mtu)
+		return IP_FORWARD;
+	return ip[6] & IPV4_DONT_FRAGMENT ? TOO_BIG : FRAGMENT;
+}
+
+/* Return the hop of a group that the flow has. */
+static const struct router_hop *
+choose(const struct router_tables *tables, const struct router_hop *group,
+       const struct rte_mbuf *mbuf)
+{
+	const uint8_t *ip = rte_pktmbuf_mtod(mbuf, const uint8_t *) + IP_ETHER_LEN;
+	uint32_t here = mbuf->data_len - IP_ETHER_LEN;
+
+	return &tables->hops[group->buckets[ip[0] >> 4 == 4 ? ecmp_bucket_v4(ip, here)
+							    : ecmp_bucket_v6(ip, here)]];
+}
+
+/* Return the cause by which a frame does not go to its hop. cause: what its header shows. */
+static uint8_t
+cause_at(const struct router_hop *hop, const struct rte_mbuf *mbuf, bool found, uint8_t cause)
+{
+	static const uint8_t of_kind[] = {[ROUTE_BLACKHOLE] = BLACKHOLE,
+					  [ROUTE_LOCAL] = LOCAL,
+					  [ROUTE_NEIGHBOUR] = NEIGHBOUR};
+
+	if (!found)
+		return cause == IP_FORWARD ? IP_NO_ROUTE : cause;
+	if (cause != IP_FORWARD)
+		return hop->kind == ROUTE_LOCAL ? LOCAL : cause;
+	if (hop->kind != ROUTE_FORWARD)
+		return of_kind[hop->kind];
+	return judge_size(rte_pktmbuf_mtod(mbuf, const uint8_t *) + IP_ETHER_LEN, hop->mtu);
+}
+
+/* Find the frame's hop, or return the cause by which it goes to none. value: what the lookup gave,
+ * where there was one. */
+static inline uint8_t
+decide(const struct router_tables *tables, const struct rte_mbuf *mbuf, const uint64_t *value,
+       uint8_t verdict, const struct router_hop **chosen)
+{
+	const struct router_hop *hop;
+
+	if (unlikely((verdict & LOOKED_UP) == 0))
+		return verdict;
+	hop = &tables->hops[*value];
+	verdict &= (uint8_t)~LOOKED_UP;
+	if (likely(verdict == IP_FORWARD)) {
+		if (hop->kind == ROUTE_GROUP)
+			hop = choose(tables, hop, mbuf);
+		*chosen = hop;
+		/* Hops that do not forward have an MTU of 0. */
+		if (likely(mbuf->pkt_len - IP_ETHER_LEN <= hop->mtu))
+			return IP_FORWARD;
+	}
+	return cause_at(hop, mbuf, *value != FIB_NO_ROUTE, verdict);
+}
+
+/* Hand frames to the host, or drop them. */
+static void
+except(struct task *task, struct rte_mbuf **mbufs, const uint8_t *why, uint16_t n)
+{
+	struct router *router = task->priv;
+	struct rte_mbuf *dropped[TASK_BURST], *left[TASK_BURST];
+	uint16_t nb_dropped = 0, nb_left = 0;
+	uint64_t now = rte_rdtsc();
+	uint8_t outs[TASK_BURST];
+
+	for (uint16_t i = 0; i < n; i++) {
+		enum punt_class class = causes[why[i]].class;
+
+		router->counts[why[i]]++;
+		if (class == DROP || !router->punts) {
+			dropped[nb_dropped++] = mbufs[i];
+		} else if (!token_bucket_ready(&router->buckets[class], now)) {
+			router->over_rate[class]++;
+			dropped[nb_dropped++] = mbufs[i];
+		} else {
+			token_bucket_take(&router->buckets[class], now);
+			router->punted[class]++;
+			outs[nb_left] = (uint8_t)router->outs[class];
+			left[nb_left++] = mbufs[i];
+		}
+	}
+	if (nb_left > 0)
+		task_send_each(task, left, outs, nb_left);
+	if (nb_dropped > 0)
+		task_discard(task, dropped, nb_dropped);
+}
+
+static void
+router_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
+{
+	struct router *router = task->priv;
+	/* One reading a burst: all its frames go by the same tables. */
+	const struct router_tables *tables =
+		atomic_load_explicit(&router->space->current, memory_order_acquire);
+	struct rte_mbuf *excepted[TASK_BURST];
+	uint8_t why[TASK_BURST], outs[TASK_BURST], verdicts[TASK_BURST];
+	uint16_t left = 0, nb_excepted = 0;
+	struct ip_burst burst;
+
+	n = task_discard_short(task, mbufs, n, RTE_ETHER_HDR_LEN);
+	for (uint16_t i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
+	ip_burst_begin(&burst);
+	for (uint16_t i = 0; i < n; i++) {
+		uint8_t version = 0, verdict = judge(router, mbufs[i], &version);
+
+		verdicts[i] = verdict;
+		if (unlikely(version == 0))
+			continue;
+		verdicts[i] = verdict | LOOKED_UP;
+		ip_burst_add(&burst, rte_pktmbuf_mtod(mbufs[i], const uint8_t *), version,
+			     (uint8_t)i);
+	}
+	ip_burst_look_up(&burst, &tables->fib);
+	for (uint16_t i = 0; i < n; i++) {
+		const struct router_hop *hop = NULL;
+		uint8_t verdict = decide(tables, mbufs[i], &burst.value_of[i], verdicts[i], &hop);
+
+		if (unlikely(verdict != IP_FORWARD)) {
+			why[nb_excepted] = verdict;
+			excepted[nb_excepted++] = mbufs[i];
+			continue;
+		}
+		ip_rewrite(rte_pktmbuf_mtod(mbufs[i], uint8_t *), hop->macs);
+		outs[left] = hop->port;
+		mbufs[left++] = mbufs[i];
+	}
+	if (left > 0 && task->nb_out == 1)
+		task_send(task, 0, mbufs, left);
+	else if (left > 0)
+		task_send_each(task, mbufs, outs, left);
+	if (unlikely(nb_excepted > 0))
+		except(task, excepted, why, nb_excepted);
+}
+
+static void
+router_stats(const struct task *task, struct telemetry_out *out)
+{
+	const struct router *router = task->priv;
+	const struct router_tables *tables = atomic_load(&router->space->current);
+
+	for (unsigned int i = IP_FORWARD + 1; i < CAUSES; i++)
+		telemetry_u64(out, causes[i].name, router->counts[i]);
+	for (unsigned int i = 0; i < PUNT_CLASSES; i++) {
+		telemetry_u64(out, class_names[i][0], router->punted[i]);
+		telemetry_u64(out, class_names[i][1], router->over_rate[i]);
+	}
+	telemetry_u64(out, "generation", router->space->generation);
+	telemetry_u64(out, "routes_ipv4", tables->nb_v4);
+	telemetry_u64(out, "routes_ipv6", tables->nb_v6);
+	telemetry_u64(out, "hops", tables->nb_hops - tables->nb_groups);
+	telemetry_u64(out, "groups", tables->nb_groups);
+	telemetry_u64(out, "tables_bytes", tables->bytes);
+}
+
+static void
+router_reset(struct task *task)
+{
+	struct router *router = task->priv;
+
+	memset(router->counts, 0, sizeof(router->counts));
+	memset(router->punted, 0, sizeof(router->punted));
+	memset(router->over_rate, 0, sizeof(router->over_rate));
+}
+
+static void
+router_close(struct task *task)
+{
+	struct router *router = task->priv;
+
+	router_space_put(router->space);
+}
+
+static void *
+router_build(const struct task *task, const char *path, const atomic_bool *cancel, char *error,
+	     size_t size)
+{
+	const struct router *router = task->priv;
+
+	return router_tables_build(router->space, path, cancel, error, size);
+}
+
+static void
+router_exchange(struct task *task, void *built)
+{
+	struct router *router = task->priv;
+
+	router_space_exchange(router->space, built);
+}
+
+static void
+router_settle(struct task *task)
+{
+	struct router *router = task->priv;
+
+	router_space_settle(router->space);
+}
+
+static const struct task_reload router_reload = {
+	.build = router_build,
+	.exchange = router_exchange,
+	.settle = router_settle,
+};
+
+static const struct task_ops router = {
+	.name = "router",
+	.private_size = sizeof(struct router),
+	.takes_input = true,
+	.max_out = TASK_MAX_OUT,
+	.init = router_init,
+	.prepare = router_prepare,
+	.handle = router_handle,
+	.stats = router_stats,
+	.reset = router_reset,
+	.reload = &router_reload,
+	.close = router_close,
+};
+
+TASK_REGISTER(router)

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <rte_malloc.h>
+
+#include "core/config.h"
+#include "pktlib/ecmp.h"
+#include "router_tables.h"
+
+#define MIB (UINT64_C(1) << 20)
+_Static_assert(sizeof(struct router_hop) == RTE_CACHE_LINE_SIZE, "a hop is a cache line");
+
+static struct router_space *all;
+
+/* The first sentence of several, from its line on: an error of telemetry is short. */
+struct first {
+	char *text;
+	size_t size;
+};
+
+static void
+fault(void *context, const char *text)
+{
+	config_fault(context, "routes", "%s", text);
+}
+
+static void
+keep_first(void *context, const char *text)
+{
+	struct first *first = context;
+	const char *message = strstr(text, ": "), *line = message;
+
+	if (first->text[0] != '\0' || message == NULL)
+		return;
+	while (line > text && line[-1] != ':')
+		line--;
+	snprintf(first->text, first->size, "line %s", line);
+}
+
+/* Return a hop that leaves by an output that there is not, or NULL. */
+static const struct route_hop *
+beyond_outputs(const struct routes *routes, unsigned int nb_out)
+{
+	for (uint32_t i = 0; i < routes->nb_hops; i++)
+		if (routes->hops[i].kind == ROUTE_FORWARD && routes->hops[i].port >= nb_out)
+			return &routes->hops[i];
+	return NULL;
+}
+
+int
+router_check(const struct config_section *section, const char *path, unsigned int nb_out)
+{
+	const struct routes_complaint complaint = {fault, (void *)(uintptr_t)section};
+	const struct route_hop *hop;
+	struct routes routes;
+
+	if (routes_read(&routes, path, &complaint) > 0)
+		return -1;
+	hop = beyond_outputs(&routes, nb_out);
+	if (hop != NULL)
+		config_fault(section, "tx", "hop %u of the routes leaves by port %u; there are %u",
+			     hop->id, hop->port, nb_out);
+	routes_free(&routes);
+	return hop == NULL ? 0 : -1;
+}
+
+static void
+free_tables(struct router_tables *tables)
+{
+	if (tables == NULL)
+		return;
+	fib_free(&tables->fib);
+	rte_free(tables->hops);
+	rte_free(tables->buckets);
+	free(tables);
+}
+
+/* Return the place of a group of this id, or NULL. */
+static const struct router_hop *
+find_group(const struct router_tables *tables, uint16_t id)
+{
+	for (uint32_t i = 1; tables != NULL && i <= tables->nb_hops; i++)
+		if (tables->hops[i].kind == ROUTE_GROUP && tables->hops[i].id == id)
+			return &tables->hops[i];
+	return NULL;
+}
+
+/* Fill a group's buckets; hops are compared by their ids, which tables of another time have too. */
+static void
+fill_group(uint16_t *buckets, const struct routes *routes, const struct route_hop *group,
+	   const struct router_tables *former)
+{
+	const struct router_hop *before = find_group(former, group->id);
+	uint16_t ids[ECMP_BUCKETS] = {0}, chosen[ECMP_BUCKETS], place_of[ROUTES_HOPS_MAX] = {0};
+	struct ecmp_member members[ECMP_MEMBERS_MAX] = {0};
+
+	for (uint32_t i = 0; i < group->nb_members; i++) {
+		const struct route_member *member = &routes->members[group->first_member + i];
+
+		members[i].hop = routes->hops[member->hop].id;
+		members[i].weight = member->weight;
+		place_of[members[i].hop] = 1 + member->hop;
+	}
+	for (unsigned int b = 0; before != NULL && b < ECMP_BUCKETS; b++)
+		ids[b] = former->hops[before->buckets[b]].id;
+	ecmp_fill(chosen, members, group->nb_members, before == NULL ? NULL : ids);
+	for (unsigned int b = 0; b < ECMP_BUCKETS; b++)
+		buckets[b] = place_of[chosen[b]];
+}
+
+static int
+add_hops(struct router_tables *tables, const struct routes *routes, int socket_id,
+	 const struct router_tables *former)
+{
+	uint32_t nb_groups = 0;
+
+	for (uint32_t i = 0; i < routes->nb_hops; i++)
+		nb_groups += routes->hops[i].kind == ROUTE_GROUP;
+	tables->hops = rte_zmalloc_socket("router_hops",
+					  (1 + routes->nb_hops) * sizeof(*tables->hops),
+					  RTE_CACHE_LINE_SIZE, socket_id);
+	tables->buckets = rte_zmalloc_socket(
+		"router_groups", (1 + nb_groups) * ECMP_BUCKETS * sizeof(*tables->buckets),
+		RTE_CACHE_LINE_SIZE, socket_id);
+	if (tables->hops == NULL || tables->buckets == NULL)
+		return -ENOMEM;
+	tables->nb_hops = routes->nb_hops;
+	for (uint32_t i = 0; i < routes->nb_hops; i++) {
+		const struct route_hop *from = &routes->hops[i];
+		struct router_hop *hop = &tables->hops[1 + i];
+
+		memcpy(hop->macs, from->target, sizeof(from->target));
+		memcpy(hop->macs + sizeof(from->target), from->source, sizeof(from->source));
+		hop->kind = from->kind;
+		hop->port = from->port;
+		if (from->kind == ROUTE_FORWARD)
+			hop->mtu = from->mtu == 0 ? UINT16_MAX : from->mtu;
+		hop->id = from->id;
+		if (from->kind == ROUTE_GROUP) {
+			uint16_t *buckets = &tables->buckets[tables->nb_groups++ * ECMP_BUCKETS];
+
+			fill_group(buckets, routes, from, former);
+			hop->buckets = buckets;
+		}
+	}
+	return 0;
+}
+
+static struct router_tables *
+build(const struct routes *routes, const struct router_space *space, const atomic_bool *cancel,
+      char *error, size_t size)
+{
+	struct router_tables *tables = calloc(1, sizeof(*tables));
+	struct fib_size v4, v6;
+	int ret = -ENOMEM;
+
+	if (tables != NULL && fib_size(routes, 4, &v4) && fib_size(routes, 6, &v6)) {
+		tables->nb_v4 = v4.routes;
+		tables->nb_v6 = v6.routes;
+		tables->bytes = v4.bytes + v6.bytes;
+		ret = add_hops(tables, routes, space->socket_id, atomic_load(&space->current));
+	}
+	if (ret == 0)
+		ret = fib_build(&tables->fib, routes, space->socket_id, cancel);
+	if (ret == 0)
+		return tables;
+	if (tables == NULL || tables->bytes == 0)
+		snprintf(error, size, "no tables: %s", strerror(-ret));
+	else
+		snprintf(error, size,
+			 "no tables: %s; %u IPv4 and %u IPv6 routes take %" PRIu64
+			 " MiB on node %d",
+			 strerror(-ret), tables->nb_v4, tables->nb_v6, tables->bytes / MIB,
+			 space->socket_id);
+	free_tables(tables);
+	return NULL;
+}
+
+struct router_tables *
+router_tables_build(const struct router_space *space, const char *path, const atomic_bool *cancel,
+		    char *error, size_t size)
+{
+	struct first first = {error, size};
+	const struct routes_complaint complaint = {keep_first, &first};
+	struct router_tables *tables = NULL;
+	const struct route_hop *hop;
+	struct routes routes;
+
+	error[0] = '\0';
+	if (routes_read(&routes, path, &complaint) > 0)
+		return NULL;
+	hop = beyond_outputs(&routes, space->nb_out);
+	if (hop != NULL)
+		snprintf(error, size, "hop %u leaves by port %u; there are %u", hop->id, hop->port,
+			 space->nb_out);
+	else
+		tables = build(&routes, space, cancel, error, size);
+	routes_free(&routes);
+	return tables;
+}
+
+void
+router_space_exchange(struct router_space *space, struct router_tables *tables)
+{
+	struct router_tables *former =
+		atomic_exchange_explicit(&space->current, tables, memory_order_acq_rel);
+
+	space->generation++;
+	if (former == NULL)
+		return;
+	former->older = space->replaced;
+	space->replaced = former;
+}
+
+void
+router_space_settle(struct router_space *space)
+{
+	while (space->replaced != NULL) {
+		struct router_tables *gone = space->replaced;
+
+		space->replaced = gone->older;
+		free_tables(gone);
+	}
+}
+
+static void
+free_space(struct router_space *space)
+{
+	router_space_settle(space);
+	free_tables(atomic_load(&space->current));
+	free(space->path);
+	free(space);
+}
+
+static struct router_space *
+make_space(const char *path, int socket_id, unsigned int nb_out)
+{
+	struct router_space *space = calloc(1, sizeof(*space));
+	struct router_tables *tables = NULL;
+	char error[512] = "out of memory";
+
+	if (space == NULL)
+		return NULL;
+	space->path = strdup(path);
+	space->socket_id = socket_id;
+	space->nb_out = nb_out;
+	if (space->path != NULL)
+		tables = router_tables_build(space, path, NULL, error, sizeof(error));
+	if (tables == NULL) {
+		fprintf(stderr, "routes: %s: %s\n", path, error);
+		free_space(space);
+		return NULL;
+	}
+	router_space_exchange(space, tables);
+	return space;
+}
+
+struct router_space *
+router_space_get(const char *path, int socket_id, unsigned int nb_out)
+{
+	struct router_space *space = all;
+
+	while (space != NULL && strcmp(space->path, path) != 0)
+		space = space->next;
+	if (space == NULL) {
+		space = make_space(path, socket_id, nb_out);
+		if (space == NULL)
+			return NULL;
+		space->next = all;
+		all = space;
+	}
+	space->nb_out = RTE_MIN(space->nb_out, nb_out);
+	space->users++;
+	return space;
+}
+
+void
+router_space_put(struct router_space *space)
+{
+	struct router_space **link = &all;
+
+	if (--space->users > 0)
+		return;
+	while (*link != space)
+		link = &(*link)->next;
+	*link = space->next;
+	free_space(space);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tasks of a router read: lookup tables, next hops and groups. Tables do not change; a
+ * space, which tasks share that name the same file, points to those in force. */
+#ifndef WSDP_ROUTER_TABLES_H
+#define WSDP_ROUTER_TABLES_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fib.h"
+#include "pktlib/ip_forward.h"
+
+struct config_section;
+
+/* A cache line: all that a frame needs once its destination is looked up. */
+struct __rte_cache_aligned router_hop {
+	uint8_t macs[IP_MACS_LEN]; /* the neighbour's, then the output's */
+	uint8_t kind;              /* enum route_kind */
+	uint8_t port;
+	uint16_t mtu; /* most octets of an IP packet; 0 where none is forwarded at once */
+	uint16_t id;  /* as in the file */
+	const uint16_t *buckets; /* of a group: ECMP_BUCKETS places in `hops` */
+};
+
+struct router_tables {
+	struct fib fib;
+	struct router_hop *hops; /* by what a lookup gives; the first is none */
+	uint16_t *buckets;       /* of all groups */
+	uint32_t nb_hops, nb_groups;
+	uint32_t nb_v4, nb_v6;
+	uint64_t bytes;              /* of the lookup tables */
+	struct router_tables *older; /* replaced, and not free yet */
+};
+
+struct router_space {
+	_Atomic(struct router_tables *) current;
+	struct router_tables *replaced; /* the newest of them; control's */
+	uint64_t generation;            /* how many tables were in force; control's */
+	char *path;
+	int socket_id;
+	unsigned int nb_out; /* outputs that every task of it has */
+	unsigned int users;
+	struct router_space *next;
+};
+
+/* Check the section's "routes" for a task with this many outputs; faults are recorded. */
+int router_check(const struct config_section *section, const char *path, unsigned int nb_out);
+/* The space of a file, made by the first that asks. NULL after a message on stderr. */
+struct router_space *router_space_get(const char *path, int socket_id, unsigned int nb_out);
+void router_space_put(struct router_space *space);
+
+/* See struct task_reload. A flow keeps its hop of a group whose id stays, where the hop's id does. */
+struct router_tables *router_tables_build(const struct router_space *space, const char *path,
+					  const atomic_bool *cancel, char *error, size_t size);
+void router_space_exchange(struct router_space *space, struct router_tables *tables);
+void router_space_settle(struct router_space *space);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lookup tables: every route is found, however many tables it takes, and entries are as wide as
+ * these need. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+#include "pktlib/bytes.h"
+#include "tasks/fib.h"
+
+/* More tables than entries of two octets can number. */
+#define MANY_V4 33000u
+#define MANY_V6 12000u /* each alone in a /32: three tables */
+
+struct made {
+	struct routes routes;
+	uint32_t room;
+};
+
+static void
+make(struct made *made, uint32_t room)
+{
+	*made = (struct made){.room = room};
+	made->routes.list = calloc(room, sizeof(*made->routes.list));
+	CHECK(made->routes.list != NULL);
+}
+
+static struct route *
+add(struct made *made, uint8_t version, uint8_t length, uint32_t first_octets)
+{
+	struct route *route = &made->routes.list[made->routes.nb_routes];
+
+	CHECK(made->routes.nb_routes < made->room);
+	route->version = version;
+	route->length = length;
+	route->hop = (uint16_t)(made->routes.nb_routes % ROUTES_HOPS_MAX);
+	be32_store(route->prefix, first_octets);
+	made->routes.nb_routes++;
+	return route;
+}
+
+static uint64_t
+find(const struct fib *fib, uint8_t version, const uint8_t *address)
+{
+	uint32_t v4 = be32_load(address);
+	uint8_t v6[1][16];
+	uint64_t value = UINT64_MAX;
+
+	memcpy(v6[0], address, sizeof(v6[0]));
+	if (version == 4)
+		fib_lookup_v4(fib, &v4, &value, 1);
+	else
+		fib_lookup_v6(fib, v6, &value, 1);
+	return value;
+}
+
+/* Each prefix leads to its own hop; the address before it, which nobody has, to none. */
+static void
+check_all(const struct fib *fib, const struct routes *routes)
+{
+	for (uint32_t i = 0; i < routes->nb_routes; i++) {
+		const struct route *route = &routes->list[i];
+		uint8_t address[16];
+
+		memcpy(address, route->prefix, sizeof(address));
+		CHECK_EQ(find(fib, route->version, address), 1 + (uint64_t)route->hop);
+		be32_store(address, be32_load(address) - 1);
+		CHECK_EQ(find(fib, route->version, address), FIB_NO_ROUTE);
+	}
+}
+
+static void
+test_many(void)
+{
+	struct made made;
+	struct fib_size size;
+	struct fib fib;
+
+	make(&made, MANY_V4 + MANY_V6);
+	for (uint32_t i = 0; i < MANY_V4; i++)
+		add(&made, 4, 32, 0x0a000001 + (i << 8));
+	for (uint32_t i = 0; i < MANY_V6; i++)
+		be16_store(add(&made, 6, 48, 0x24000000 + 2 * i)->prefix + 4, 1);
+	CHECK(fib_size(&made.routes, 4, &size));
+	CHECK_EQ(size.routes, MANY_V4);
+	CHECK_EQ(size.entry_bytes, 4);
+	CHECK(size.bytes > (UINT64_C(64) << 20));
+	CHECK(fib_size(&made.routes, 6, &size));
+	CHECK_EQ(size.entry_bytes, 4);
+	CHECK(size.tables >= 3 * MANY_V6);
+	CHECK_EQ(fib_build(&fib, &made.routes, SOCKET_ID_ANY, NULL), 0);
+	check_all(&fib, &made.routes);
+	fib_free(&fib);
+	CHECK(fib.v4 == NULL && fib.v6 == NULL);
+	free(made.routes.list);
+}
+
+/* Few routes have the smallest tables, and none has none. */
+static void
+test_few(void)
+{
+	static uint8_t somewhere[16] = {10, 1};
+	struct made made;
+	struct fib_size size;
+	struct fib fib;
+
+	make(&made, 1);
+	CHECK_EQ(fib_build(&fib, &made.routes, SOCKET_ID_ANY, NULL), 0);
+	CHECK(fib.v4 == NULL && fib.v6 == NULL);
+	CHECK_EQ(find(&fib, 4, somewhere), FIB_NO_ROUTE);
+	CHECK_EQ(find(&fib, 6, somewhere), FIB_NO_ROUTE);
+	add(&made, 4, 8, 0x0a000000);
+	CHECK(fib_size(&made.routes, 6, &size));
+	CHECK_EQ(size.bytes, 0);
+	CHECK(fib_size(&made.routes, 4, &size));
+	CHECK_EQ(size.entry_bytes, 2);
+	CHECK(size.bytes < (UINT64_C(33) << 20));
+	CHECK_EQ(fib_build(&fib, &made.routes, SOCKET_ID_ANY, NULL), 0);
+	CHECK(fib.v6 == NULL);
+	CHECK_EQ(find(&fib, 4, somewhere), 1);
+	fib_free(&fib);
+	free(made.routes.list);
+}
+
+/* What DPDK's memory cannot hold is an error, and nothing is left of it. */
+static void
+test_too_many(void)
+{
+	struct made made;
+	struct fib fib;
+
+	make(&made, 1 << 19);
+	for (uint32_t i = 0; i < 1 << 19; i++)
+		add(&made, 4, 32, i << 11);
+	CHECK_EQ(fib_build(&fib, &made.routes, SOCKET_ID_ANY, NULL), -ENOMEM);
+	CHECK(fib.v4 == NULL && fib.v6 == NULL);
+	free(made.routes.list);
+}
+
+/* A build that is given up leaves nothing. */
+static void
+test_canceled(void)
+{
+	atomic_bool cancel = true;
+	struct made made;
+	struct fib fib;
+
+	make(&made, 1);
+	add(&made, 4, 8, 0x0a000000);
+	CHECK_EQ(fib_build(&fib, &made.routes, SOCKET_ID_ANY, &cancel), -ECANCELED);
+	CHECK(fib.v4 == NULL);
+	cancel = false;
+	CHECK_EQ(fib_build(&fib, &made.routes, SOCKET_ID_ANY, &cancel), 0);
+	fib_free(&fib);
+	free(made.routes.list);
+}
+
+int
+main(void)
+{
+	harness_start();
+	test_few();
+	test_canceled();
+	test_too_many();
+	test_many();
+	return 0;
+}

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Size the lookup tables of a router; their numbers are those of `dataplane/tasks/fib.c`."""
+
+from __future__ import annotations
+
+# Entries of the first table, and of each table behind its 24 bits.
+_FIRST_ENTRIES = 1 << 24
+_TABLE_ENTRIES = 256
+# DPDK rounds the number of tables and never uses the last one.
+_SPARE_TABLES = 64
+# Entries have 2 octets up to this number of tables, 4 beyond it.
+_TABLES_OF_2_OCTETS = 32767
+# Nodes of DPDK's tree of prefixes, with their places in a mempool's ring.
+_BYTES_A_ROUTE = 2 * (128 + 16)
+# DPDK takes memory in whole huge pages: for the first table, and for those behind it.
+_ROUNDING_BYTES = 2 * (2 << 20)
+# Tables that one prefix takes at most: 8 bits each behind the first 24.
+_MOST_TABLES = {4: 1, 6: 13}
+
+
+def fib_bytes(version: int, routes: int, tables: int | None = None) -> int:
+    """Return the size of the tables of an IP version in bytes; 0 without routes.
+
+    tables: number of tables behind the first 24 bits; None: as many as these routes can take.
+    """
+    if not routes:
+        return 0
+    behind = (routes * _MOST_TABLES[version] if tables is None else tables) + _SPARE_TABLES
+    entry = 2 if behind <= _TABLES_OF_2_OCTETS else 4
+    tables_bytes = (_FIRST_ENTRIES + behind * _TABLE_ENTRIES) * entry
+    return tables_bytes + routes * _BYTES_A_ROUTE + _ROUNDING_BYTES
