@@ -207,8 +207,8 @@ def one_file(page: Page, folder: Path) -> None:
     page.run("page.player.play(false)")
     frames = page.run(f"{SCRUB}({SCRUBBED_S})")
     print(f"file_scrubs {frames:.0f} frames/s")
-    asked = [told["request"]["url"].split("#")[0] for told in
-             page.told("Network.requestWillBeSent")]  # fmt: skip
+    asked = [event["request"]["url"].split("#")[0] for event in
+             page.events("Network.requestWillBeSent")]  # fmt: skip
     elsewhere = [url for url in asked if not url.startswith(("data:", "file:", "about:"))]
     print(f"file_asks_for {len(elsewhere)} other addresses asked 0")
 

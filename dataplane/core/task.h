@@ -60,7 +60,7 @@ struct task_out {
 };
 
 /* For a task that reads tables which may change while it runs. Whoever replaces them builds the new
- * ones beside the old, exchanges a pointer, and waits until each lcore has answered its mailbox:
+ * ones next to the old, exchanges a pointer, and waits until each lcore has answered its mailbox:
  * then no handle() that began before reads the old ones. */
 struct task_reload {
 	/* Build from a file; not on an lcore, without the control lock, may take seconds. On failure,

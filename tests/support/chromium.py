@@ -28,7 +28,7 @@ class Page:
         link.sendall(upgrade(path, {"Host": f"127.0.0.1:{port}"}))
         self._peer = Peer(link)
         self._last = 0
-        self.events: list[Json] = []
+        self._received: list[Json] = []
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.command(f"{domain}.enable")
 
@@ -42,7 +42,7 @@ class Page:
                 assert "error" not in answer, (method, answer["error"])
                 result: Json = answer["result"]
                 return result
-            self.events.append(answer)
+            self._received.append(answer)
 
     def run(self, expression: str) -> Any:
         """Return the awaited value of a JavaScript expression."""
@@ -64,7 +64,7 @@ class Page:
             raise AssertionError(f"{late}; the page says: {self.text('body')}") from None
 
     def open(self, url: str) -> None:
-        self.events.clear()
+        self._received.clear()
         self.command("Page.navigate", url="about:blank")
         self.command("Page.navigate", url=url)
         self.wait(f"location.href === {json.dumps(url)} && document.readyState === 'complete'", url)
@@ -91,7 +91,7 @@ class Page:
 
     def events(self, method: str) -> list[Json]:
         """Return the events of one type since the page was opened."""
-        return [event["params"] for event in self.events if event.get("method") == method]
+        return [event["params"] for event in self._received if event.get("method") == method]
 
     def faults(self) -> list[Json]:
         """Return exceptions, and errors in the console."""

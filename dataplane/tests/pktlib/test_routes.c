@@ -107,7 +107,7 @@ test_groups(void)
 	routes_free(&routes);
 }
 
-/* A line holds as many members as a group may have, and one more is told. */
+/* A line holds as many members as a group may have, and one more is an error. */
 static void
 test_largest_group(void)
 {

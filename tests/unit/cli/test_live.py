@@ -61,7 +61,7 @@ def get(url: str) -> bytes:
     [
         (["kpi-9"], "recording 'kpi-9': not in"),
         (["wire-1"], "run wire-1: no recording was made next to it"),
-        (["kpi-1", "--beside", "kpi-9"], "recording 'kpi-9': not in"),
+        (["kpi-1", "--with", "kpi-9"], "recording 'kpi-9': not in"),
         (["--listen", "nowhere"], "not an address and a port"),
         (["--listen", "0.0.0.0:0"], "others can reach this address"),
         (["none.html"], "none.html cannot be read"),

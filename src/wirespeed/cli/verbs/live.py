@@ -40,10 +40,10 @@ def live(
         str, typer.Argument(metavar="RECORDING|RUN|FILE", help=_WHAT)
     ] = recordings.LATEST,
     *,
-    beside: Annotated[
+    other: Annotated[
         str | None,
         typer.Option(
-            "--beside",
+            "--with",
             metavar="RECORDING|RUN|FILE",
             help="Show this one next to it, aligned at a mark that both have.",
         ),
@@ -69,7 +69,7 @@ def live(
         listen, public=public, why="the token in the page's address is sent unencrypted"
     )
     with ExitStack() as stack:
-        opened = [_opened(each, store, stack) for each in (what, beside) if each is not None]
+        opened = [_opened(each, store, stack) for each in (what, other) if each is not None]
         title = " and ".join(each.id for each in opened)
         try:
             server = LiveServer(str(address), port, _token(), opened, title)

@@ -126,7 +126,7 @@ class Marking:
 
     def point_complete(self, point: Point, result: SearchResult) -> None:
         fault = point.parameters.get("fault")
-        if fault:  # told only now: nobody who explains the point may know it before
+        if fault:  # only now: nobody who explains the point may know it before
             self._mark(MarkKind.FAULT, f"{point.label}: {fault['kind']} was injected")
         self._mark(MarkKind.POINT, f"{point.label}: complete")
         self._watcher.point_complete(point, result)
