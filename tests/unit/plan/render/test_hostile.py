@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.document.test_kind import KINDS
+from wirespeed.cli.reference.pages import DOCUMENT_KINDS
 from wirespeed.document.kind import DocumentKind
 from wirespeed.model.input.text import PROSE
 from wirespeed.plan.render.interface import environment
@@ -20,7 +20,7 @@ from wirespeed.plan.render.interface import environment
 ROOT = Path(__file__).parents[4]
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", DOCUMENT_KINDS, ids=lambda kind: kind.name)
 def test_every_text_of_every_kind_has_a_form(kind: DocumentKind[Any]) -> None:
     """Check that every text of a schema has a pattern, which excludes control characters.
 
