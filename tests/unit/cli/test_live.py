@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from tests.unit.cli.conftest import Command
 from tests.unit.live.sample_recording import make
@@ -127,3 +128,11 @@ def test_exported_file_is_served_without_a_store(wirespeed: Command, tmp_path: P
     finally:
         process.kill()
         process.communicate()
+
+
+def test_store_of_a_newer_wirespeed_ends_with_1(wirespeed: Command, store: Path) -> None:
+    with Store(str(store)) as opened, opened.transaction() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    ended = wirespeed("live")
+    assert ended.code == 1
+    assert "which a newer wirespeed made" in ended.err

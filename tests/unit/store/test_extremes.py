@@ -28,7 +28,7 @@ from wirespeed.store import extremes as made
 from wirespeed.store.chunk_codec import Reads, as_reads
 from wirespeed.store.recording_range import PackedChunk, RecordingRange, Strip
 from wirespeed.store.recordings import reads_of, recording_of
-from wirespeed.store.store import Store
+from wirespeed.store.store import Store, open_to_read
 
 COUNTERS = np.array([each.kind is SeriesKind.COUNTER for each in SERIES])
 DROPS = 4
@@ -211,3 +211,14 @@ def test_recording_octets_count_the_stored_extremes(tmp_path: Path) -> None:
         with store.transaction() as connection:
             connection.execute(text("DELETE FROM extremes"))
         assert recording_of(store, writer.id).octets < before
+
+
+def test_store_of_the_schema_before_is_read_without_stored_extremes(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    with Store(str(path)) as store:
+        recording = make(store).id
+        with store.transaction() as connection:
+            connection.execute(text("DROP TABLE extremes"))
+            connection.execute(text("UPDATE alembic_version SET version_num = '0007'"))
+    with open_to_read(str(path)) as older:
+        assert lossy(strips(older, recording, 0, 86_400 * S, 1000))
