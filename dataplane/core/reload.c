@@ -39,6 +39,7 @@ reload(struct app *app, const char *params, struct telemetry_out *out)
 	struct app_task *slot;
 	const char *path;
 	char error[512];
+	bool answered;
 	void *built;
 
 	slot = command_task(app, out, params, &path);
@@ -59,11 +60,12 @@ reload(struct app *app, const char *params, struct telemetry_out *out)
 	ops->exchange(&slot->task, built);
 	/* Any request will do: an lcore answers it between two rounds, and so reads nothing of before.
 	 * What an lcore that does not answer may still read is kept for the next reload. */
-	if (ask_lcores(app, out, lcore_snapshot, 0) == 0) {
-		ops->settle(&slot->task);
+	answered = ask_lcores(app, out, lcore_snapshot, 0) == 0;
+	control_unlock();
+	if (answered) {
+		ops->settle(&slot->task); /* of a full table it takes a second */
 		telemetry_u64(out, "ok", 1);
 	}
-	control_unlock();
 }
 
 void

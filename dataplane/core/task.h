@@ -67,9 +67,9 @@ struct task_reload {
 	 * or soon after *cancel: a sentence in `error` and NULL. */
 	void *(*build)(const struct task *task, const char *path, const atomic_bool *cancel,
 		       char *error, size_t size);
-	/* Let handle() read them from now on. With the control lock, as settle. */
+	/* Let handle() read them from now on. With the control lock. */
 	void (*exchange)(struct task *task, void *built);
-	/* Free what exchange has replaced: no lcore reads it any more. */
+	/* Free what exchange has replaced: no lcore reads it any more. Without the control lock. */
 	void (*settle)(struct task *task);
 };
 
