@@ -56,7 +56,8 @@ class Router(WsdpFunctionKind):
         return {_path(setup): "\n".join((_FORMAT, *_lines(setup))) + "\n"}
 
     def counts(self, setup: Setup) -> TaskCounts:
-        return replace(counts_of_lanes(setup, DropCause.VNF_DISCARD), causes=_CAUSES)
+        counts = counts_of_lanes(setup, DropCause.VNF_DISCARD)
+        return replace(counts, causes=_CAUSES, settings=("routes", "hops"))
 
 
 def _path(setup: Setup) -> str:
