@@ -36,15 +36,15 @@ time_left(uint64_t deadline_tsc)
  * urgent already, or we may not.
  */
 static bool
-urge(pid_t tid, int *nice)
+urge(pid_t tid, int *niceness)
 {
 	const int own = getpriority(PRIO_PROCESS, 0);
 
 	if (tid == 0) /* the lcore has not run yet */
 		return false;
 	errno = 0;
-	*nice = getpriority(PRIO_PROCESS, tid);
-	return errno == 0 && *nice > own && setpriority(PRIO_PROCESS, tid, own) == 0;
+	*niceness = getpriority(PRIO_PROCESS, tid);
+	return errno == 0 && *niceness > own && setpriority(PRIO_PROCESS, tid, own) == 0;
 }
 
 /* Wait for an lcore's answer. Whoever polls on its CPU at a lower nice value leaves a niced lcore no
@@ -55,14 +55,14 @@ await(struct lcore *lcore, struct mail *mail, uint64_t deadline_tsc, int *result
 {
 	const pid_t tid = lcore->tid;
 	bool urged = false;
-	int nice, ret;
+	int niceness = 0, ret;
 
 	if (!mailbox_answered(&lcore->mailbox, mail,
 			      RTE_MIN((uint64_t)URGE_AFTER_NS, time_left(deadline_tsc))))
-		urged = urge(tid, &nice);
+		urged = urge(tid, &niceness);
 	ret = mailbox_await(&lcore->mailbox, mail, time_left(deadline_tsc), result);
 	if (urged)
-		setpriority(PRIO_PROCESS, tid, nice);
+		setpriority(PRIO_PROCESS, tid, niceness);
 	return ret;
 }
 

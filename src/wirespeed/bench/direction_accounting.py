@@ -16,7 +16,6 @@ from wirespeed.bench.topology.wiring import GENERATOR, End
 from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.result.observation import DirectionCount
 
-Counts = Mapping[str, HopCount]
 # Ports that frames pass from generator to generator, in turns left and entered; by direction.
 Paths = Mapping[str, Sequence[tuple[End, ...]]]
 
@@ -38,7 +37,7 @@ _ANSWERS = 0.001
 def by_direction(
     place: str,
     unknown: int,
-    counts: Counts,
+    counts: Mapping[str, HopCount],
     directions: Sequence[DirectionCount],
     paths: Paths,
 ) -> Mapping[str, int]:

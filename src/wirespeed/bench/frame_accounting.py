@@ -15,7 +15,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TypeVar
 
-from wirespeed.bench.direction_accounting import Counts, Paths, by_direction
+from wirespeed.bench.direction_accounting import Paths, by_direction
 from wirespeed.bench.interface import HopCount, Way
 from wirespeed.bench.topology.wiring import GENERATOR, PARTNER, Cable, End
 from wirespeed.model.result.hop_counts import (
@@ -31,6 +31,7 @@ from wirespeed.model.result.hop_counts import (
 )
 from wirespeed.model.result.observation import DirectionCount
 
+Counts = Mapping[str, HopCount]
 K = TypeVar("K")
 
 
