@@ -67,8 +67,8 @@ def divided(unknown: int, lacking: Mapping[str, int]) -> Mapping[str, int]:
     """Divide `unknown` frames among directions, of which each lacks so many.
 
     What directions lack beyond the sum was dropped, or left the path, without a counter of its own
-    direction. It may belong to any direction that lacks frames, so each of these is assigned what it
-    lacks at least; "" has the rest.
+    direction. It may belong to any direction that lacks frames, so each of these is assigned what
+    it lacks at least; "" has the rest.
     """
     elsewhere = max(0, sum(lacking.values()) - unknown)
     found = {name: n if n < 0 else max(0, n - elsewhere) for name, n in lacking.items()}

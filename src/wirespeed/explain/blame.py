@@ -32,8 +32,8 @@ from wirespeed.model.words import share
 
 # Suspects with specific evidence come before those found by elimination.
 _SUSPICIONS: tuple[Callable[[Seen], Iterable[Suspect]], ...] = (
-    changes, threads, moved, kernel_time, interrupts, heat, vnfs, upcalls, links, queues, nodes, rings,
-    generator, host,
+    changes, threads, moved, kernel_time, interrupts, heat, vnfs, upcalls, links, queues, nodes,
+    rings, generator, host,
 )  # fmt: skip
 
 

@@ -36,8 +36,8 @@ def kernel_time(found: Seen) -> Iterator[Suspect]:
              figure(f"minor page faults of {name}", spent.minor_faults, "1"),
              figure(f"major page faults of {name}", spent.major_faults, "1"),
              *account(name, spent)),
-            Proposal("Find out what takes it there: a probe (perf, bpftrace), a tracer, memory that "
-                     "is swapped or reclaimed, a system call of its own (perf trace -t TID)."),
+            Proposal("Find out what takes it there: a probe (perf, bpftrace), a tracer, memory "
+                     "that is swapped or reclaimed, a system call of its own (perf trace -t TID)."),
             hop=thread_hop(name, spent),
         ), certain=inside > PLAINLY, harmless=frames <= STRAY * found.intended)  # fmt: skip
 

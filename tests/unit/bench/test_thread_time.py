@@ -96,7 +96,8 @@ while True: os.read(zeros, 1 << 20)
 
 def test_time_of_a_real_process_that_calls_the_kernel_is_kernel_time() -> None:
     runner = LocalRunner()
-    with subprocess.Popen([sys.executable, "-c", CALLS], stdout=subprocess.PIPE, text=True) as calls:
+    command = [sys.executable, "-c", CALLS]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as calls:
         try:
             assert calls.stdout is not None
             assert calls.stdout.readline() == "calls\n"

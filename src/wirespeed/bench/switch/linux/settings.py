@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read what the kernel forwards by: routes, neighbours, forwarding switches, links and bridges.
 
-packet_filter.py has what it filters by. One program reads all of a network namespace, and another the addresses of its bridges; both answer
-in JSON (ip(8), bridge(8)).
+packet_filter.py has what it filters by. One program reads all of a network namespace, and another
+the addresses of its bridges; both answer in JSON (ip(8), bridge(8)).
 """
 
 from __future__ import annotations
