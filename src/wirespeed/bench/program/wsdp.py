@@ -126,7 +126,7 @@ class Wsdp:
         }
 
     def port_settings(self) -> Mapping[str, str]:
-        """Return the settings of its ports by readable name. Raises BenchError until it is ready."""
+        """Return the settings of its ports by readable name. Raises BenchError before it is up."""
         if self._telemetry is None:
             raise BenchError(f"{self.name} is not ready: the settings of its ports are not known")
         names = [port.name for port in self.config.ports]
