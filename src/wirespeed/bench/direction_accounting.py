@@ -64,7 +64,7 @@ def by_direction(
 
 
 def divided(unknown: int, lacking: Mapping[str, int]) -> Mapping[str, int]:
-    """Divide `unknown` frames among directions, of which each lacks so many.
+    """Divide `unknown` frames among directions. lacking: frames that each lacks, by its counters.
 
     What directions lack beyond the sum was dropped, or left the path, without a counter of its own
     direction. It may belong to any direction that lacks frames, so each of these is assigned what

@@ -70,7 +70,7 @@ def changed(before: Mapping[str, str], after: Mapping[str, str]) -> set[str]:
         ("policy accept;", "policy drop;", {CHAIN}),
         ("198.18.7.0/24 }", "198.18.8.0/24 }", {"nftables set blocked of ip filter"}),
         ("198.18.0.2 timeout 1m }", "198.18.0.3 timeout 1m }", set()),
-        ("		tcp dport", "		drop\n		tcp dport",
+        ("\t\ttcp dport", "\t\tdrop\n\t\ttcp dport",
          {f"{CHAIN}: drop", f"{CHAIN}: tcp dport {{ 22, 80 }} accept"}),
     ],
     ids=["policy", "set", "set that traffic fills", "rule"],
