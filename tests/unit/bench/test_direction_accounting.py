@@ -93,9 +93,7 @@ def test_drops_few_frames_that_turned_round_are_answers() -> None:
 def test_drops_missing_inside_a_function_are_of_the_direction_that_lacks_them() -> None:
     vnf = HopCount("vnf0", {"a": SENT, "b": SENT}, {"a": SENT - 70, "b": SENT})
     counted = switch(left={"east": SENT - 70})
-    counted = HopCount(
-        SWITCH, {**counted.entered, "vnf0a": SENT - 70}, counted.left, counted.drops
-    )
+    counted = HopCount(SWITCH, {**counted.entered, "vnf0a": SENT - 70}, counted.left, counted.drops)
     found = found_of(counted, vnf, SENT, SENT - 70, {"east": SENT - 70, "west": SENT})
     assert found == {Drop("vnf0", UNKNOWN, 70, TO_EAST)}
 
@@ -179,12 +177,15 @@ SIDES = st.fixed_dictionaries({side: st.integers(0, 10**6) for side in "ab"})
 ENDS = st.fixed_dictionaries({port: st.integers(0, 10**6) for port in ("east", "west")})
 
 
-@given(PORTS, PORTS, SIDES, SIDES, ENDS, ENDS, st.integers(0, 10**6))
+@given(
+    st.tuples(PORTS, PORTS), st.tuples(SIDES, SIDES), st.tuples(ENDS, ENDS), st.integers(0, 10**6)
+)
 def test_drops_of_two_way_traffic_and_received_frames_are_those_offered(
-    entered: dict[str, int], left: dict[str, int], into: dict[str, int], out: dict[str, int],
-    arrived: dict[str, int], sent: dict[str, int], full: int,
+    ports: tuple[dict[str, int], dict[str, int]], sides: tuple[dict[str, int], dict[str, int]],
+    ends: tuple[dict[str, int], dict[str, int]], full: int,
 ) -> None:  # fmt: skip
     """The sum holds for any counters, however wrong, and is the same without directions."""
+    (entered, left), (into, out), (arrived, sent) = ports, sides, ends
     counts = {
         GENERATOR: HopCount(GENERATOR, arrived, sent),
         SWITCH: HopCount(SWITCH, entered, left, {(f"{SWITCH}:vnf0a", FULL): full}),

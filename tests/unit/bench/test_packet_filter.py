@@ -12,35 +12,37 @@ from wirespeed.bench.interface import BenchError
 from wirespeed.bench.switch.linux.packet_filter import parse, rules
 from wirespeed.remote.interface import Completed
 
-LISTED = """table ip filter {
-	set blocked {
-		type ipv4_addr
-		flags interval
-		elements = { 198.18.0.0/24,
-			     198.18.7.0/24 }
-	}
-
-	set seen {
-		type ipv4_addr
-		size 65535
-		flags dynamic,timeout
-		timeout 1m
-		elements = { 198.18.0.1 timeout 1m, 198.18.0.2 timeout 1m }
-	}
-
-	chain forward {
-		type filter hook forward priority filter; policy accept;
-		ip saddr @blocked counter drop
-		tcp dport { 22, 80 } accept
-	}
-
-	chain later {
-	}
-}
-table bridge own {
-	flags dormant
-}
-"""
+LISTED = "\n".join((
+    "table ip filter {",
+    "\tset blocked {",
+    "\t\ttype ipv4_addr",
+    "\t\tflags interval",
+    "\t\telements = { 198.18.0.0/24,",
+    "\t\t\t     198.18.7.0/24 }",
+    "\t}",
+    "",
+    "\tset seen {",
+    "\t\ttype ipv4_addr",
+    "\t\tsize 65535",
+    "\t\tflags dynamic,timeout",
+    "\t\ttimeout 1m",
+    "\t\telements = { 198.18.0.1 timeout 1m, 198.18.0.2 timeout 1m }",
+    "\t}",
+    "",
+    "\tchain forward {",
+    "\t\ttype filter hook forward priority filter; policy accept;",
+    "\t\tip saddr @blocked counter drop",
+    "\t\ttcp dport { 22, 80 } accept",
+    "\t}",
+    "",
+    "\tchain later {",
+    "\t}",
+    "}",
+    "table bridge own {",
+    "\tflags dormant",
+    "}",
+    "",
+))  # fmt: skip
 CHAIN = "nftables chain forward of ip filter"
 
 

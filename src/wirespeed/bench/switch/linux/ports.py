@@ -18,7 +18,6 @@ from wirespeed.bench.switch.veth.counters import InterfaceCount, read_links
 from wirespeed.model.cpuset import format_mask
 from wirespeed.sources.scheduler import kernel_threads
 
-
 _SOFTIRQS = "the kernel forwards in softirqs: what stops or slows these is not seen"
 _NO_NFT = "changes of its packet filter are not seen either: nft is not installed"
 
