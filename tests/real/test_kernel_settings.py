@@ -95,7 +95,7 @@ def test_settings_of_a_namespace_changed_by_somebody_is_told_alone(
     assert {name for name in before | after if before.get(name) != after.get(name)} == {what}
 
 
-_NFT = "table ip w { chain c { type filter hook forward priority 0; policy accept; } }"
+_NFT = "table ip w { chain c { type filter hook forward priority 0; policy accept; }; }"
 
 
 @pytest.mark.skipif(shutil.which("nft") is None, reason="needs nft (Debian package nftables)")

@@ -59,7 +59,7 @@ def test_rule_of_a_packet_filter_is_told_with_the_trial_that_it_ruined(tmp_path:
     with opened(routed(point("p2p")), tmp_path) as bench:
         before = bench.measure(LOAD_FPS, DURATION_S)
         [namespace] = LocalRunner().glob("/run/netns/ws*-switch")
-        drops_all = "table ip w { chain c { type filter hook forward priority 0; policy drop; } }"
+        drops_all = "table ip w { chain c { type filter hook forward priority 0; policy drop; }; }"
         name = namespace.rpartition("/")[2]
         LocalRunner().run([*inside(name), "nft", f"add {drops_all}"])
         seen = bench.measure(LOAD_FPS, DURATION_S)
