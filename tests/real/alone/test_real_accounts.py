@@ -152,15 +152,19 @@ def test_thread_times_of_a_paged_out_pmd_count_its_faults(p2p: RealBench) -> Non
 def test_drops_by_a_changed_switch_are_counted_to_the_frame(
     p2p: RealBench, name: str, hop: str, cause: DropCause, setting: str
 ) -> None:
-    before = p2p.measure(LOAD_FPS, TRIAL_S)
-    found = caused(p2p, name)
-    if not found.drops:  # on a busy host the generator may send less than a meter lets pass
-        found = caused(p2p, name)
+    trials = [p2p.measure(LOAD_FPS, TRIAL_S), caused(p2p, name)]
+    if not trials[1].drops:  # on a busy host it begins too late, or less is sent than a meter lets
+        trials.append(p2p.measure(LOAD_FPS, TRIAL_S))
+    found = trials[-1]
     assert frames_are_conserved(found), found.drops
     assert drops(found)[hop, cause] > 0, found.drops
-    assert [what for what in changed(found) if what.startswith(setting)]
-    told = seen(result_of(before, found)).changed
-    assert [each.number for each in told] == [2]
+    assert [what for what in changed(trials[1]) if what.startswith(setting)]
+    of_setting = [
+        each.number
+        for each in seen(result_of(*trials)).changed
+        if any(change.what.startswith(setting) for change in each.changes)
+    ]
+    assert of_setting == [2]
     assert changed(p2p.measure(LOAD_FPS, TRIAL_S)) == set()
 
 
