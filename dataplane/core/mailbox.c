@@ -91,8 +91,8 @@ mailbox_post(struct mailbox *mailbox, struct mail *mail)
 	return rte_ring_sp_enqueue(mailbox->requests, mail);
 }
 
-int
-mailbox_await(struct mailbox *mailbox, struct mail *mail, uint64_t timeout_ns, int *result)
+bool
+mailbox_answered(struct mailbox *mailbox, const struct mail *mail, uint64_t within_ns)
 {
 	const struct timespec pause = {.tv_nsec = ANSWER_POLL_NS};
 	struct timespec now, start;
@@ -101,18 +101,26 @@ mailbox_await(struct mailbox *mailbox, struct mail *mail, uint64_t timeout_ns, i
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	do {
 		collect_answers(mailbox);
-		if (mail->returned) {
-			*result = mail->result;
-			free(mail);
-			return 0;
-		}
+		if (mail->returned)
+			return true;
 		nanosleep(&pause, NULL);
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		waited_ns = (uint64_t)((now.tv_sec - start.tv_sec) * 1000000000L + now.tv_nsec -
 				       start.tv_nsec);
-	} while (waited_ns < timeout_ns);
-	mail->given_up = true;
-	return -ETIMEDOUT;
+	} while (waited_ns < within_ns);
+	return false;
+}
+
+int
+mailbox_await(struct mailbox *mailbox, struct mail *mail, uint64_t timeout_ns, int *result)
+{
+	if (!mailbox_answered(mailbox, mail, timeout_ns)) {
+		mail->given_up = true;
+		return -ETIMEDOUT;
+	}
+	*result = mail->result;
+	free(mail);
+	return 0;
 }
 
 void

@@ -45,6 +45,8 @@ void mailbox_close(struct mailbox *mailbox);
 struct mail *mail_new(int (*run)(struct lcore *lcore, struct mail *mail));
 /* 0, or -EBUSY: the lcore has left too many requests unanswered (the mail is freed). */
 int mailbox_post(struct mailbox *mailbox, struct mail *mail);
+/* Wait for this mail, which stays in the mailbox. True: it is back, so mailbox_await returns at once. */
+bool mailbox_answered(struct mailbox *mailbox, const struct mail *mail, uint64_t within_ns);
 /* Wait for this mail. 0: *result is what the lcore answered; -ETIMEDOUT. The mail is gone. */
 int mailbox_await(struct mailbox *mailbox, struct mail *mail, uint64_t timeout_ns, int *result);
 

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 
+from wirespeed.bench.host.network import inside
 from wirespeed.bench.host.process import await_true
+from wirespeed.bench.switch.linux import packet_filter
 from wirespeed.bench.switch.linux.settings import settings
 from wirespeed.bench.switch.veth.cables import QUIET
 from wirespeed.explain.blame_change import hop_of
@@ -90,6 +93,28 @@ def test_settings_of_a_namespace_changed_by_somebody_is_reported_alone(
     change(namespace)
     after = settings(runner, namespace, bridged=True)
     assert {name for name in before | after if before.get(name) != after.get(name)} == {what}
+
+
+_NFT = "table ip w { chain c { type filter hook forward priority 0; policy accept; }; }"
+
+
+@pytest.mark.skipif(shutil.which("nft") is None, reason="needs nft (Debian package nftables)")
+def test_packet_filter_rule_that_somebody_adds_is_told_alone(namespace: str) -> None:
+    runner = LocalRunner()
+
+    def nft(words: str) -> None:
+        runner.run([*inside(namespace), "nft", words])
+
+    assert packet_filter.rules(runner, namespace) == {}
+    nft(f"add {_NFT}")
+    before = packet_filter.rules(runner, namespace)
+    assert before is not None
+    nft("add rule ip w c ip saddr 198.18.0.0/15 counter drop")
+    after = packet_filter.rules(runner, namespace)
+    assert after is not None
+    added = "nftables chain c of ip w: ip saddr 198.18.0.0/15 counter drop"
+    assert dict(after) == {**before, added: "first"}
+    assert hop_of(Change(f"Linux router: {added}", "", "first")) == "switch"
 
 
 def test_hop_of_a_kernel_setting_is_the_switch() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -80,7 +81,11 @@ def process(bench: RealBench, name: str) -> Process:
 
 
 def drops(seen: Observation) -> dict[tuple[str, DropCause], int]:
-    return {(drop.hop, drop.cause): drop.frames for drop in seen.drops}
+    """Return the lost frames by hop and cause, over all directions."""
+    found = Counter[tuple[str, DropCause]]()
+    for drop in seen.drops:
+        found[drop.hop, drop.cause] += drop.frames
+    return found
 
 
 def frames_are_conserved(seen: Observation) -> bool:

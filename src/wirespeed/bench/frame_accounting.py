@@ -3,16 +3,19 @@
 
 Pure. Each hop must pass on or drop what entered it; what left a hop must enter the next. A gap is
 reported as `unknown` at its hop or link; it is negative where more frames came out than went in. So
-offered = received + all drops always holds, and `unknown` counts unexplained frames.
+offered = received + all drops always holds, and `unknown` counts unexplained frames. In two-way
+traffic each direction must close by itself (direction_accounting.py).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import TypeVar
 
+from wirespeed.bench.direction_accounting import Paths, by_direction
 from wirespeed.bench.interface import HopCount, Way
 from wirespeed.bench.topology.wiring import GENERATOR, PARTNER, Cable, End
 from wirespeed.model.result.hop_counts import (
@@ -59,12 +62,14 @@ def drops(
     cables: Sequence[Cable],
     directions: Sequence[DirectionCount],
     unread: Mapping[End, DropCause] = MappingProxyType({}),
+    paths: Paths = MappingProxyType({}),
 ) -> tuple[Drop, ...]:
     """Return every frame that was offered and not received, by place and cause.
 
     unread: endpoints where a program reads from a ring of the kernel, with the cause that a full
     ring is. The kernel reports those drops to nobody else, and DPDK's AF_PACKET driver does not
-    ask. A frame lost on such a cable can only have been lost there.
+    ask. A frame lost on such a cable can only have been lost there. paths: of each direction, empty
+    where they are unknown; with two directions, unknown drops name theirs.
     """
     found: Counter[tuple[str, DropCause]] = Counter()
     found[_first_ring(cables)] += sum(d.refused for d in directions)
@@ -94,7 +99,19 @@ def drops(
     right = sum(d.received for d in directions)
     missed = sum(counts[GENERATOR].drops.values())
     found[GENERATOR, DropCause.UNKNOWN] += arrived - right - missed - sum(wrong.values())
-    return tuple(Drop(hop, cause, n) for (hop, cause), n in found.items() if n != 0)
+    unknown = partial(by_direction, counts=counts, directions=directions, paths=paths)
+    return tuple(_divided(found, unknown))
+
+
+def _divided(
+    found: Mapping[tuple[str, DropCause], int], unknown: Callable[[str, int], Mapping[str, int]]
+) -> Iterator[Drop]:
+    """Yield the drops, those of unknown cause by direction. unknown: divides those of a place."""
+    for (hop, cause), frames in found.items():
+        if cause is DropCause.UNKNOWN:
+            yield from (Drop(hop, cause, n, way) for way, n in unknown(hop, frames).items())
+        elif frames:
+            yield Drop(hop, cause, frames)
 
 
 def _first_ring(cables: Sequence[Cable]) -> tuple[str, DropCause]:
@@ -177,5 +194,11 @@ def queue_shares(counts: Counts) -> tuple[QueueShare, ...]:
 
 
 def unexplained(found: Iterable[Drop]) -> bool:
-    """Return whether frames are unaccounted for: missing, or still in flight."""
-    return any(drop.cause is DropCause.UNKNOWN for drop in found)
+    """Return whether frames are unaccounted for: missing, or still in flight.
+
+    A hop that closes over all directions holds none, even if a single direction does not close.
+    """
+    at_places = Counter[str]()
+    for drop in found:
+        at_places[drop.hop] += drop.frames if drop.cause is DropCause.UNKNOWN else 0
+    return any(at_places.values())

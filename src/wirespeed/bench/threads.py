@@ -136,6 +136,7 @@ class HostThreads:
             node=self._nodes.get(now.cpu),
             time=spent,
             sleeps=poller.sleeps,
+            calls_kernel=self._kernel_carries,
         )
 
     def _time(self, tid: int) -> ThreadTime:

@@ -264,7 +264,7 @@ class _Drained:
 
 def _drain(setup: TrialSetup, before: Sequence[HopCount]) -> _Drained:
     """Wait a limited time until all frames are accounted for; then account for the rest."""
-    deadline = time.monotonic() + _DRAIN_S
+    deadline, paths = time.monotonic() + _DRAIN_S, setup.wiring.paths()
     time.sleep(_POLL_S)
     while setup.generator.holds() and time.monotonic() < deadline:
         time.sleep(_POLL_S)
@@ -275,7 +275,7 @@ def _drain(setup: TrialSetup, before: Sequence[HopCount]) -> _Drained:
         readings.append(counts)
         figures = setup.generator.figures()
         found = frame_accounting.drops(
-            counts, setup.wiring.cables, figures.directions(), setup.unread
+            counts, setup.wiring.cables, figures.directions(), setup.unread, paths
         )
         over = time.monotonic() > deadline and _at_rest(readings)
         if not frame_accounting.unexplained(found) or over:

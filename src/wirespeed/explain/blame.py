@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from wirespeed.explain.blame_change import changes
 from wirespeed.explain.blame_heat import heat
 from wirespeed.explain.blame_host import generator, host
+from wirespeed.explain.blame_kernel import kernel_time, most_in_kernel
 from wirespeed.explain.blame_switch import links, nodes, queues, rings, upcalls
 from wirespeed.explain.blame_time import interrupts, moved, threads
 from wirespeed.explain.blame_vnf import vnfs
@@ -31,8 +32,8 @@ from wirespeed.model.words import share
 
 # Suspects with specific evidence come before those found by elimination.
 _SUSPICIONS: tuple[Callable[[Seen], Iterable[Suspect]], ...] = (
-    changes, threads, moved, interrupts, heat, vnfs, upcalls, links, queues, nodes, rings,
-    generator, host,
+    changes, threads, moved, kernel_time, interrupts, heat, vnfs, upcalls, links, queues, nodes,
+    rings, generator, host,
 )  # fmt: skip
 
 
@@ -91,8 +92,7 @@ class Blame:
             if not s.harmless
         ]
         checked = ", ".join((*weaker, *_checked(found)))
-        meaning = meaning_of(Drop(hop, cause, frames), self.point.sut)
-        where = f"{hop} ({meaning.split(':')[0]})"
+        where = self._where(Drop(hop, cause, frames))
         yield Explanation(
             "unaccounted" if cause is DropCause.UNKNOWN else "cause_not_found",
             f"Cause not found: {frames_of(found.lost)} of {frames_of(found.intended)} were lost "
@@ -104,12 +104,21 @@ class Blame:
             hop=hop,
         )
 
+    def _where(self, drop: Drop) -> str:
+        """Name the place of the most drops, with the directions that do not close there."""
+        meaning = meaning_of(drop, self.point.sut)
+        ways = [way for place, way in self.found.unclosed if place == drop.hop]
+        of_ways = drop.cause is DropCause.UNKNOWN and ways
+        way = f" in direction {' and '.join(ways)}" if of_ways else ""
+        return f"{drop.hop}{way} ({meaning.split(':')[0]})"
+
 
 def _checked(found: Seen) -> Iterator[str]:
     """Yield each check without a finding, with the value that rules it out."""
     if found.spent:
         worst = max(s.not_running_ns / max(1, s.elapsed_ns) for s in found.spent.values())
         yield f"polling threads not running (at most {share(worst)} of the time)"
+        yield f"their time in the kernel (at most {share(most_in_kernel(found))})"
     used = max((ns / found.time_ns for ns in found.shares.values()), default=0.0)
     yield f"other programs (at most {share(used)} of a CPU)"
     yield f"steal ({share(found.steal_ns / found.time_ns)})"

@@ -27,6 +27,7 @@ def threads(found: Seen) -> Iterator[Suspect]:
             continue
         explanation = (
             _throttled(name, spent)
+            or _paged(name, spent)
             or _stopped(name, spent)
             or _asleep(name, spent)
             or _beside_poller(found, name, spent)
@@ -35,13 +36,13 @@ def threads(found: Seen) -> Iterator[Suspect]:
             # Pollers that share a CPU by plan always wait, so another suspect may matter more.
             as_planned = explanation.limit == _SHARE and not _strayed(found, name)
             much = spent.not_running_ns > PLAINLY * spent.elapsed_ns and not as_planned
-            frames = _explains(found, name)
+            frames = explains(found, name, spent.not_running_ns)
             no_loss = frames <= STRAY * found.intended
             yield Suspect(frames, explanation, certain=much, harmless=no_loss)
 
 
-def _explains(found: Seen, name: str) -> float:
-    """Return the lost frames that the thread's time off-CPU can explain.
+def explains(found: Seen, name: str, away_ns: float) -> float:
+    """Return the lost frames that such a time without polls of the thread can explain, at most.
 
     They are bounded by the frames offered in that time. On a generator CPU, unsent frames count as
     well. Frames for a VNF that was not connected are none of them: a slow reader stays connected.
@@ -50,8 +51,7 @@ def _explains(found: Seen, name: str) -> float:
     lost = found.dropped((*RINGS_OF_SUT, DropCause.UNKNOWN))
     if found.generates(name):
         lost += found.unsent + found.dropped({DropCause.TG_RX_RING_FULL})
-    part = spent.not_running_ns / spent.elapsed_ns
-    return min(lost, part * found.intended)
+    return min(lost, away_ns / spent.elapsed_ns * found.intended)
 
 
 def _throttled(name: str, spent: Spent) -> Explanation | None:
@@ -64,11 +64,28 @@ def _throttled(name: str, spent: Spent) -> Explanation | None:
         f"although it was ready: cgroup {limit.cgroup} may use {limit.quota_us:,} of each "
         f"{limit.period_us:,} \N{MICRO SIGN}s of CPU time, and its quota was used up "
         f"{counted(spent.throttled, 'time')}.",
-        (*_account(name, spent), figure("times throttled", spent.throttled, "1"),
+        (*account(name, spent), figure("times throttled", spent.throttled, "1"),
          figure("quota", limit.cpus, "CPUs")),
         Proposal(f"Remove the CPU quota of cgroup {limit.cgroup}.", "cpu.max, or cpu.cfs_quota_us"),
         hop=thread_hop(name, spent),
     )  # fmt: skip
+
+
+def _paged(name: str, spent: Spent) -> Explanation | None:
+    """Blame pages that the kernel read from a disk or from swap while the thread waited."""
+    away_ns = spent.stopped_ns + spent.asleep_ns
+    often = spent.major_faults and spent.major_faults >= spent.left_cpu / 2
+    if away_ns < MUCH * spent.elapsed_ns or not often:
+        return None
+    return Explanation(
+        "page_faults",
+        f"{name} waited for {counted(spent.major_faults, 'page')} that the kernel read from a disk "
+        f"or from swap, {share(away_ns / spent.elapsed_ns)} of the time: its memory had been "
+        "evicted.",
+        (*account(name, spent), figure(f"major page faults of {name}", spent.major_faults, "1")),
+        Proposal("Lock its memory (mlockall), and give the host more; see VmSwap in its status."),
+        hop=thread_hop(name, spent),
+    )
 
 
 def _stopped(name: str, spent: Spent) -> Explanation | None:
@@ -83,7 +100,7 @@ def _stopped(name: str, spent: Spent) -> Explanation | None:
         f"{name} was stopped for {spent.stopped_ns / 1e6:,.0f} ms "
         f"({share(spent.stopped_ns / spent.elapsed_ns)} of the time) in "
         f"{counted(max(1, spent.stops), 'piece')}, although no other thread took its CPU: {how}.",
-        _account(name, spent),
+        account(name, spent),
         Proposal(f"Find out what stops {name}."),
         hop=thread_hop(name, spent),
     )
@@ -103,7 +120,7 @@ def _asleep(name: str, spent: Spent) -> Explanation | None:
         else "slow_vnf",
         f"{name} slept between polls for {share(spent.asleep_ns / spent.elapsed_ns)} of the time, "
         f"although the plan lets it poll all the time: frames {late}.",
-        _account(name, spent),
+        account(name, spent),
         Proposal("Let the thread poll without sleeping.", setting),
         hop=hop,
     )
@@ -127,7 +144,7 @@ def _beside_poller(found: Seen, name: str, spent: Spent) -> Explanation | None:
     used = found.competitor(spent.cpus)[2]
     if not others or longest != name or waited < max(MUCH, 2 * used):
         return None
-    if _explains(found, name) <= STRAY * found.intended:
+    if explains(found, name, spent.not_running_ns) <= STRAY * found.intended:
         return None
     both = (name, *others)
     cpus = _listed({cpu for other in others for cpu in spent.cpus & found.spent[other].cpus})
@@ -137,7 +154,7 @@ def _beside_poller(found: Seen, name: str, spent: Spent) -> Explanation | None:
         _SHARE,
         f"{name} and {' and '.join(others)} polled on CPU {cpus} in turns: {name} waited for "
         f"{share(waited)} of the time, and no other program used that CPU for as long. {planned}",
-        tuple(f for each in both for f in _account(each, found.spent[each])),
+        tuple(f for each in both for f in account(each, found.spent[each])),
         Proposal("Give each polling thread a CPU of its own; isolation does not help here."),
         hop=thread_hop(name, spent),
     )
@@ -155,9 +172,9 @@ def moved(found: Seen) -> Iterator[Suspect]:
     """Blame changed affinity of threads; by itself it costs no frames."""
     for name, spent in found.spent.items():
         if told := _strayed(found, name):
-            frames = _explains(found, name)
+            frames = explains(found, name, spent.not_running_ns)
             yield Suspect(frames, Explanation(
-                "poller_moved", f"{told}: somebody changed its affinity.", _account(name, spent),
+                "poller_moved", f"{told}: somebody changed its affinity.", account(name, spent),
                 Proposal(f"Pin {name} where the plan has it (taskset)."),
                 hop=thread_hop(name, spent),
             ), certain=True, harmless=frames <= STRAY * found.intended)  # fmt: skip
@@ -199,7 +216,8 @@ def thread_hop(name: str, spent: Spent) -> str:
     return owner if slash and not name.startswith(PMD) else _SWITCH
 
 
-def _account(name: str, spent: Spent) -> tuple[EvidenceFigure, ...]:
+def account(name: str, spent: Spent) -> tuple[EvidenceFigure, ...]:
+    """Return the use of a thread's time as evidence."""
     ran_ns = spent.elapsed_ns - spent.not_running_ns
     return (
         figure(f"{name} on its CPU", ran_ns, "ns"),

@@ -164,6 +164,7 @@ def _first_frames(trial: Trial) -> str:
 def _because(point: Measured, trial: Trial, drop: Drop) -> str:
     places = {INGRESS: f"at {point.sut.entrance}", "unknown": "somewhere"}
     place = places.get(drop.hop, f"at {drop.hop}")
+    place += f" in direction {drop.direction}" if drop.direction else ""
     if (thread := time_left(point, trial, drop.cause)) is not None:
         busy = percent(thread.busy_share, 0)
         return (

@@ -33,6 +33,8 @@ LIMITS = {
     "pmd_core_shared": Resource.SCHEDULING,
     "steal": Resource.STEAL,
     "generator_core_shared": Resource.GENERATOR,
+    "kernel_time": Resource.SCHEDULING,
+    "page_faults": Resource.SCHEDULING,
     "upcalls": Resource.SWITCH,
     "flows_deleted": Resource.SWITCH,
     "pmd_off_node": Resource.SWITCH,

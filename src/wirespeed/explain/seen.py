@@ -43,6 +43,12 @@ class Spent:
     asleep_ns: int = 0
     stopped_ns: int = 0
     stops: int = 0
+    left_cpu: int = 0
+    """Times that it gave up its CPU by itself."""
+    kernel_ns: int = 0
+    minor_faults: int = 0
+    major_faults: int = 0
+    calls_kernel: bool = False
     sleeps: bool = False
     stopped_by: str = ""
     throttle: Throttle | None = None
@@ -114,6 +120,8 @@ class Seen:
     unsent: int = 0
     steal_ns: int = 0
     drops: Counter[tuple[str, DropCause]] = field(default_factory=Counter)
+    unclosed: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Frames without a known cause, by place and by direction that does not close there."""
     events: Counter[tuple[str, Counted]] = field(default_factory=Counter)
     queues: Counter[tuple[str, int]] = field(default_factory=Counter)
     stops: Counter[tuple[str, Source]] = field(default_factory=Counter)
@@ -274,6 +282,8 @@ def _add(found: Seen, trial: Trial) -> None:
     found.steal_ns += observation.steal_ns
     for drop in total_drops(trial):
         found.drops[drop.hop, drop.cause] += abs(drop.frames)
+        if drop.direction:
+            found.unclosed[drop.hop, drop.direction] += abs(drop.frames)
     for event in observation.events:
         found.events[event.hop, event.what] += event.count
     for queue in observation.queues:
@@ -341,6 +351,11 @@ def _add_time(found: Seen, thread: PollingThread) -> None:
     spent.asleep_ns += time.asleep_ns
     spent.stopped_ns += time.stopped_ns
     spent.stops += time.left_cpu if time.stopped_ns else 0
+    spent.left_cpu += time.left_cpu
+    spent.kernel_ns += time.kernel_ns
+    spent.minor_faults += time.minor_faults
+    spent.major_faults += time.major_faults
+    spent.calls_kernel = spent.calls_kernel or thread.calls_kernel
     spent.sleeps = spent.sleeps or thread.sleeps
     if time.stopped_ns:
         spent.stopped_by = time.stopped_by or spent.stopped_by

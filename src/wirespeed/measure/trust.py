@@ -52,9 +52,10 @@ def _unaccounted(trials: Sequence[Trial]) -> Iterator[str]:
             if drop.cause is DropCause.UNKNOWN and drop.hop != EXTERNAL and trial.offered:
                 part = abs(drop.frames) / trial.offered
                 counted = f"{frames(abs(drop.frames))} ({loss(part)})"
-                told = f"lost {counted} at {drop.hop} without a known cause"
+                way = f" in direction {drop.direction}" if drop.direction else ""
+                told = f"lost {counted} at {drop.hop}{way} without a known cause"
                 if drop.frames < 0:
-                    told = f"counted {counted} too many at {drop.hop}"
+                    told = f"counted {counted} too many at {drop.hop}{way}"
                 worst = max(worst, (part, number, told))
     if worst[1]:
         yield f"counters do not close: trial {worst[1]} {worst[2]}"

@@ -43,6 +43,10 @@ class Treatment:
     """State as in /proc, e.g. "R (running)"."""
     tracer: int
     """PID of the tracing program; 0 without one."""
+    kernel_ns: int = 0
+    """Part of on_cpu_ns in the kernel, in steps of a tick."""
+    minor_faults: int = 0
+    major_faults: int = 0
 
 
 def pollers_of(runner: Runner, pid: int) -> tuple[Thread, ...]:
@@ -140,14 +144,18 @@ def _treatment(status: str, schedstat: str, stat: str) -> Treatment:
     said = dict(_STATUS.findall(status))
     # Time on the CPU, time waiting for one (both ns), number of slices.
     on_cpu, waited, _ = schedstat.split()
+    fields = stat.rpartition(")")[2].split()  # from the third field of proc_pid_stat(5) on
     return Treatment(
-        cpu=int(stat.rpartition(")")[2].split()[36]),
+        cpu=int(fields[36]),
         involuntary_switches=int(said.get("nonvoluntary_ctxt_switches", 0)),
         voluntary_switches=int(said.get("voluntary_ctxt_switches", 0)),
         on_cpu_ns=int(on_cpu),
         runqueue_wait_ns=int(waited),
         state=said.get("State", ""),
         tracer=int(said.get("TracerPid", 0)),
+        kernel_ns=int(fields[12]) * TICK_NS,
+        minor_faults=int(fields[7]),
+        major_faults=int(fields[9]),
     )
 
 
@@ -165,7 +173,12 @@ def time_between(before: Snapshot, after: Snapshot, tid: int, tracer: str = "") 
     left_cpu = now.voluntary_switches - was.voluntary_switches
     if not left_cpu and now.state.startswith("R"):
         waiting_ns, missing_ns = waiting_ns + missing_ns, 0
-    return ThreadTime(elapsed_ns, on_cpu_ns, waiting_ns, missing_ns, left_cpu, now.state, tracer)
+    return ThreadTime(
+        elapsed_ns, on_cpu_ns, waiting_ns, missing_ns, left_cpu, now.state, tracer,
+        kernel_ns=min(on_cpu_ns, now.kernel_ns - was.kernel_ns),
+        minor_faults=now.minor_faults - was.minor_faults,
+        major_faults=now.major_faults - was.major_faults,
+    )  # fmt: skip
 
 
 def steal_by_cpu(stat: str) -> dict[int, int]:

@@ -86,6 +86,61 @@ def test_time_of_a_real_process_stopped_by_a_signal_is_stopped() -> None:
     assert found.stopped_ns >= 250 * MS
 
 
+CALLS = """
+import os
+zeros = os.open('/dev/zero', os.O_RDONLY)
+print('calls', flush=True)
+while True: os.read(zeros, 1 << 20)
+"""
+
+
+def test_time_of_a_real_process_that_calls_the_kernel_is_kernel_time() -> None:
+    runner = LocalRunner()
+    command = [sys.executable, "-c", CALLS]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as calls:
+        try:
+            assert calls.stdout is not None
+            assert calls.stdout.readline() == "calls\n"
+            before = snapshot(runner, [calls.pid], [])
+            found = time_between(before, snapshot(runner, [calls.pid], []), calls.pid)
+            while not found.kernel_ns:  # A tick samples it.
+                time.sleep(0.01)
+                found = time_between(before, snapshot(runner, [calls.pid], []), calls.pid)
+        finally:
+            calls.kill()
+    assert 0 < found.kernel_ns <= found.on_cpu_ns
+
+
+TOUCHES = """
+import mmap
+memory = mmap.mmap(-1, 8 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+memory.madvise(mmap.MADV_NOHUGEPAGE)
+print('waits', flush=True)
+input()
+for at in range(0, 8 << 20, 4096): memory[at] = 1
+print('touched', flush=True)
+input()
+"""
+
+
+def test_page_faults_of_a_real_process_are_counted() -> None:
+    runner, pages = LocalRunner(), (8 << 20) // 4096
+    with subprocess.Popen(
+        [sys.executable, "-c", TOUCHES], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as touches:
+        try:
+            assert touches.stdout is not None
+            assert touches.stdin is not None
+            assert touches.stdout.readline() == "waits\n"
+            before = snapshot(runner, [touches.pid], [])
+            print(file=touches.stdin, flush=True)
+            assert touches.stdout.readline() == "touched\n"
+            found = time_between(before, snapshot(runner, [touches.pid], []), touches.pid)
+        finally:
+            touches.kill()
+    assert found.minor_faults >= pages
+
+
 V1 = {
     "/proc/mounts": "cgroup /sys/fs/cgroup/cpu cgroup rw,relatime,cpu 0 0\n",
     "/proc/7/task/7/cgroup": "2:cpuset:/\n1:cpu:/a/b\n0::/\n",
@@ -245,6 +300,17 @@ def test_competitors_thread_of_a_program_restarted_meanwhile_is_none() -> None:
     files["/proc/7/task/9/stat"] = task(ran=60, name="rte-worker-1")
     threads.after_traffic()
     assert {each.name for each in threads.competitors() if each.own} == {"telemetry"}
+
+
+@pytest.mark.parametrize("kernel_carries", [False, True])
+def test_threads_that_the_kernel_carries_frames_for_call_it_on_purpose(
+    kernel_carries: bool,
+) -> None:
+    threads = host_threads({}, kernel_carries=kernel_carries)
+    threads.before_traffic()
+    threads.after_traffic()
+    (found,) = threads.threads(1.0)
+    assert found.calls_kernel is kernel_carries
 
 
 def test_tracer_that_has_ended_is_named_by_its_pid() -> None:

@@ -35,6 +35,20 @@ def test_doubts_frames_without_a_cause_are_lost_or_too_many() -> None:
     assert surplus.endswith(" too many at switch")
 
 
+def test_doubts_name_the_direction_that_does_not_close() -> None:
+    """The sum of both directions closes at the switch."""
+    seen = trial_missing(0)
+    drops = (
+        Drop("switch", DropCause.UNKNOWN, 50_000, "east-west"),
+        Drop("switch", DropCause.UNKNOWN, -40_000, "west-east"),
+    )
+    opposed = replace(seen, observation=replace(seen.observation, drops=drops))
+    (told,) = doubts([opposed])
+    assert told.endswith(" at switch in direction east-west without a known cause")
+    (told,) = doubts([replace(seen, observation=replace(seen.observation, drops=drops[1:]))])
+    assert told.endswith(" too many at switch in direction west-east")
+
+
 def test_doubts_a_misread_trial_is_of_no_figure() -> None:
     misread = replace(trial_missing(50_000), fault="the counters contradict each other")
     assert doubts([misread]) == ()

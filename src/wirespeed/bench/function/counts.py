@@ -39,6 +39,8 @@ class TaskCounts:
     """Cause of a full output: who is too slow to empty it."""
     causes: Mapping[str, DropCause] = field(default_factory=dict)
     """Counters that split the discarded frames by cause; the remainder counts as `discards`."""
+    settings: tuple[str, ...] = ()
+    """Figures of its tasks that are settings, which a client of wsdp may change."""
 
     @property
     def detailed(self) -> tuple[str, ...]:
@@ -93,6 +95,17 @@ def plus(earlier: HopCount, now: HopCount) -> HopCount:
         summed(earlier.drops, now.drops),
         summed(earlier.workers, now.workers),
     )
+
+
+def task_settings(program: Wsdp, functions: Iterable[TaskCounts]) -> Mapping[str, str]:
+    """Return the settings of the functions' tasks by readable name."""
+    found: dict[str, str] = {}
+    for function in functions:
+        for task in (role.task for role in function.roles if function.settings):
+            seen = program.ask(f"task,{task}")
+            name = f"{function.name}/task {task}"
+            found |= {f"{name}, {key}": str(seen[key]) for key in function.settings}
+    return found
 
 
 def task_stats(program: Wsdp, functions: Iterable[TaskCounts]) -> Mapping[str, Mapping[str, int]]:

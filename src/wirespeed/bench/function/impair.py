@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from wirespeed.bench.function.counts import TaskCounts
 from wirespeed.bench.function.forwarder import counts_of_lanes, lanes, task_between
@@ -55,7 +56,8 @@ class ReferenceSut(WsdpFunctionKind):
         )
 
     def counts(self, setup: Setup) -> TaskCounts:
-        return counts_of_lanes(setup, DropCause.IMPAIRED)
+        counts = counts_of_lanes(setup, DropCause.IMPAIRED)
+        return replace(counts, settings=(*_keys(setup.frames.sut.impair), "bucket_frames"))
 
 
 def _keys(impair: Impair) -> Mapping[str, str]:

@@ -58,7 +58,8 @@ class StaticRouter(WsdpFunctionKind):
         return {_path(setup): "\n".join((_FORMAT, *_lines(setup))) + "\n"}
 
     def counts(self, setup: Setup) -> TaskCounts:
-        return replace(counts_of_lanes(setup, DropCause.VNF_DISCARD), causes=self.causes)
+        counts = counts_of_lanes(setup, DropCause.VNF_DISCARD)
+        return replace(counts, causes=self.causes, settings=("routes", "hops"))
 
 
 def _path(setup: Setup) -> str:

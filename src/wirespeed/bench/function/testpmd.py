@@ -15,6 +15,7 @@ from wirespeed.bench.host.process import Daemon, last_words
 from wirespeed.bench.interface import BenchError, Busy, GapLog, HopCount, Part, Poller
 from wirespeed.bench.program import dpdk
 from wirespeed.bench.program.config import WsdpConfig
+from wirespeed.bench.program.port_settings import port_settings
 from wirespeed.bench.topology.addresses import Header
 from wirespeed.bench.topology.wiring import SIDES
 from wirespeed.model.input.fault import Fault
@@ -159,6 +160,12 @@ class TestpmdFunction:
     def busy(self) -> Mapping[int, Busy]:
         """Return nothing: testpmd counts busy cycles only when built to."""
         return {}
+
+    def settings(self) -> Mapping[str, str]:
+        """Return the settings of its ports; see noise.settings.Configured."""
+        if self._telemetry is None:
+            raise BenchError(f"{self.name} is not ready: the settings of its ports are not known")
+        return port_settings(self._telemetry, self.config.sides, self.name)
 
     def down(self) -> None:
         if self._telemetry is not None:

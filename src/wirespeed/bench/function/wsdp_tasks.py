@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
-from wirespeed.bench.function.counts import TaskCounts, plus, task_stats
+from wirespeed.bench.function.counts import TaskCounts, plus, task_settings, task_stats
 from wirespeed.bench.function.interface import Demand, Setup, polled_function
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.host.host import Host
@@ -111,6 +111,10 @@ class WsdpFunction(WsdpPart):
     def pollers(self) -> tuple[Poller, ...]:
         """Return its lcores; none between crash and restart."""
         return super().pollers() if self.program.answers else ()
+
+    def settings(self) -> Mapping[str, str]:
+        """Return the settings of its ports and tasks; see noise.settings.Configured."""
+        return {**super().settings(), **task_settings(self.program, self._counts)}
 
     def _events(self, hop: str) -> Mapping[tuple[str, Counted], int]:
         return {

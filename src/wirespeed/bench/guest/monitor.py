@@ -14,18 +14,42 @@ from wirespeed.remote.interface import Connection, Runner
 
 # QEMU's main thread answers, which does not carry frames of a vhost-user port.
 _TIMEOUT_S = 2.0
-_QUERIES = ("query-status", "query-cpus-fast", "query-iothreads")
+_QUERIES = (
+    "query-status", "query-cpus-fast", "query-iothreads", "query-memory-size-summary",
+    "query-migrate", "query-rx-filter", "query-chardev",
+)  # fmt: skip
+_FILTER = ("main-mac", "promiscuous", "multicast", "unicast", "broadcast-allowed", "vlan")
+# Prefix of libvirt's names of the sockets to a vhost-user switch.
+_NIC_SOCKET = "charnet"
+_DISCONNECTED = "disconnected:"
 
 
 def settings(runner: Runner, path: str) -> Mapping[str, str]:
-    """Return whether the guest runs, its vCPUs and its I/O threads. Raises BenchError."""
-    status, cpus, io_threads = ask(runner, path, *_QUERIES)
+    """Return whether the guest runs, its vCPUs, memory, I/O threads and NICs. Raises BenchError."""
+    status, cpus, io_threads, memory, migration, filters, sockets = ask(runner, path, *_QUERIES)
     polling = {each["id"]: str(each["poll-max-ns"]) for each in io_threads}
     return {
         "status": str(status["status"]),
         "vCPUs": str(len(cpus)),
+        "memory in octets": str(memory["base-memory"] + memory.get("plugged-memory", 0)),
+        "migration": str(migration.get("status", "none")),
         **{f"I/O thread {name}, poll-max-ns": value for name, value in polling.items()},
+        **{
+            f"NIC {each['name']}, {key}": str(each[key])
+            for each in filters
+            for key in _FILTER
+            if key in each
+        },
+        **{
+            f"socket {each['label']}": _state(each["filename"])
+            for each in sockets
+            if each["label"].startswith(_NIC_SOCKET)
+        },
     }
+
+
+def _state(filename: str) -> str:
+    return "disconnected" if filename.startswith(_DISCONNECTED) else "connected"
 
 
 def ask(runner: Runner, path: str, *commands: str) -> list[Any]:

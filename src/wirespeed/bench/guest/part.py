@@ -21,6 +21,7 @@ from wirespeed.bench.guest.process import GuestProcess
 from wirespeed.bench.host.directories import Directories, run_directories
 from wirespeed.bench.host.host import Host
 from wirespeed.bench.interface import BenchError, Busy, GapLog, HopCount, Part, Poller
+from wirespeed.bench.noise.settings import Configured
 from wirespeed.image.access import over_socket
 from wirespeed.image.machine import KERNEL_ARGUMENTS, ROOT_SERIAL
 from wirespeed.model.cpuset import parse_list
@@ -221,9 +222,16 @@ class Guest:
         return str(self._dirs.run / f"{self.name}.monitor")
 
     def settings(self) -> Mapping[str, str]:
-        """See noise.settings.Configured."""
-        found = monitor.settings(self._host.runner, self._monitor)
-        return {f"{self.name}/QEMU: {what}": value for what, value in found.items()}
+        """Return what QEMU and the function in the guest tell; see noise.settings.Configured.
+
+        An emulated guest answers too slowly to be asked after each trial.
+        """
+        told = monitor.settings(self._host.runner, self._monitor)
+        found = {f"{self.name}/QEMU: {what}": value for what, value in told.items()}
+        if not self.emulated and isinstance(self._inner, Configured):
+            inside = self._inner.settings
+            found |= self._asked(lambda _: inside())
+        return found
 
     def down(self) -> None:
         with suppress(WirespeedError, OSError):

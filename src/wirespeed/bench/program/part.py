@@ -52,6 +52,10 @@ class WsdpPart:
     def busy(self) -> Mapping[int, Busy]:
         return self.program.busy()
 
+    def settings(self) -> Mapping[str, str]:
+        """Return the settings of its ports; see noise.settings.Configured."""
+        return self.program.port_settings()
+
     def down(self) -> None:
         self.program.stop()
 

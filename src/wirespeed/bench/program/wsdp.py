@@ -17,6 +17,7 @@ from wirespeed.bench.interface import BenchError, Busy, GapLog, Poller
 from wirespeed.bench.noise.poll_gaps import read_gap_logs
 from wirespeed.bench.program import dpdk
 from wirespeed.bench.program.config import RING_DEVICES, WsdpConfig
+from wirespeed.bench.program.port_settings import port_settings
 from wirespeed.model.cpus import CpuPlacement
 from wirespeed.remote.interface import Process
 from wirespeed.sources.errors import NoAnswer
@@ -123,6 +124,13 @@ class Wsdp:
             for number, port in enumerate(self.config.ports)
             if not port.device.startswith(RING_DEVICES)
         }
+
+    def port_settings(self) -> Mapping[str, str]:
+        """Return the settings of its ports by readable name. Raises BenchError before it is up."""
+        if self._telemetry is None:
+            raise BenchError(f"{self.name} is not ready: the settings of its ports are not known")
+        names = [port.name for port in self.config.ports]
+        return port_settings(self._telemetry, names, self.name)
 
     def without_buffers(self) -> int:
         """Return how often its ports found no free receive buffer since the start."""

@@ -6,6 +6,7 @@ Pure data. Ports are named by their role in the topology; plugs.py describes wha
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 GENERATOR = "tg"
@@ -128,6 +129,16 @@ class Wiring:
     @property
     def directions(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(s.direction for s in self.streams))
+
+    def paths(self) -> Mapping[str, tuple[tuple[End, ...], ...]]:
+        """Return the paths of each direction's streams; empty where one of them is unknown."""
+        found: dict[str, tuple[tuple[End, ...], ...]] = {}
+        for stream in self.streams:
+            path = self.path(stream)
+            if not path:
+                return {}
+            found[stream.direction] = tuple(dict.fromkeys((*found.get(stream.direction, ()), path)))
+        return found
 
     def path(self, stream: Stream) -> tuple[End, ...]:
         """Return the ports that the stream's frames pass, from generator to generator.

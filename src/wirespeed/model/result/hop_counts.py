@@ -56,9 +56,14 @@ class DropCause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Drop:
+    """Frames lost at one place for one cause."""
+
     hop: str
     cause: DropCause
     frames: int
+    """Negative, of unknown cause: frames too many."""
+    direction: str = ""
+    """Direction that does not close there, of unknown cause in two-way traffic; "" if unknown."""
 
 
 @dataclass(frozen=True, slots=True)

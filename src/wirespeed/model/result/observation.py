@@ -73,6 +73,8 @@ class PollingThread:
     """Account of its time; None in records of an older version."""
     sleeps: bool = False
     """It sleeps on purpose while no frames arrive."""
+    calls_kernel: bool = False
+    """The kernel carries its frames, so that time in the kernel is its work."""
 
 
 @dataclass(frozen=True, slots=True)

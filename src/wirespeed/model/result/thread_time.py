@@ -59,6 +59,13 @@ class ThreadTime:
     """Tightest limit of the thread's cgroups; None where none was reached."""
     frozen: str = ""
     """Path of a cgroup of the thread that a freezer stopped; empty where none did."""
+    kernel_ns: int = 0
+    """Part of on_cpu_ns in the kernel: system calls, faults and traps. The kernel samples it by its
+    tick (proc_pid_stat(5), stime); 0 in records of an older version."""
+    minor_faults: int = 0
+    """Page faults that the kernel served without reading a disk; 0 in older records."""
+    major_faults: int = 0
+    """Page faults that waited for a disk or for swap; 0 in older records."""
 
     @property
     def not_running_ns(self) -> int:

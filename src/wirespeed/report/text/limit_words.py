@@ -44,6 +44,8 @@ LIMIT_WORDS = {
     "poller_stopped": "poller stopped",
     "poller_asleep": "poller asleep",
     "pollers_share_cpu": "CPU shared",
+    "kernel_time": "time in kernel",
+    "page_faults": "page faults",
     "poller_moved": "poller moved",
     "changed": "settings changed",
     DropCause.RX_RING_FULL: "receive ring",

@@ -11,11 +11,15 @@ from collections.abc import Iterable, Mapping
 
 from wirespeed.bench.interface import Poller, UnstartedPart
 from wirespeed.bench.switch.interface import SwitchSetup
+from wirespeed.bench.switch.linux import packet_filter
 from wirespeed.bench.switch.linux.settings import settings
 from wirespeed.bench.switch.veth.cables import make_cables
 from wirespeed.bench.switch.veth.counters import InterfaceCount, read_links
 from wirespeed.model.cpuset import format_mask
 from wirespeed.sources.scheduler import kernel_threads
+
+_SOFTIRQS = "the kernel forwards in softirqs: what stops or slows these is not seen"
+_NO_NFT = "changes of its packet filter are not seen either: nft is not installed"
 
 
 class KernelForwarding(UnstartedPart):
@@ -25,7 +29,7 @@ class KernelForwarding(UnstartedPart):
     bridged = False
     """True if its bridges forward by address."""
 
-    unwatched = "the kernel forwards in softirqs: what stops or slows these is not seen"
+    unwatched: str | None = _SOFTIRQS
 
     def __init__(self, setup: SwitchSetup, namespace: str) -> None:
         self._setup, self._namespace = setup, namespace
@@ -70,7 +74,11 @@ class KernelForwarding(UnstartedPart):
 
     def settings(self) -> Mapping[str, str]:
         """See noise.settings.Configured."""
-        found = settings(self._setup.host.runner, self._namespace, bridged=self.bridged)
+        runner = self._setup.host.runner
+        found = settings(runner, self._namespace, bridged=self.bridged)
+        filters = packet_filter.rules(runner, self._namespace)
+        self.unwatched = _SOFTIRQS if filters is not None else f"{_SOFTIRQS}; {_NO_NFT}"
+        found |= filters or {}
         return {f"{self.name}: {what}": value for what, value in found.items()}
 
     def down(self) -> None:

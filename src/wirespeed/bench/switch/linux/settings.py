@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read what the kernel forwards by: routes, neighbours, forwarding switches, links and bridges.
 
-One program reads all of a network namespace, and another the addresses of its bridges; both answer
-in JSON (ip(8), bridge(8)).
+packet_filter.py has what it filters by. One program reads all of a network namespace, and another
+the addresses of its bridges; both answer in JSON (ip(8), bridge(8)).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BRIDGE = ("stp_state", "vlan_filtering", "mcast_snooping", "nf_call_iptables", 
 _PORT = ("state", "learning", "flood", "mcast_flood", "bcast_flood", "isolated", "neigh_suppress")
 
 
-def settings(runner: Runner, namespace: str, *, bridged: bool) -> Mapping[str, str]:
+def settings(runner: Runner, namespace: str, *, bridged: bool) -> dict[str, str]:
     """Return all that somebody may set in a namespace, by names for people. bridged: whether
     bridges forward there."""
     words = ["ip", "-n", namespace, "-json", "-details", "-batch", "-"]
@@ -71,6 +71,8 @@ def _links(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
         bridge, port = info.get("info_data", {}), info.get("info_slave_data", {})
         for keys, part in ((_LINK, row), (_BRIDGE, bridge), (_PORT, port)):
             yield from ((f"{name}, {key}", str(part[key])) for key in keys if key in part)
+        if "xdp" in row:
+            yield f"{name}, XDP program", str(row["xdp"].get("prog", {}).get("id", "attached"))
 
 
 def _addresses(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:

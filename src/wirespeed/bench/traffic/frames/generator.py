@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from wirespeed.bench.function.counts import TaskCounts, task_stats
+from wirespeed.bench.function.counts import TaskCounts, task_settings, task_stats
 from wirespeed.bench.interface import HopCount
 from wirespeed.bench.noise.clock import TrialClock
 from wirespeed.bench.program.part import WsdpPart
@@ -136,6 +136,10 @@ class Generator(WsdpPart):
             self.program.export(f"latency_rows,{direction.sink}") for direction in self._directions
         ]
         return read_latency_rows(texts, clock)
+
+    def settings(self) -> Mapping[str, str]:
+        """Return the settings of its ports and of its functions' tasks."""
+        return {**super().settings(), **task_settings(self.program, self._functions)}
 
     def describe(self) -> dict[str, object]:
         config = self.program.config

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blame time that polling threads spent in the kernel: system calls, page faults, traps.
+
+A thread that polls in user space needs the kernel for none of its frames. What takes it there acts
+on it from outside (a probe, memory that is taken from its page tables) or is a fault of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wirespeed.explain.blame_time import account, explains, thread_hop
+from wirespeed.explain.seen import Seen, Spent
+from wirespeed.explain.suspect import MUCH, PLAINLY, STRAY, Suspect, figure
+from wirespeed.model.result.explanation import Explanation, Proposal
+from wirespeed.model.words import counted, share
+
+# The kernel samples this time by its tick, so less is chance.
+_SAMPLED_NS = 50_000_000
+
+
+def kernel_time(found: Seen) -> Iterator[Suspect]:
+    """Yield a suspect for each polling thread that was in the kernel for much of the time."""
+    for name, spent in _polling(found):
+        # A thread that sleeps between polls calls the kernel for it.
+        if spent.kernel_ns < max(_SAMPLED_NS, MUCH * spent.elapsed_ns, spent.asleep_ns):
+            continue
+        inside = spent.kernel_ns / spent.elapsed_ns
+        frames = explains(found, name, spent.kernel_ns)
+        yield Suspect(frames, Explanation(
+            "kernel_time",
+            f"{name} was in the kernel for {share(inside)} of the time "
+            f"({spent.kernel_ns / 1e6:,.0f} ms), where polls need it for nothing: "
+            f"{_faults(spent)}.",
+            (figure(f"{name} in the kernel", spent.kernel_ns, "ns"),
+             figure(f"minor page faults of {name}", spent.minor_faults, "1"),
+             figure(f"major page faults of {name}", spent.major_faults, "1"),
+             *account(name, spent)),
+            Proposal("Find out what takes it there: a probe (perf, bpftrace), a tracer, memory "
+                     "that is swapped or reclaimed, a system call of its own (perf trace -t TID)."),
+            hop=thread_hop(name, spent),
+        ), certain=inside > PLAINLY, harmless=frames <= STRAY * found.intended)  # fmt: skip
+
+
+def _faults(spent: Spent) -> str:
+    """Describe the page faults; where there are few, a call or a trap took the time."""
+    all_faults = spent.minor_faults + spent.major_faults
+    if not all_faults:
+        return "system calls or traps, as it had no page fault"
+    return (
+        f"it had {counted(all_faults, 'page fault')} ({spent.major_faults:,} served from a disk or "
+        "from swap), and perhaps system calls and traps"
+    )
+
+
+def _polling(found: Seen) -> Iterator[tuple[str, Spent]]:
+    """Yield the threads that have no work in the kernel: neither frames there, nor sleep."""
+    for name, spent in found.spent.items():
+        if spent.elapsed_ns and not spent.calls_kernel and not spent.sleeps:
+            yield name, spent
+
+
+def most_in_kernel(found: Seen) -> float:
+    """Return the largest share of time that such a thread was in the kernel."""
+    return max((s.kernel_ns / s.elapsed_ns for _, s in _polling(found)), default=0.0)
