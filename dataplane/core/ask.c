@@ -48,7 +48,7 @@ urge(pid_t tid, int *niceness)
 }
 
 /* Wait for an lcore's answer. Whoever polls on its CPU at a lower nice value leaves a niced lcore no
- * time for it: for 20 s at nice -20 beside 19. So who waits lends the lcore its own nice value.
+ * time for it: for 20 s at nice -20 next to 19. So who waits lends the lcore its own nice value.
  */
 static int
 await(struct lcore *lcore, struct mail *mail, uint64_t deadline_tsc, int *result)

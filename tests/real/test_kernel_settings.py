@@ -99,7 +99,7 @@ _NFT = "table ip w { chain c { type filter hook forward priority 0; policy accep
 
 
 @pytest.mark.skipif(shutil.which("nft") is None, reason="needs nft (Debian package nftables)")
-def test_packet_filter_rule_that_somebody_adds_is_told_alone(namespace: str) -> None:
+def test_packet_filter_rule_that_somebody_adds_is_reported_alone(namespace: str) -> None:
     runner = LocalRunner()
 
     def nft(words: str) -> None:

@@ -43,7 +43,7 @@ def by_direction(
 ) -> Mapping[str, int]:
     """Return the unexplained frames of a hop or cable by direction; "" where none is known.
 
-    unknown: their sum. Negative numbers are frames too many. Numbers that are 0 are left out.
+    unknown: their sum. Negative numbers are frames too many. Numbers that are 0 are omitted.
     """
     undivided = {"": unknown} if unknown else {}
     if len(paths) < _TWO_WAY:

@@ -183,7 +183,7 @@ def test_drops_of_the_direction_that_goes_back_to_its_sender_name_it(
     assert unknown["switch", second] == -unknown["switch", first], found.drops
 
 
-def test_settings_of_a_reference_sut_that_a_client_changed_are_told(
+def test_settings_of_a_reference_sut_that_a_client_changed_are_reported(
     tmp_path: Path,
     own_state: None,  # noqa: ARG001
 ) -> None:

@@ -55,7 +55,7 @@ def test_it_routes_and_does_not_bridge(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("nft") is None, reason="needs nft (Debian package nftables)")
-def test_rule_of_a_packet_filter_is_told_with_the_trial_that_it_ruined(tmp_path: Path) -> None:
+def test_rule_of_a_packet_filter_is_reported_with_the_trial_that_it_ruined(tmp_path: Path) -> None:
     with opened(routed(point("p2p")), tmp_path) as bench:
         before = bench.measure(LOAD_FPS, DURATION_S)
         [namespace] = LocalRunner().glob("/run/netns/ws*-switch")

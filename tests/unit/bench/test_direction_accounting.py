@@ -63,7 +63,7 @@ def test_paths_of_two_way_traffic_begin_and_end_at_the_generator() -> None:
     assert wiring_of(Frames(Topology("external"))).paths() == {}
 
 
-def test_drops_directions_that_close_are_told_nothing() -> None:
+def test_drops_directions_that_close_yield_nothing() -> None:
     assert found_of(switch(left={}), WHOLE_VNF, SENT, SENT, ALL_ARRIVED) == set()
 
 

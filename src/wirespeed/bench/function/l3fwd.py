@@ -31,6 +31,7 @@ class StaticRouter(WsdpFunctionKind):
     name = "l3fwd"
     summary = "this project's router with static routes: TTL, checksum, next hop's address"
     causes: Mapping[str, DropCause] = _CAUSES
+    settings: tuple[str, ...] = ("routes", "hops")
 
     def faults(self, frames: Frames) -> Iterator[Fault]:
         vnf = frames.sut.vnf
@@ -59,7 +60,7 @@ class StaticRouter(WsdpFunctionKind):
 
     def counts(self, setup: Setup) -> TaskCounts:
         counts = counts_of_lanes(setup, DropCause.VNF_DISCARD)
-        return replace(counts, causes=self.causes, settings=("routes", "hops"))
+        return replace(counts, causes=self.causes, settings=self.settings)
 
 
 def _path(setup: Setup) -> str:

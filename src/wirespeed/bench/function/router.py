@@ -24,3 +24,4 @@ class Router(StaticRouter):
         "MTUs and exceptions by cause"
     )
     causes = _CAUSES
+    settings = ("generation", "routes_ipv4", "routes_ipv6", "hops", "groups")
