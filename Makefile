@@ -12,6 +12,7 @@ GUEST_DATAPLANE := build/dataplane-guest
 SANITIZED := build/dataplane-asan
 KUBELET_ORACLE := build/kubelet-oracle
 KUBECTL_VALIDATE := build/kubectl-validate
+PACKAGES := build/packages
 C_FILES = $(shell git ls-files 'dataplane/*.c' 'dataplane/*.h')
 # Run parts, some next to each other; a part that fails hides no other, and a table of all ends it.
 PARTS := $(PYTHON) setup/parts.py
@@ -40,7 +41,8 @@ export PYTHONDONTWRITEBYTECODE :=
 	test-speedtest-fuzz dataplane-guest guest-image host-image lab lab-down test-lab test-lab-short \
 	test-kpi test-fleet fleet-bundle bill-of-materials requirements-openstack test-openstack test-openstack-short \
 	test-openstack-compute test-openstack-full compute-image requirements-debian13 test-debian13 \
-	test-debian13-short test-versions test-documents lock audit-locks
+	test-debian13-short test-versions test-documents lock audit-locks requirements-deb wsdp-debian13 \
+	wheels packages-deb container packages test-packages test-packages-short
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' Makefile
@@ -52,7 +54,7 @@ demo: setup ## Measure a real OVS-DPDK and leave a report in out/ (STUDY=quickst
 	$(BIN)/wirespeed run $(STUDY) --html out/$(STUDY).html
 
 # OpenStack and the emulated server wait for themselves most of the time; test-unit is nice to them.
-TEST_PARTS := built , test-speedtest test-nova test-dataplane , \
+TEST_PARTS := built , test-speedtest test-nova test-dataplane test-packages-short , \
 	test-unit test-lab-short test-openstack-short , test-alone
 
 test: tools ## All tests in their short form: C under ASan and UBSan, Rust, Nova, Python, real OVS and OpenStack
@@ -119,6 +121,9 @@ requirements-openstack:
 
 requirements-debian13:
 	@setup/install-packages.sh setup/packages-debian13.txt
+
+requirements-deb:
+	@setup/install-packages.sh setup/packages-deb.txt
 
 requirements-guests:
 	@setup/install-packages.sh setup/packages-guests.txt
@@ -259,7 +264,8 @@ test-speedtest-released: $(VENV)/.dev speedtest
 
 # Most tests wait more than they reckon: two a CPU, in the order of tests/support/side_by_side.py.
 test-unit: tools $(VENV)/.dev dataplane speedtest-debug ## Tests that run next to each other
-	nice $(PYTEST) --durations=10 -m 'not alone and not lab and not openstack and not fleet' \
+	nice $(PYTEST) --durations=10 \
+		-m 'not alone and not lab and not openstack and not fleet and not packages' \
 		--numprocesses=4 --dist=loadfile --no-loadscope-reorder $(OR_NONE_SELECTED)
 
 test-alone: tools $(VENV)/.dev dataplane speedtest-debug ## Tests that have the CPUs to themselves
@@ -296,8 +302,33 @@ bill-of-materials: ## Write build/wirespeed.cdx.json: what the wheels and the sp
 	@mkdir -p build
 	$(PYTHON) setup/bill_of_materials.py . >build/wirespeed.cdx.json
 
-fleet-bundle: $(VENV)/.run ## Write build/wirespeed-bundle.tar.gz, which the role wirespeed.nfv.install installs
-	setup/fleet-bundle.sh $(BIN)/python build/wirespeed-bundle.tar.gz
+fleet-bundle: wheels ## Write build/wirespeed-bundle.tar.gz for sites without network: wheels, SHA256SUMS, install.sh
+	setup/fleet-bundle.sh $(BIN)/python build/wirespeed-bundle.tar.gz $(PACKAGES)/wheels
+
+# For the wheel wirespeed-native: wsdp of Debian 13's DPDK, next to this system's.
+wsdp-debian13: requirements-debian13
+	setup/debian13.sh short make dataplane-guest
+
+wheels: $(VENV)/.run dataplane-guest ## Write build/packages/wheels: wirespeed and wirespeed-native
+	setup/wheels.sh $(BIN)/python $(PACKAGES)/wheels
+
+packages-deb: wheels speedtest requirements-deb ## Write build/packages/*.deb: wirespeed and wirespeed-speedtest
+	setup/deb.sh $(BIN)/python $(PACKAGES)
+
+container: packages-deb ## Write build/packages/wirespeed.oci.tar, an image of the Debian packages
+	setup/container.sh $(PACKAGES)
+
+# The wheel wirespeed-native is made of what is there: wsdp-debian13 first, also with make -j.
+packages: wsdp-debian13 ## Build every package: wheels for both Debians, .deb, container, bundle
+	@$(MAKE) --no-print-directory container fleet-bundle bill-of-materials
+
+test-packages: export WIRESPEED_PACKAGES := whole
+test-packages: $(VENV)/.dev container fleet-bundle ## Install each package in a fresh root or environment, measure, upgrade, purge
+	$(BIN)/pytest --durations=0 -s -m packages tests/packages
+
+# The wheel alone, in a fresh environment.
+test-packages-short: $(VENV)/.dev
+	$(PYTEST) --durations=5 -m packages $(OR_NONE_SELECTED)
 
 # The tests plant one text a leaf that differs in more than an index.
 test-documents: setup-dev ## Every hostile text in every text of every kind of document: counts and hits
