@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Choose for each Python library that wirespeed needs: this Debian's package, or the locked wheel.
 
-Usage: setup/debian_python.py ROOT WHEELS INPUTS. WHEELS holds the wheels of setup/locks/run.txt. A
-library is taken from Debian where its version there satisfies pyproject.toml and every wheel that is
-taken. Writes for debian/rules: INPUTS/wheels (links), INPUTS/substvars, INPUTS/doc/libraries.txt.
+Usage: setup/debian_python.py ROOT WHEELS INPUTS. WHEELS holds the wheels of setup/locks/run.txt.
+A library is taken from Debian where its version there satisfies pyproject.toml and every wheel that
+is taken. Writes for debian/rules: INPUTS/wheels (links), INPUTS/substvars, INPUTS/doc/libraries.txt.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def choose(
 
 
 def depends(met: Mapping[str, Requirement], debian: Mapping[str, str]) -> str:
-    """Return Depends of the package: its Python, for which wheels are built, and Debian's libraries."""
+    """Return Depends of the package: the Python that wheels are built for, and libraries."""
     major, minor = sys.version_info[:2]
     named = [f"python3 (>= {major}.{minor})", f"python3 (<< {major}.{minor + 1})"]
     return ", ".join(named + [f"{package_of(name)} (>= {debian[name]})" for name in sorted(met)])
@@ -133,7 +133,8 @@ def main(root: Path, wheels: Path, inputs: Path) -> None:
         rows.append(f"{name:20} {library.version:10} {library.licence:45} {there}\n")
     (inputs / "doc" / "libraries.txt").write_text("".join(rows))
     (inputs / "substvars").write_text(f"python:Depends={depends(met, debian)}\n")
-    print(f"Python libraries: {', '.join(sorted(met))} of Debian; own copies: {', '.join(sorted(taken))}")
+    print(f"Python libraries of Debian: {', '.join(sorted(met))}")
+    print(f"Own copies: {', '.join(sorted(taken))}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write an OCI image of one layer (OCI image format 1.0), as an archive of its layout.
 
-Usage: setup/oci.py ROOT.tar IMAGE.tar NAME:TAG. `podman load -i IMAGE.tar` reads it. The same root and
-SOURCE_DATE_EPOCH make the same image, to the byte.
+Usage: setup/oci.py ROOT.tar IMAGE.tar NAME:TAG. `podman load -i IMAGE.tar` reads it. The same root
+and SOURCE_DATE_EPOCH make the same image, to the byte.
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ def crate(folder: Path, name: str, text: str) -> dict[str, Any]:
 
 
 def test_report_prints_each_text_once_with_its_crates(tmp_path: Path) -> None:
-    text = report([crate(tmp_path, name, body) for name, body in [("a", "x"), ("b", "y"), ("c", "x")]])
+    bodies = {"a": "x", "b": "y", "c": "x"}
+    text = report([crate(tmp_path, name, body) for name, body in bodies.items()])
     assert "a 1.0: MIT\nb 1.0: MIT\nc 1.0: MIT" in text
     assert "a 1.0, c 1.0\n\nx" in text
     assert "b 1.0\n\ny" in text
