@@ -21,6 +21,7 @@ IMAGE = BUILT / "wirespeed.oci.tar"
 def unpack(image: Path, root: Path) -> None:
     """Unpack the one layer of an image, as a container engine does."""
     with tarfile.open(image) as archive:
+
         def read(descriptor: dict[str, str]) -> tarfile.ExFileObject:
             path = f"blobs/{descriptor['digest'].replace(':', '/')}"
             found = archive.extractfile(path)

@@ -17,9 +17,9 @@ pytestmark = pytest.mark.packages(whole=True)
 
 _CONFIGURATION = "/etc/wirespeed-speedtest.toml"
 _DATA = "/var/lib/wirespeed-speedtest"
-# Prints "up", then runs until its output is closed.
+# Prints a line, then runs until its output is closed.
 _RUNS = (
-    "/usr/lib/wirespeed/bin/python -c 'import select; print(\"up\", flush=True); "
+    "/usr/lib/wirespeed/bin/python -c 'import select; print(1, flush=True); "
     "p = select.poll(); p.register(1, select.POLLERR); p.poll()'"
 )
 

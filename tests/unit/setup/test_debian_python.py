@@ -7,7 +7,6 @@ from email.message import Message
 from pathlib import Path
 
 from packaging.requirements import Requirement
-
 from setup.debian_python import Library, choose, depends
 
 
