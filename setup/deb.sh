@@ -34,6 +34,7 @@ git ls-files -z --cached --others --exclude-standard debian speedtest/dist |
 cp "$packages"/wheels/wirespeed-*.whl "$inputs/wheels"
 "$python" -m wirespeed.cli.reference.packaged "$inputs/packaged"
 "$python" setup/bill_of_materials.py . >"$inputs/doc/wirespeed.cdx.json"
+(cd speedtest && cargo fetch --quiet --locked --target x86_64-unknown-linux-gnu)
 "$python" setup/crate_licences.py speedtest >"$inputs/licences.txt"
 git ls-files -z README.md CHANGELOG.md docs examples |
 	tar --create --null --files-from=- | tar --extract --directory="$inputs/doc"

@@ -2,8 +2,8 @@
 """Choose for each Python library that wirespeed needs: this Debian's package, or the locked wheel.
 
 Usage: setup/debian_python.py ROOT WHEELS INPUTS. WHEELS holds the wheels of setup/locks/run.txt.
-A library is taken from Debian where its version there satisfies pyproject.toml and every wheel that
-is taken. Writes for debian/rules: INPUTS/wheels (links), INPUTS/substvars, INPUTS/doc/libraries.txt.
+A library is taken from Debian where its version there satisfies pyproject.toml and every wheel
+that is taken. Writes for debian/rules: INPUTS/wheels (links), INPUTS/substvars, INPUTS/doc/libraries.txt.
 """
 
 from __future__ import annotations

@@ -30,9 +30,12 @@ def digest_of(path: Path) -> str:
 
 def compress(tar: Path, layer: Path) -> None:
     """Compress without name and time, which would differ."""
-    with tar.open("rb") as source, layer.open("wb") as raw:
-        with gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as target:
-            shutil.copyfileobj(source, target, 1 << 20)
+    with (
+        tar.open("rb") as source,
+        layer.open("wb") as raw,
+        gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as target,
+    ):
+        shutil.copyfileobj(source, target, 1 << 20)
 
 
 def document(content: dict[str, Any]) -> bytes:

@@ -50,7 +50,10 @@ def _needs(path: Path) -> tuple[str, ...]:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Skip files without the mark of `-m MARK`: few have one."""
     mark = config.option.markexpr.removesuffix(" and not fleet")
-    if mark not in ("alone", "lab", "openstack", "fleet", "packages") or collection_path.suffix != ".py":
+    if (
+        mark not in ("alone", "lab", "openstack", "fleet", "packages")
+        or collection_path.suffix != ".py"
+    ):
         return None
     marked = mark in _needs(collection_path) or f"mark.{mark}" in collection_path.read_text()
     return None if marked else True

@@ -30,8 +30,8 @@ class Log:
         """Return what a command prints. Fails with all of it where the command fails."""
         begun = time.monotonic()
         done = subprocess.run(
-            [*map(str, argv)], env=dict(env), cwd=cwd, check=False, text=True, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            [*map(str, argv)], env=dict(env), cwd=cwd, check=False, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
         words = " ".join(map(str, argv))
         self.lines.append(f"{time.monotonic() - begun:6.1f} s  {words[-100:]}")

@@ -29,8 +29,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory, log: Log) -> Path:
     """Provide a fresh environment with the pure wheel, made of this tree."""
     folder = tmp_path_factory.mktemp("wheel")
     subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps",
-         "--no-build-isolation", "--wheel-dir", folder, ROOT],
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check",
+         "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT],
         check=True,
     )  # fmt: skip
     log.run([sys.executable, "-m", "venv", folder / "venv"])
