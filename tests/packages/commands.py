@@ -25,16 +25,25 @@ class Log:
     lines: list[str] = field(default_factory=list)
 
     def run(
-        self, argv: Sequence[str | Path], env: Mapping[str, str] = PLAIN, cwd: Path = ROOT
+        self,
+        argv: Sequence[str | Path],
+        env: Mapping[str, str] = PLAIN,
+        cwd: Path = ROOT,
+        *,
+        entering: int = 0,
     ) -> str:
-        """Return what a command prints. Fails with all of it where the command fails."""
+        """Return what a command prints. Fails with all of it where the command fails.
+
+        entering: number of its first words that enter a root or namespace, and are not logged.
+        """
         begun = time.monotonic()
         done = subprocess.run(
             [*map(str, argv)], env=dict(env), cwd=cwd, check=False, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
         words = " ".join(map(str, argv))
-        self.lines.append(f"{time.monotonic() - begun:6.1f} s  {words[-100:]}")
+        typed = " ".join(Path(word).name for word in [*map(str, argv)][entering:])
+        self.lines.append(f"{time.monotonic() - begun:6.1f} s  {typed}")
         assert done.returncode == 0, f"{words}\n{done.stdout}"
         return done.stdout
 

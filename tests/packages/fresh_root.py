@@ -60,7 +60,8 @@ class FreshRoot:
 
     def run(self, *argv: str, offline: bool = False) -> str:
         """Return what a command prints that must succeed."""
-        return self.log.run([*self._entered(offline), *argv], _ENVIRONMENT)
+        entered = self._entered(offline)
+        return self.log.run([*entered, *argv], _ENVIRONMENT, entering=len(entered))
 
     def shell(self, script: str, offline: bool = False) -> str:
         """Return what a script prints that must succeed; it is not logged."""

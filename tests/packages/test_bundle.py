@@ -22,7 +22,7 @@ def test_bundle_installs_and_measures_without_a_network(tmp_path: Path) -> None:
     environment = {**PLAIN, "HOME": str(tmp_path), "PYTHON": sys.executable}
 
     def run(*argv: str | Path) -> str:
-        return log.run(["unshare", "--net", *argv], environment)
+        return log.run(["unshare", "--net", *argv], environment, entering=2)
 
     run("tar", "-C", bundle, "-xzf", archive)
     assert "wirespeed doctor" in run(bundle / "install.sh", prefix)
