@@ -36,7 +36,7 @@ cp "$packages"/wheels/wirespeed-*.whl "$inputs/wheels"
 "$python" setup/bill_of_materials.py . >"$inputs/doc/wirespeed.cdx.json"
 (cd speedtest && cargo fetch --quiet --locked --target x86_64-unknown-linux-gnu)
 "$python" setup/crate_licences.py speedtest >"$inputs/licences.txt"
-git ls-files -z README.md CHANGELOG.md docs examples |
+git ls-files -z README.md docs examples |
 	tar --create --null --files-from=- | tar --extract --directory="$inputs/doc"
 mv "$inputs/doc/docs"/* "$inputs/doc"
 rmdir "$inputs/doc/docs"

@@ -3,7 +3,7 @@
 
 Usage: setup/debian_python.py ROOT WHEELS INPUTS. WHEELS holds the wheels of setup/locks/run.txt.
 A library is taken from Debian where its version there satisfies pyproject.toml and every wheel
-that is taken. Writes for debian/rules: INPUTS/wheels (links), INPUTS/substvars, INPUTS/doc/libraries.txt.
+that is taken. Writes wheels (links), substvars and doc/libraries.txt in INPUTS, for debian/rules.
 """
 
 from __future__ import annotations
