@@ -12,6 +12,7 @@ GUEST_DATAPLANE := build/dataplane-guest
 SANITIZED := build/dataplane-asan
 KUBELET_ORACLE := build/kubelet-oracle
 KUBECTL_VALIDATE := build/kubectl-validate
+PACKAGES := build/packages
 C_FILES = $(shell git ls-files 'dataplane/*.c' 'dataplane/*.h')
 # Run parts, some next to each other; a part that fails hides no other, and a table of all ends it.
 PARTS := $(PYTHON) setup/parts.py
@@ -34,25 +35,26 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-dev demo test test-all lint format bench papers explain-matrix docs clean \
-	packages packages-dev packages-guests tools cargo dataplane dataplane-asan speedtest speedtest-debug \
+	requirements requirements-dev requirements-guests tools cargo dataplane dataplane-asan speedtest speedtest-debug \
 	speedtest-tests npm-client built lint-python lint-files lint-speedtest test-dataplane \
 	test-dataplane-native test-unit test-alone test-nova test-kubelet test-kubernetes record-kubelet test-speedtest test-speedtest-released \
 	test-speedtest-fuzz dataplane-guest guest-image host-image lab lab-down test-lab test-lab-short \
-	test-kpi test-fleet fleet-bundle bill-of-materials packages-openstack test-openstack test-openstack-short \
-	test-openstack-compute test-openstack-full compute-image packages-debian13 test-debian13 \
-	test-debian13-short test-versions test-documents lock audit-locks
+	test-kpi test-fleet fleet-bundle bill-of-materials requirements-openstack test-openstack test-openstack-short \
+	test-openstack-compute test-openstack-full compute-image requirements-debian13 test-debian13 \
+	test-debian13-short test-versions test-documents lock audit-locks requirements-deb wsdp-debian13 \
+	wheels packages-deb container packages test-packages test-packages-short
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' Makefile
 
-setup: packages $(VENV)/.run dataplane ## Install packages, make .venv, build the data plane
+setup: requirements $(VENV)/.run dataplane ## Install packages, make .venv, build the data plane
 
 demo: setup ## Measure a real OVS-DPDK and leave a report in out/ (STUDY=quickstart)
 	@mkdir -p out
 	$(BIN)/wirespeed run $(STUDY) --html out/$(STUDY).html
 
 # OpenStack and the emulated server wait for themselves most of the time; test-unit is nice to them.
-TEST_PARTS := built , test-speedtest test-nova test-dataplane , \
+TEST_PARTS := built , test-speedtest test-nova test-dataplane test-packages-short , \
 	test-unit test-lab-short test-openstack-short , test-alone
 
 test: tools ## All tests in their short form: C under ASan and UBSan, Rust, Nova, Python, real OVS and OpenStack
@@ -108,19 +110,22 @@ clean: ## Remove what the other targets built, and what a killed run left on thi
 
 setup-dev: tools $(VENV)/.dev dataplane speedtest
 
-packages:
+requirements:
 	@setup/install-packages.sh setup/packages-run.txt
 
-packages-dev:
+requirements-dev:
 	@setup/install-packages.sh setup/packages-run.txt setup/packages-dev.txt
 
-packages-openstack:
+requirements-openstack:
 	@setup/install-packages.sh setup/packages-openstack.txt
 
-packages-debian13:
+requirements-debian13:
 	@setup/install-packages.sh setup/packages-debian13.txt
 
-packages-guests:
+requirements-deb:
+	@setup/install-packages.sh setup/packages-deb.txt
+
+requirements-guests:
 	@setup/install-packages.sh setup/packages-guests.txt
 
 tools:
@@ -131,7 +136,7 @@ tools:
 cargo:
 	@command -v cargo >/dev/null || setup/install-packages.sh setup/packages-rust.txt
 
-$(BIN)/python: | packages
+$(BIN)/python: | requirements
 	$(INSTALL) $(PYTHON) -m venv $(VENV)
 
 # One chain: the interpreter, what runs, what develops. Two installs never share the environment.
@@ -144,11 +149,11 @@ $(VENV)/.dev: $(LOCKS)/dev.txt $(VENV)/.run
 	$(INSTALL) $(BIN)/$(LOCKED) --no-compile -r $(LOCKS)/dev.txt
 	touch $@
 
-$(DATAPLANE)/build.ninja: | packages
+$(DATAPLANE)/build.ninja: | requirements
 	mkdir -p $(@D)
 	flock $(@D) meson setup --buildtype=release $(DATAPLANE) dataplane
 
-$(SANITIZED)/build.ninja: | packages-dev
+$(SANITIZED)/build.ninja: | requirements-dev
 	mkdir -p $(@D)
 	flock $(@D) meson setup --buildtype=plain --optimization=1 -Dc_args=-g1 \
 		-Db_sanitize=address,undefined $(SANITIZED) dataplane
@@ -157,20 +162,20 @@ dataplane: $(DATAPLANE)/build.ninja
 	@$(call NINJA,$(DATAPLANE))
 
 # An emulated CPU has not the instructions of this one.
-$(GUEST_DATAPLANE)/build.ninja: | packages
+$(GUEST_DATAPLANE)/build.ninja: | requirements
 	mkdir -p $(@D)
 	flock $(@D) meson setup --buildtype=release -Dmarch=x86-64-v2 $(GUEST_DATAPLANE) dataplane
 
 dataplane-guest: $(GUEST_DATAPLANE)/build.ninja
 	@$(call NINJA,$(GUEST_DATAPLANE)) wsdp
 
-guest-image: $(VENV)/.run packages-guests dataplane-guest speedtest ## Build what guests boot from
+guest-image: $(VENV)/.run requirements-guests dataplane-guest speedtest ## Build what guests boot from
 	$(BIN)/wirespeed image build guest
 
-host-image: $(VENV)/.run packages-guests dataplane-guest speedtest ## Build what the lab's hosts boot from
+host-image: $(VENV)/.run requirements-guests dataplane-guest speedtest ## Build what the lab's hosts boot from
 	$(BIN)/wirespeed image build host
 
-compute-image: $(VENV)/.run packages-guests dataplane-guest speedtest
+compute-image: $(VENV)/.run requirements-guests dataplane-guest speedtest
 	$(BIN)/wirespeed image build compute
 
 lab: host-image ## Start two emulated servers; wirespeed inspect --host ssh://lab1
@@ -200,13 +205,13 @@ built:
 npm-client: $(VENV)/.dev
 	$(BIN)/python -m tests.speedtest.ndt7_js_package
 
-$(NOVA_VENV)/.installed: pyproject.toml $(LOCKS)/nova.txt | packages
+$(NOVA_VENV)/.installed: pyproject.toml $(LOCKS)/nova.txt | requirements
 	flock $(LOCKS)/nova.txt $(PYTHON) -m venv $(NOVA_VENV)
 	flock $(LOCKS)/nova.txt $(NOVA_VENV)/bin/$(LOCKED) --no-compile -r $(LOCKS)/nova.txt
 	flock $(LOCKS)/nova.txt $(NOVA_VENV)/bin/$(OURS)
 	touch $@
 
-$(LOCK_VENV)/.installed: $(LOCKS)/lock.txt | packages
+$(LOCK_VENV)/.installed: $(LOCKS)/lock.txt | requirements
 	flock $(LOCKS)/lock.txt $(PYTHON) -m venv $(LOCK_VENV)
 	flock $(LOCKS)/lock.txt $(LOCK_VENV)/bin/$(LOCKED) --no-compile -r $(LOCKS)/lock.txt
 	touch $@
@@ -248,7 +253,7 @@ test-speedtest: cargo
 test-dataplane: dataplane-asan
 	flock $(SANITIZED) meson test -C $(SANITIZED) --print-errorlogs
 
-test-dataplane-native: packages-dev dataplane
+test-dataplane-native: requirements-dev dataplane
 	flock $(DATAPLANE) meson test -C $(DATAPLANE) --print-errorlogs
 
 test-speedtest-fuzz: cargo
@@ -259,7 +264,8 @@ test-speedtest-released: $(VENV)/.dev speedtest
 
 # Most tests wait more than they reckon: two a CPU, in the order of tests/support/side_by_side.py.
 test-unit: tools $(VENV)/.dev dataplane speedtest-debug ## Tests that run next to each other
-	nice $(PYTEST) --durations=10 -m 'not alone and not lab and not openstack and not fleet' \
+	nice $(PYTEST) --durations=10 \
+		-m 'not alone and not lab and not openstack and not fleet and not packages' \
 		--numprocesses=4 --dist=loadfile --no-loadscope-reorder $(OR_NONE_SELECTED)
 
 test-alone: tools $(VENV)/.dev dataplane speedtest-debug ## Tests that have the CPUs to themselves
@@ -270,10 +276,10 @@ test-lab-short: $(VENV)/.dev guest-image host-image
 	$(PYTEST) --durations=10 -m lab $(OR_NONE_SELECTED)
 
 # Debian 13's DPDK, Open vSwitch and Python, in a root below build/ (setup/debian13.sh).
-test-debian13: packages-debian13 ## All tests on Debian 13, in a root that is made of packages
+test-debian13: requirements-debian13 ## All tests on Debian 13, in a root that is made of packages
 	setup/debian13.sh whole make test
 
-test-debian13-short: packages-debian13
+test-debian13-short: requirements-debian13
 	setup/debian13.sh short make test-versions
 
 # What the versions of DPDK, Open vSwitch, Python and the compiler decide, in 2 minutes.
@@ -297,8 +303,33 @@ bill-of-materials: ## Write build/wirespeed.cdx.json: what the wheels and the sp
 	@mkdir -p build
 	$(PYTHON) setup/bill_of_materials.py . >build/wirespeed.cdx.json
 
-fleet-bundle: $(VENV)/.run ## Write build/wirespeed-bundle.tar.gz, which the role wirespeed.nfv.install installs
-	setup/fleet-bundle.sh $(BIN)/python build/wirespeed-bundle.tar.gz
+fleet-bundle: wheels ## Write build/wirespeed-bundle.tar.gz for sites without network: wheels, SHA256SUMS, install.sh
+	setup/fleet-bundle.sh $(BIN)/python build/wirespeed-bundle.tar.gz $(PACKAGES)/wheels
+
+# For the wheel wirespeed-native: wsdp of Debian 13's DPDK, next to this system's.
+wsdp-debian13: requirements-debian13
+	setup/debian13.sh short make dataplane-guest
+
+wheels: $(VENV)/.run dataplane-guest ## Write build/packages/wheels: wirespeed and wirespeed-native
+	setup/wheels.sh $(BIN)/python $(PACKAGES)/wheels
+
+packages-deb: wheels speedtest requirements-deb ## Write build/packages/*.deb: wirespeed and wirespeed-speedtest
+	setup/deb.sh $(BIN)/python $(PACKAGES)
+
+container: packages-deb ## Write build/packages/wirespeed.oci.tar, an image of the Debian packages
+	setup/container.sh $(PACKAGES)
+
+# The wheel wirespeed-native is made of what is there: wsdp-debian13 first, also with make -j.
+packages: wsdp-debian13 ## Build every package: wheels for both Debians, .deb, container, bundle
+	@$(MAKE) --no-print-directory container fleet-bundle bill-of-materials
+
+test-packages: export WIRESPEED_PACKAGES := whole
+test-packages: $(VENV)/.dev container fleet-bundle ## Install each package in a fresh root or environment, measure, upgrade, purge
+	$(BIN)/pytest --durations=0 -s -m packages tests/packages
+
+# The wheel alone, in a fresh environment.
+test-packages-short: $(VENV)/.dev
+	$(PYTEST) --durations=5 -m packages $(OR_NONE_SELECTED)
 
 # The tests plant one text a leaf that differs in more than an index.
 test-documents: setup-dev ## Every hostile text in every text of every kind of document: counts and hits
@@ -309,18 +340,18 @@ test-lab: $(VENV)/.dev guest-image host-image ## All tests in emulated servers, 
 	$(BIN)/pytest --durations=0 -m lab
 
 test-openstack: export WIRESPEED_OPENSTACK := usual
-test-openstack: $(VENV)/.dev packages-openstack ## Plans executed by a real OpenStack with simulated hosts, and its faults
+test-openstack: $(VENV)/.dev requirements-openstack ## Plans executed by a real OpenStack with simulated hosts, and its faults
 	$(BIN)/pytest --durations=0 -m openstack tests/cloud
 
 # One example by create.sh alone.
 test-openstack-short: export WIRESPEED_OPENSTACK := short
-test-openstack-short: $(VENV)/.dev packages-openstack
+test-openstack-short: $(VENV)/.dev requirements-openstack
 	$(PYTEST) --durations=0 -m openstack $(OR_NONE_SELECTED)
 
 # An emulated server runs Nova's compute: minutes on two CPUs, 6 GiB.
 test-openstack-compute: export WIRESPEED_OPENSTACK := compute
-test-openstack-compute: $(VENV)/.dev packages-openstack compute-image ## A guest by a real nova-compute on an emulated server, compared with its plan
+test-openstack-compute: $(VENV)/.dev requirements-openstack compute-image ## A guest by a real nova-compute on an emulated server, compared with its plan
 	$(BIN)/pytest --durations=0 -m openstack -s tests/cloud/true_compute
 
-test-openstack-full: $(VENV)/.dev packages-openstack ## The same with 100 random plans; goes on where it was cut
+test-openstack-full: $(VENV)/.dev requirements-openstack ## The same with 100 random plans; goes on where it was cut
 	$(BIN)/python -m tests.cloud 100

@@ -38,6 +38,7 @@ _NEEDS = {
     _TESTS / "dataplane" / "alone": ("alone",),
     _TESTS / "lab": ("root", "lab"),
     _TESTS / "cloud": ("openstack",),
+    _TESTS / "packages": ("packages",),
 }
 
 
@@ -49,7 +50,10 @@ def _needs(path: Path) -> tuple[str, ...]:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Skip files without the mark of `-m MARK`: few have one."""
     mark = config.option.markexpr.removesuffix(" and not fleet")
-    if mark not in ("alone", "lab", "openstack", "fleet") or collection_path.suffix != ".py":
+    if (
+        mark not in ("alone", "lab", "openstack", "fleet", "packages")
+        or collection_path.suffix != ".py"
+    ):
         return None
     marked = mark in _needs(collection_path) or f"mark.{mark}" in collection_path.read_text()
     return None if marked else True
@@ -73,6 +77,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         mark = item.get_closest_marker("lab")
         if mark and mark.kwargs.get("whole") and not WHOLE:
             item.add_marker(pytest.mark.skip(reason="needs WIRESPEED_LAB=whole: make test-lab"))
+        mark = item.get_closest_marker("packages")
+        if mark and mark.kwargs.get("whole") and os.environ.get("WIRESPEED_PACKAGES") != "whole":
+            item.add_marker(pytest.mark.skip(reason="needs all packages: make test-packages"))
         if os.geteuid() != 0 and item.get_closest_marker("root"):
             item.add_marker(pytest.mark.skip(reason="needs root"))
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.cli.conftest import Command
 from wirespeed.bench.host import container, hugepages
-from wirespeed.bench.host.programs import Program, program_version
+from wirespeed.bench.host.programs import Program, find_program, program_version
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.switch.ovs_dpdk import programs
 from wirespeed.model.plan.plan import HugePages
@@ -67,13 +67,25 @@ def test_doctor_program_missing_names_it_and_ends_with_1(
     wirespeed: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "wirespeed.bench.assembly.ready.WSDP", Program("wsdp-absent", Path("/nowhere"), "make it")
+        "wirespeed.bench.assembly.ready.WSDP",
+        Program("wsdp-absent", Path("/nowhere"), "make it", "the package it"),
     )
     ended = wirespeed("doctor", "wire")
     assert ended.code == 1
     assert "missing  run wire" in ended.out
     assert "wsdp-absent is not on localhost" in ended.out
     assert "make it" in ended.out
+    assert "install the package it" in ended.out
+
+
+def test_find_program_installed_next_to_python_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
+    program = Program("wsdp-absent", Path("/nowhere"), "make it", "it")
+    installed = tmp_path / "wsdp-absent"
+    installed.touch()
+    assert find_program(LocalRunner(), program) == str(installed)
 
 
 def test_check_reservable_free_pages_passes() -> None:
@@ -107,7 +119,7 @@ def test_program_version_of_other_dpdk_names_release(tmp_path: Path) -> None:
     path.write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 127\n")
     path.chmod(0o755)
     with pytest.raises(BenchError, match=r"librte_eal\.so\.25 is missing") as raised:
-        program_version(LocalRunner(), Program("wsdp", path, "make setup"))
+        program_version(LocalRunner(), Program("wsdp", path, "make setup", "it"))
     assert "DPDK 24.11" in raised.value.next_step
 
 

@@ -37,6 +37,13 @@ class FakeDistribution:
         return json.dumps({"url": self.url, "dir_info": {"editable": self.editable}})
 
 
+def test_install_extra_debian_package_names_no_pip_of_the_package(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.executable", "/usr/lib/wirespeed/bin/python")
+    assert installed.install_extra("fit").startswith("pip install '.[fit]' in a virtual")
+
+
 @pytest.mark.parametrize("editable", [True, False])
 def test_install_extra_installed_from_a_folder_names_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, editable: bool

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wirespeed.bench.interface import BenchError
+from wirespeed.model.host.installed import installed_program
 from wirespeed.remote.interface import RemoteError, Runner
 
 # As the dynamic linker reports it; version of DPDK by the number of its libraries' interface.
@@ -24,13 +25,16 @@ class Program:
     """Path in a source tree after a build."""
     made_by: str
     """Command that builds it."""
+    packages: str
+    """Packages that contain it, for an error's next step."""
 
 
 def find_program(runner: Runner, program: Program, path: str | None = None) -> str:
     """Return the program's path on that host. Raises BenchError when it is not there.
 
-    path: path from a testbed file. Without it, the path in the source tree is tried first, which
-    may also exist on a remote host, then PATH.
+    path: path from a testbed file. Without it, the path in the source tree is tried first, then the
+    path next to this Python, where packages and wheels install programs; both may also exist on a
+    remote host. PATH is last.
     """
     if path is not None:
         if runner.glob(path):
@@ -39,14 +43,16 @@ def find_program(runner: Runner, program: Program, path: str | None = None) -> s
             f"{program.name} is not on {runner.name}: {path} does not exist",
             "Correct the path in the testbed file.",
         )
-    if runner.glob(str(program.built)):
-        return str(program.built)
+    for usual in (program.built, installed_program(program.name)):
+        if runner.glob(str(usual)):
+            return str(usual)
     found = runner.run(["sh", "-c", 'command -v "$1"', "sh", program.name], check=False)
     if found.exit_code != 0:
         raise BenchError(
             f"{program.name} is not on {runner.name}: {program.built} does not exist or this "
             "user cannot reach it, and it is not in PATH",
-            f"Run `{program.made_by}` there, or put the program in PATH.",
+            f"Run `{program.made_by}` there in a source tree, install {program.packages}, or put "
+            "the program in PATH.",
         )
     return found.stdout.strip()
 

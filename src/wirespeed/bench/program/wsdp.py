@@ -24,7 +24,10 @@ from wirespeed.sources.errors import NoAnswer
 from wirespeed.sources.telemetry import Telemetry
 
 WSDP = Program(
-    "wsdp", Path(__file__).parents[4] / "build" / "dataplane" / "wsdp", made_by="make setup"
+    "wsdp",
+    Path(__file__).parents[4] / "build" / "dataplane" / "wsdp",
+    made_by="make setup",
+    packages="the Debian package wirespeed or the wheel wirespeed-native",
 )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find how wirespeed was installed, and the command that adds an optional extra.
+"""Find how wirespeed was installed, its programs, and the command that adds an optional extra.
 
 The project owns the name wirespeed on no package index, so no advice installs it from one.
 """
@@ -13,18 +13,28 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+# The Debian package keeps its libraries there; pip must not change them.
+_DEBIAN = "/usr/lib/wirespeed"
+
 
 def install_extra(extra: str) -> str:
     """Return the command that installs an extra of pyproject.toml in this environment.
 
     It installs from the original source folder if that still exists, otherwise from a new clone.
     """
+    if Path(sys.executable).is_relative_to(_DEBIAN):
+        return f"pip install '.[{extra}]' in a virtual environment and a clone of the repository"
     source = _source()
     python = shlex.quote(str(Path(sys.executable)))
     if source is None:
         return f"{python} -m pip install '.[{extra}]' in a clone of the repository"
     editable = "-e " if source[1] else ""
     return f"{python} -m pip install {editable}{shlex.quote(f'{source[0]}[{extra}]')}"
+
+
+def installed_program(name: str) -> Path:
+    """Return where a package or wheel of wirespeed installs a program: next to this Python."""
+    return Path(sys.executable).with_name(name)
 
 
 def _source() -> tuple[Path, bool] | None:

@@ -19,6 +19,7 @@ SPEEDTEST = Program(
     _NAME,
     Path(__file__).parents[5] / "speedtest" / "target" / "release" / _NAME,
     made_by="make speedtest",
+    packages="the Debian package wirespeed-speedtest",
 )
 PORT = 5201
 _DIRECTION = {
