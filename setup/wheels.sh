@@ -38,7 +38,7 @@ mkdir "$scratch/native/builds"
 for build in build/dataplane-guest/wsdp build/debian13/src/build/dataplane-guest/wsdp; do
 	[ -e "$build" ] || continue
 	if [ -n "$(find dataplane -name '*.[ch]' -newer "$build" | head -n 1)" ]; then
-		echo "setup/wheels.sh: $build is older than its sources: left out" >&2
+		echo "setup/wheels.sh: $build is older than its sources: omitted" >&2
 		continue
 	fi
 	release=$(dpdk_release "$build")
