@@ -35,19 +35,13 @@ wheel() {
 
 cp -R dataplane/wheel "$scratch/native"
 mkdir "$scratch/native/builds"
-for build in build/dataplane-guest/wsdp; do
-	[ -e "$build" ] || continue
-	if [ -n "$(find dataplane -name '*.[ch]' -newer "$build" | head -n 1)" ]; then
-		echo "setup/wheels.sh: $build is older than its sources: left out" >&2
-		continue
-	fi
-	release=$(dpdk_release "$build")
-	install -D -m 755 -s "$build" "$scratch/native/builds/dpdk-$release/wsdp"
-done
-[ -n "$(ls "$scratch/native/builds")" ] || {
-	echo "setup/wheels.sh: no build of wsdp; run make dataplane-guest" >&2
+build=build/dataplane-guest/wsdp
+[ -e "$build" ] || {
+	echo "setup/wheels.sh: $build is not built; run make dataplane-guest" >&2
 	exit 1
 }
+release=$(dpdk_release "$build")
+install -D -m 755 -s "$build" "$scratch/native/builds/dpdk-$release/wsdp"
 rm -f "$folder"/wirespeed-*.whl "$folder"/wirespeed_native-*.whl
 wheel .
 wheel "$scratch/native"
