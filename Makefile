@@ -41,7 +41,7 @@ export PYTHONDONTWRITEBYTECODE :=
 	test-speedtest-fuzz dataplane-guest guest-image host-image lab lab-down test-lab test-lab-short \
 	test-kpi test-fleet fleet-bundle bill-of-materials requirements-openstack test-openstack test-openstack-short \
 	test-openstack-compute test-openstack-full compute-image requirements-debian13 test-debian13 \
-	test-debian13-short test-versions test-documents lock audit-locks requirements-deb wsdp-debian13 \
+	test-debian13-short test-versions test-documents lock audit-locks requirements-deb \
 	wheels packages-deb container packages test-packages test-packages-short
 
 help: ## List the targets
@@ -306,10 +306,6 @@ bill-of-materials: ## Write build/wirespeed.cdx.json: what the wheels and the sp
 fleet-bundle: wheels ## Write build/wirespeed-bundle.tar.gz for sites without network: wheels, SHA256SUMS, install.sh
 	setup/fleet-bundle.sh $(BIN)/python build/wirespeed-bundle.tar.gz $(PACKAGES)/wheels
 
-# For the wheel wirespeed-native: wsdp of Debian 13's DPDK, next to this system's.
-wsdp-debian13: requirements-debian13
-	setup/debian13.sh short make dataplane-guest
-
 wheels: $(VENV)/.run dataplane-guest ## Write build/packages/wheels: wirespeed and wirespeed-native
 	setup/wheels.sh $(BIN)/python $(PACKAGES)/wheels
 
@@ -319,9 +315,7 @@ packages-deb: wheels speedtest requirements-deb ## Write build/packages/*.deb: w
 container: packages-deb ## Write build/packages/wirespeed.oci.tar, an image of the Debian packages
 	setup/container.sh $(PACKAGES)
 
-# The wheel wirespeed-native is made of what is there: wsdp-debian13 first, also with make -j.
-packages: wsdp-debian13 ## Build every package: wheels for both Debians, .deb, container, bundle
-	@$(MAKE) --no-print-directory container fleet-bundle bill-of-materials
+packages: container fleet-bundle bill-of-materials ## Build every package: wheels, .deb, container, bundle
 
 test-packages: export WIRESPEED_PACKAGES := whole
 test-packages: $(VENV)/.dev container fleet-bundle ## Install each package in a fresh root or environment, measure, upgrade, purge

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Write FOLDER/wirespeed.oci.tar, an image of this Debian with the packages of FOLDER (*.deb):
-# setup/container.sh FOLDER. The same packages and package lists make the same image, to the byte.
+# setup/container.sh FOLDER.
 set -eu
 
 folder=$(cd "$1" && pwd)

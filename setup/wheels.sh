@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Build the wheels `wirespeed` and `wirespeed-native`: setup/wheels.sh PYTHON FOLDER.
-# PYTHON has setup/locks/build.txt. `wirespeed-native` holds each build of wsdp that is there: this
-# system's (make dataplane-guest) and Debian 13's (make wsdp-debian13). Both run on any x86-64-v2.
+# PYTHON has setup/locks/build.txt. `wirespeed-native` holds wsdp for this system's DPDK, built by
+# make dataplane-guest for any x86-64-v2.
 set -eu
 
 python=$1
@@ -35,19 +35,13 @@ wheel() {
 
 cp -R dataplane/wheel "$scratch/native"
 mkdir "$scratch/native/builds"
-for build in build/dataplane-guest/wsdp build/debian13/src/build/dataplane-guest/wsdp; do
-	[ -e "$build" ] || continue
-	if [ -n "$(find dataplane -name '*.[ch]' -newer "$build" | head -n 1)" ]; then
-		echo "setup/wheels.sh: $build is older than its sources: omitted" >&2
-		continue
-	fi
-	release=$(dpdk_release "$build")
-	install -D -m 755 -s "$build" "$scratch/native/builds/dpdk-$release/wsdp"
-done
-[ -n "$(ls "$scratch/native/builds")" ] || {
-	echo "setup/wheels.sh: no build of wsdp; run make dataplane-guest" >&2
+build=build/dataplane-guest/wsdp
+[ -e "$build" ] || {
+	echo "setup/wheels.sh: $build is not built; run make dataplane-guest" >&2
 	exit 1
 }
+release=$(dpdk_release "$build")
+install -D -m 755 -s "$build" "$scratch/native/builds/dpdk-$release/wsdp"
 rm -f "$folder"/wirespeed-*.whl "$folder"/wirespeed_native-*.whl
 wheel .
 wheel "$scratch/native"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measure in the container's root, and build the image a second time."""
+"""Measure in the container's root."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.packages.commands import BUILT, ROOT, Log
+from tests.packages.commands import BUILT, Log
 from tests.packages.fresh_root import FreshRoot
 
 pytestmark = pytest.mark.packages(whole=True)
@@ -48,10 +48,3 @@ def test_container_measures_as_a_user_without_rights(tmp_path: Path) -> None:
     assert "Usage" in root.run("wirespeed-speedtest", "--help", offline=True)
     log.show(root.path)
     shutil.rmtree(root.path)
-
-
-def test_container_built_twice_is_equal_to_the_byte(tmp_path: Path) -> None:
-    for package in BUILT.glob("*.deb"):
-        shutil.copy(package, tmp_path)
-    subprocess.run([ROOT / "setup/container.sh", tmp_path], check=True)
-    assert IMAGE.read_bytes() == (tmp_path / IMAGE.name).read_bytes()
