@@ -17,7 +17,7 @@ options:
     required: true
     choices: [wirespeed.nfv.store]
   store:
-    description: The store, as C(--store) takes it. Default: that of wirespeed.
+    description: The store, as C(--store) takes it; wirespeed's own default if omitted.
     type: str
     env:
       - name: WIRESPEED_STORE
