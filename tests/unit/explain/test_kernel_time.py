@@ -105,4 +105,4 @@ def test_unknown_loss_of_one_direction_names_it() -> None:
     whole = Trial(observed(lost), Stage.CONSTANT, quiet=True)
     result = SearchResult("fixed", False, (whole,), constant=Bound(FPS, FPS, 0.0))
     [told] = [e for e in explain(Measured(SUT, result)) if e.sentence.startswith("0.050 Mpps")]
-    assert "dropped at switch in direction west-east: no hop accounts for them" in told.sentence
+    assert "dropped at switch in direction west-east: no hop counted them" in told.sentence
