@@ -7,6 +7,9 @@ set -eu
 
 prefix=${1:-/opt/wirespeed}
 python=${PYTHON:-python3}
+# Paths as typed are of the folder where they were typed.
+case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
+case $python in /*) ;; */*) python=$PWD/$python ;; esac
 cd "$(dirname "$0")"
 
 fail() {

@@ -28,5 +28,5 @@ sums=$(cd "$folder" && sha256sum -- *)
 echo "$sums" >"$folder/SHA256SUMS"
 mkdir -p "$(dirname "$archive")"
 tar -C "$folder" -czf "$archive" .
-sha256sum "$archive" >"$archive.sha256"
+(cd "$(dirname "$archive")" && sha256sum "$(basename "$archive")") >"$archive.sha256"
 echo "$archive"

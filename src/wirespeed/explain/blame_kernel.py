@@ -47,17 +47,19 @@ def _faults(spent: Spent) -> str:
     """Describe the page faults; where there are few, a call or a trap took the time."""
     all_faults = spent.minor_faults + spent.major_faults
     if not all_faults:
-        return "system calls or traps, as it had no page fault"
+        return "system calls, traps or interrupts, as it had no page fault"
     return (
         f"it had {counted(all_faults, 'page fault')} ({spent.major_faults:,} served from a disk or "
-        "from swap), and perhaps system calls and traps"
+        "from swap), and perhaps system calls, traps and interrupts"
     )
 
 
 def _polling(found: Seen) -> Iterator[tuple[str, Spent]]:
     """Yield the threads that have no work in the kernel: neither frames there, nor sleep."""
     for name, spent in found.spent.items():
-        if spent.elapsed_ns and not spent.calls_kernel and not spent.sleeps:
+        # A guest's exits to the hypervisor are kernel time of its vCPU.
+        own = "/vcpu" not in name and not spent.calls_kernel and not spent.sleeps
+        if spent.elapsed_ns and own:
             yield name, spent
 
 

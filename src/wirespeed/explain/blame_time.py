@@ -18,6 +18,8 @@ from wirespeed.model.words import counted, share
 
 _SWITCH, _GENERATOR = "switch", "tg"
 _SHARE = "pollers_share_cpu"
+# A disk serves a page within this time; a thread that waited longer was stopped by something else.
+_LONGEST_FAULT_NS = 100_000_000
 
 
 def threads(found: Seen) -> Iterator[Suspect]:
@@ -75,7 +77,8 @@ def _paged(name: str, spent: Spent) -> Explanation | None:
     """Blame pages that the kernel read from a disk or from swap while the thread waited."""
     away_ns = spent.stopped_ns + spent.asleep_ns
     often = spent.major_faults and spent.major_faults >= spent.left_cpu / 2
-    if away_ns < MUCH * spent.elapsed_ns or not often:
+    slow = away_ns > _LONGEST_FAULT_NS * spent.major_faults
+    if spent.stopped_by or slow or away_ns < MUCH * spent.elapsed_ns or not often:
         return None
     return Explanation(
         "page_faults",

@@ -8,7 +8,6 @@ import json
 import os
 import select
 import subprocess
-import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import IO
 from wirespeed.kpi.frames import Frame, parsed
 from wirespeed.kpi.sampler import REST, TRAFFIC
 from wirespeed.model.cpuset import parse_list
+from wirespeed.model.host.installed import own_module
 from wirespeed.remote.agent import in_child
 from wirespeed.remote.interface import Runner
 from wirespeed.sources.scheduler import all_pollers, allowed_cpus
@@ -76,7 +76,7 @@ class Sampler:
             "sparse": seat.sparse, "polled": seat.polled,
         }  # fmt: skip
         self._popen = subprocess.Popen(
-            [sys.executable, "-m", "wirespeed.kpi.sampler", json.dumps(words)],
+            [*own_module("wirespeed.kpi.sampler"), json.dumps(words)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,

@@ -11,7 +11,7 @@ import json
 import re
 from base64 import b64decode
 from collections.abc import Iterator
-from itertools import islice
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -22,6 +22,7 @@ from wirespeed.live.document import Recorded
 from wirespeed.live.page import DATA_END, DATA_START, page_end, page_start
 from wirespeed.model.errors import BadInput
 from wirespeed.model.input.bounded import load_json
+from wirespeed.model.input.moment import written
 from wirespeed.model.result.recording import Mark, MarkKind, RecordedSeries, RecordingClock
 from wirespeed.model.result.series import SeriesKind
 from wirespeed.store.chunk_codec import Reads, unpacked
@@ -35,8 +36,9 @@ FILE_MAX = 32 << 20
 _TEXT_MAX = 500
 _SERIES_MAX, _CHUNKS_MAX, _MARKS_MAX = 50_000, 100_000, 100_000
 # Numbers of all chunks together: an hour of 5,000 series at 10 Hz takes more than a file may.
-_NUMBERS_MAX = 256 << 20
-_BATCH = 200
+_NUMBERS_MAX = 64 << 20
+# Numbers that are unpacked at once: 32 MiB.
+_BATCH_NUMBERS = 4 << 20
 # 73 years; the clock of 1970 has passed less than two of them.
 _FAR_NS = 1 << 61
 
@@ -90,9 +92,10 @@ class _Recording(BaseModel):
 def write_file(store: Store, recorded: Recorded, file: IO[str]) -> None:
     """Write the recording with its page. Raises BadInput where it is too large, StoreError."""
     found = recorded.summary
-    if found.octets > FILE_MAX:
+    packed = RecordingRange(store, found.id).octets()
+    if packed > FILE_MAX:
         raise BadInput(
-            f"recording {found.id}: {found.octets >> 20} MiB packed; one file has at most "
+            f"recording {found.id}: {packed >> 20} MiB packed; one file has at most "
             f"{FILE_MAX >> 20} MiB",
             "Open it with `wirespeed live`, or export it with --csv.",
         )
@@ -156,18 +159,40 @@ def _stored(found: _Recording, store: Store, name: str) -> str:
     if max(clock.monotonic_ns, clock.realtime_ns) > _FAR_NS * 2:
         raise ValueError("its clock is too far in the future")
     host = f"{found.host} ({name})"
-    writer = RecordingWriter.start(store, host, clock, found.rate_hz, sparse=found.sparse)
+    writer = RecordingWriter.start(
+        store, host, clock, found.rate_hz, sparse=found.sparse, started_at=_moment(clock)
+    )
     series = [_series(each, found.sources) for each in found.series]
     marks = [
         Mark(clock.monotonic_ns + each.at, each.kind, each.text)
         for each in (_row(_Mark, row) for row in found.marks)
     ]
     writer.add_reads(series, (), marks)
-    chunks = _reads(found, len(series))
-    while batch := list(islice(chunks, _BATCH)):
+    for batch in _batches(_reads(found, len(series))):
         writer.add_reads((), batch, ())
     writer.finish()
     return writer.id
+
+
+def _batches(chunks: Iterator[Reads]) -> Iterator[list[Reads]]:
+    batch: list[Reads] = []
+    numbers = 0
+    for chunk in chunks:
+        batch.append(chunk)
+        numbers += chunk.values.size + 2 * len(chunk.begin_ns)
+        if numbers >= _BATCH_NUMBERS:
+            yield batch
+            batch, numbers = [], 0
+    if batch:
+        yield batch
+
+
+def _moment(clock: RecordingClock) -> str:
+    """Return the time at which the recording began. Raises ValueError where no calendar has it."""
+    try:
+        return written(datetime.fromtimestamp(clock.realtime_ns / 1e9, UTC))
+    except (OverflowError, OSError) as fault:
+        raise ValueError("its clock is too far in the future") from fault
 
 
 def _series(row: list[Any], sources: list[str]) -> RecordedSeries:
@@ -184,6 +209,7 @@ def _row(model: type[_Model], row: list[Any]) -> _Model:
 def _reads(found: _Recording, known: int) -> Iterator[Reads]:
     """Unpack every chunk within its own bound and the bound of all. Raises ValueError."""
     left = _NUMBERS_MAX
+    ended: dict[int, int] = {}
     for row in found.chunks:
         each = _Chunk.model_validate(row)
         left -= each.reads * (each.columns + 2)
@@ -200,6 +226,9 @@ def _reads(found: _Recording, known: int) -> Iterator[Reads]:
             raise ValueError("the moments of a chunk are too far away")
         if (moments[1:] < moments[:-1]).any():
             raise ValueError("the moments of a chunk do not ascend")
+        if moments[0] <= ended.get(each.source, -1):
+            raise ValueError("the chunks of a source do not ascend")
+        ended[each.source] = int(moments[-1])
         values = unpacked(b64decode(each.values), each.reads, each.columns)
         yield Reads(_source(found.sources, each.source), each.epoch, series, moments, took, values)
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 from wirespeed.live.page import SCRIPT, SERVED_POLICY, STYLE, script, served_page, style
 from wirespeed.live.stored import StoredRecording
@@ -61,6 +61,7 @@ class LiveServer(ThreadingHTTPServer):
         }
         self.any_host = not ipaddress.ip_address(address).is_loopback
         """Others reach it by names that are not known here; the token alone keeps them out."""
+        self.own_names = {*_LOOPBACK, address}
         self.free = threading.BoundedSemaphore(_REQUESTS_MAX)
         if ":" in address:
             self.address_family = socket.AF_INET6
@@ -136,8 +137,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _check_origin(self) -> None:
         """Refuse another site's page, and a name that another site's DNS gave this address."""
         host = self.headers.get("Host", "")
-        name = host.rpartition(":")[0].strip("[]")
-        if not self.server.any_host and name not in _LOOPBACK:
+        if not self.server.any_host and _host_name(host) not in self.server.own_names:
             raise _Refused(HTTPStatus.FORBIDDEN, "This page has another address.")
         origin, site = self.headers.get("Origin"), self.headers.get("Sec-Fetch-Site", "none")
         opened = self.command == "GET" and self.headers.get("Sec-Fetch-Mode") == "navigate"
@@ -186,7 +186,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(HTTPStatus.BAD_REQUEST, "end is before begin")
         if name == "picture":
             return recording.picture(begin, end, _number(query, "pixels", least=1)), _OCTETS
-        source = _number(query, "source") if "source" in query else None
+        source = _number(query, "source", least=0) if "source" in query else None
         return recording.chunks(begin, end, source), _JSON
 
     def _send(self, status: HTTPStatus, body: bytes, kind: str) -> None:
@@ -201,6 +201,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Cache-Control", "no-store")
         self.end_headers()
         self.wfile.write(body)
+
+
+def _host_name(host: str) -> str | None:
+    """Return the name or address of a Host header, with or without a port; None if it is none."""
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:
+        return None
 
 
 def _number(

@@ -103,6 +103,15 @@ class RecordingRange:
         with self.store.transaction() as connection:
             return {row[0]: row[1] for row in connection.execute(query).all()}
 
+    def octets(self) -> int:
+        """Return the size of all packed chunks."""
+        lengths = (CHUNKS.c.series, CHUNKS.c.moments, CHUNKS.c.took, CHUNKS.c["values"])
+        whole = sum((func.sum(func.length(each)) for each in lengths[1:]),
+                    func.sum(func.length(lengths[0])))  # fmt: skip
+        query = select(whole).where(CHUNKS.c.recording_id == self.id)
+        with self.store.transaction() as connection:
+            return int(connection.execute(query).scalar_one() or 0)
+
     def chunks(self, begin_ns: int, end_ns: int, source: str | None = None) -> list[PackedChunk]:
         """Return the chunks that overlap this time, and the one before it of each source."""
         with self.store.session() as connection:

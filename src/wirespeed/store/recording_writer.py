@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from wirespeed.model.input.moment import utc_now
 from wirespeed.model.result.recording import Chunk, Mark, RecordedSeries, RecordingClock
 from wirespeed.model.result.series import SeriesKind
-from wirespeed.store.chunk_codec import Reads, as_reads, joined, packed
+from wirespeed.store.chunk_codec import MAX_NUMBERS, Reads, as_reads, joined, packed
 from wirespeed.store.errors import StoreError, as_store_errors
 from wirespeed.store.extremes import before, packed_extremes, stored_extremes, whole_octets
 from wirespeed.store.run_writer import RUN_ID_TRIES
@@ -35,7 +35,9 @@ class _Minute:
 
     def takes(self, now: Reads) -> bool:
         first = self.reads[0]
-        return first.joins(now) and now.begin_ns[0] - first.begin_ns[0] < MERGED_NS
+        numbers = sum(each.values.size for each in self.reads) + now.values.size
+        near = now.begin_ns[0] - first.begin_ns[0] < MERGED_NS
+        return first.joins(now) and bool(near) and numbers <= MAX_NUMBERS
 
 
 @dataclass(slots=True)
@@ -54,15 +56,16 @@ class RecordingWriter:
     @classmethod
     def start(
         cls, store: Store, host: str, clock: RecordingClock, rate_hz: float, *,
-        sparse: bool, run_id: str | None = None,
+        sparse: bool, run_id: str | None = None, started_at: str | None = None,
     ) -> RecordingWriter:  # fmt: skip
-        """Create a recording. Its id is PREFIX and a number."""
+        """Create a recording, of now if started_at is None. Its id is PREFIX and a number."""
         for _ in range(RUN_ID_TRIES):
             with as_store_errors(store.url), suppress(IntegrityError), store.begin() as connection:
                 recording_id = f"{PREFIX}{_next_number(connection)}"
                 row = {
-                    "id": recording_id, "host": host, "run_id": run_id, "started_at": utc_now(),
-                    "rate_hz": rate_hz, "sparse": sparse, "clock": asdict(clock),
+                    "id": recording_id, "host": host, "run_id": run_id,
+                    "started_at": started_at or utc_now(), "rate_hz": rate_hz, "sparse": sparse,
+                    "clock": asdict(clock),
                 }  # fmt: skip
                 connection.execute(insert(RECORDINGS).values(row))
                 return cls(store, recording_id)

@@ -19,11 +19,13 @@ TOKEN = "a" * 24
 
 
 @contextmanager
-def served(store: Path, *ids: str, port: int = 0) -> Iterator[LiveServer]:
+def served(
+    store: Path, *ids: str, address: str = "127.0.0.1", port: int = 0
+) -> Iterator[LiveServer]:
     """Serve recordings of a store while the block runs."""
     with open_to_read(str(store)) as opened:
         recordings = [StoredRecording(opened, each) for each in ids]
-        server = LiveServer("127.0.0.1", port, TOKEN, recordings, " and ".join(ids))
+        server = LiveServer(address, port, TOKEN, recordings, " and ".join(ids))
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:

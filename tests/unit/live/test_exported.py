@@ -61,6 +61,7 @@ def test_file_comes_back_equal(text: str, stored: Path, tmp_path: Path) -> None:
     with open_to_read(str(stored)) as before, Store(str(tmp_path / "s.sqlite")) as after:
         found = recordings.recording_of(after, recording)
         assert found.host == f"host {HOSTILE} (x.html)"
+        assert found.started_at == "2025-11-24T16:00:00.000+00:00"
         assert found.clock == recordings.recording_of(before, "kpi-1").clock
         assert recordings.series_of(after, recording) == tuple(SERIES)
         assert recordings.marks_of(after, recording) == tuple(MARKS)
@@ -97,12 +98,18 @@ def bomb(data: dict[str, Any]) -> None:
     data["chunks"][0]["values"] = b64encode(zlib.compress(bytes(1 << 26))).decode()
 
 
+def pile(data: dict[str, Any]) -> None:
+    """Put chunks at one moment, which would be merged into a chunk of any size."""
+    data["chunks"] += [data["chunks"][0]] * 3
+
+
 BAD: dict[str, tuple[Callable[[str], str], str]] = {
     "no data": (lambda text: text.replace(DATA_START, "<script>"), "no element with data"),
     "no JSON": (lambda text: text.replace(DATA_START, DATA_START + "{"), ""),
     "older": (changed(lambda d: d.update(version=0)), "its version is 0, of an unknown wirespeed"),
     "newer": (changed(lambda d: d.update(version=2)), "its version is 2, of a newer wirespeed"),
     "bomb": (changed(bomb), "has another size"),
+    "pile": (changed(pile), "the chunks of a source do not ascend"),
     "many reads": (changed(lambda d: d["chunks"][0].update(reads=2**40)), "more than a recording"),
     "no reads": (changed(lambda d: d["chunks"][0].update(reads=0)), "reads"),
     "source": (changed(lambda d: d["chunks"][0].update(source=99)), ""),

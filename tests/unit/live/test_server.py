@@ -64,6 +64,7 @@ def test_server_without_the_token_refuses(server: LiveServer, path: str) -> None
     [
         {"Host": "evil.example:80"},
         {"Host": ""},
+        {"Host": "["},
         {"Origin": "http://evil.example"},
         {"Origin": "null"},
         {"Sec_Fetch_Site": "cross-site"},
@@ -72,6 +73,16 @@ def test_server_without_the_token_refuses(server: LiveServer, path: str) -> None
 )
 def test_server_refuses_other_sites(server: LiveServer, headers: dict[str, str]) -> None:
     assert ask(server, f"/{TOKEN}/about", **headers)[0] == 403
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost:9812", "[::1]:9812", "LOCALHOST"])
+def test_server_takes_each_name_of_its_own(server: LiveServer, host: str) -> None:
+    assert ask(server, f"/{TOKEN}/about", Host=host)[0] == 200
+
+
+def test_server_at_another_loopback_address_takes_its_own(stored: Path) -> None:
+    with served(stored, "kpi-1", address="127.0.0.2") as running:
+        assert ask(running, f"/{TOKEN}/about")[0] == 200
 
 
 def test_server_follows_a_link_from_another_site(server: LiveServer) -> None:
@@ -92,6 +103,7 @@ def test_server_follows_a_link_from_another_site(server: LiveServer) -> None:
         ("picture?begin=0&end=9&pixels=0", 400),
         (f"picture?begin=0&end={10**30}&pixels=10", 400),
         ("chunks?begin=0", 400),
+        ("chunks?begin=0&end=9&source=-1", 400),
     ],
 )
 def test_server_bad_query_is_one_sentence(server: LiveServer, path: str, status: int) -> None:

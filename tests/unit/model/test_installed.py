@@ -24,6 +24,14 @@ BY_NAME = re.compile(
 )
 
 
+def test_own_module_is_not_imported_from_the_working_folder(tmp_path: Path) -> None:
+    (tmp_path / "wirespeed").mkdir()
+    (tmp_path / "wirespeed" / "__init__.py").write_text("raise SystemExit('not ours')")
+    command = [*installed.own_module("wirespeed.cli.main"), "--version"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 class FakeDistribution:
     """A distribution installed from this URL, or of unknown origin."""
 

@@ -8,7 +8,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 from pathlib import Path
@@ -25,6 +24,7 @@ from wirespeed.cli.input.input_file import read_input
 from wirespeed.cli.input.options import JsonOption, StoreOption
 from wirespeed.document.toml_kind import TomlKind
 from wirespeed.model.errors import BadInput, WirespeedError
+from wirespeed.model.host.installed import own_module
 from wirespeed.model.input.bounded import load_json
 from wirespeed.model.input.text import FilePath, Label
 from wirespeed.remote.interface import LOCALHOST
@@ -182,7 +182,7 @@ class _Measurement:
             # changer.
             argv = [
                 "setpriv", "--pdeathsig", "TERM", "--",
-                sys.executable, "-m", "wirespeed.cli.main", "run", test.study,
+                *own_module("wirespeed.cli.main"), "run", test.study,
                 "--lab", str(lab), "--fence", str(lease.token), "--json",
             ]  # fmt: skip
             with out.open("wb") as to, err.open("wb") as errors:

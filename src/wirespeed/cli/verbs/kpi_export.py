@@ -47,7 +47,9 @@ def export(
     html: Annotated[
         Path | None,
         typer.Option(
-            "--html", metavar="FILE", help="Write one HTML file that plays offline, up to 32 MiB."
+            "--html",
+            metavar="FILE",
+            help="Write one HTML file that plays offline: 32 MiB of packed samples at most.",
         ),
     ] = None,
     store: StoreOption = None,

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ from typing import IO
 from wirespeed.cli.console import print_line
 from wirespeed.measure.interface import Progress
 from wirespeed.model.cpuset import format_list
+from wirespeed.model.host.installed import own_module
 from wirespeed.model.plan.plan import HostPlan, Plan
 from wirespeed.model.result.recording import MarkKind
 from wirespeed.model.result.result import SearchResult
@@ -26,7 +26,7 @@ from wirespeed.study.interface import Watcher
 
 # The recorder stores what is left, and ends.
 _END_S = 60.0
-_RECORD = (sys.executable, "-m", "wirespeed.cli.main", "kpi", "record")
+_RECORD = (*own_module("wirespeed.cli.main"), "kpi", "record")
 
 
 def polling_cpus(plan: Plan) -> frozenset[int]:

@@ -2,7 +2,8 @@
 // Find the next loss, gate, fault, mark or gap after a moment, or the one before it.
 "use strict";
 
-const LOSSES_LOOKED_AT = 40;
+// Buckets inside losses that are looked at for a further start.
+const INNER_MAX = 40;
 
 // Return marks and gaps as { at, kind, text }, in the order of time.
 function namedEvents(about, gaps) {
@@ -16,27 +17,33 @@ function namedEvents(about, gaps) {
   return [...marks, ...broken].sort((one, other) => one.at - other.at);
 }
 
-// Return the buckets in which a series of `numbers` rose: [begin, end, source].
+// Return the buckets in which a series of `numbers` rose: { begin, end, source, first, opens }; first:
+// no loss in the bucket before it; opens: it is the source's first of all.
 function lossBuckets(strips, numbers) {
   const wanted = new Set(numbers);
-  const found = [];
+  const found = [], ended = new Map(), seen = new Set();
   for (const strip of strips) {
     const width = strip.layout.series.length;
     const places = strip.layout.series.map((number, place) => (wanted.has(number) ? place : -1))
       .filter((place) => place >= 0);
     for (let bucket = 0; places.length && bucket < strip.buckets; bucket += 1) {
       if (places.some((place) => strip.most[bucket * width + place] > 0)) {
-        found.push([strip.edges[bucket], strip.edges[bucket + 1], strip.source]);
+        const [begin, end, { source }] = [strip.edges[bucket], strip.edges[bucket + 1], strip];
+        const opens = bucket === 0 && !seen.has(source);
+        found.push({ begin, end, source, first: ended.get(source) !== begin, opens });
+        ended.set(source, end);
       }
     }
+    seen.add(strip.source);
   }
-  return found.sort((one, other) => one[0] - other[0]);
+  return found.sort((one, other) => one.begin - other.begin);
 }
 
-// Return the moments at which a loss begins: reads before it lost nothing. pieces: of one source.
+// Return the moments at which a loss begins: the reads before it are known and lost nothing. pieces:
+// of one source. After a restart of the counters nothing was lost yet.
 function lossStarts(pieces, numbers) {
   const starts = [];
-  let before = null, losing = false;
+  let before = null, losing = null;
   for (const piece of pieces) {
     for (let read = 0; read < piece.reads; read += 1) {
       const joined = read > 0 || (before !== null && before.epoch === piece.epoch);
@@ -47,8 +54,8 @@ function lossStarts(pieces, numbers) {
         if (place === undefined || placed === undefined) return false;
         return rateOf(from, placed * from.reads, last, piece, place * piece.reads, read) > 0;
       });
-      if (lost && !losing) starts.push(from.begin[last]);
-      losing = lost;
+      if (lost && losing === false) starts.push(from.begin[last]);
+      if (from !== null) losing = lost;
     }
     before = piece;
   }
@@ -58,14 +65,17 @@ function lossStarts(pieces, numbers) {
 // Return the loss that begins next after t, or last before it: { at, kind, text } or null.
 async function nextLoss(source, strips, t, forward) {
   const buckets = lossBuckets(strips, source.loss)
-    .filter(([begin, end]) => (forward ? end > t : begin < t));
+    .filter(({ begin, end }) => (forward ? end > t : begin < t));
   if (!forward) buckets.reverse();
-  let best = null;
-  for (const [begin, end, number] of buckets.slice(0, LOSSES_LOOKED_AT)) {
+  let best = null, inner = 0;
+  for (const { begin, end, source: number, first, opens } of buckets) {
     if (best !== null && (forward ? begin > best.at : end < best.at)) break;
+    if (!first && (inner += 1) > INNER_MAX) continue;
     const own = source.loss.filter((each) => source.about.series[each][0] === number);
     const pieces = await source.between(number, begin, end);
-    for (const at of lossStarts(pieces, own)) {
+    const starts = lossStarts(pieces, own);
+    if (opens && !starts.some((at) => at <= end)) starts.push(begin);
+    for (const at of starts) {
       const fits = forward ? at > t : at < t;
       const better = best === null || (forward ? at < best.at : at > best.at);
       if (fits && better) {

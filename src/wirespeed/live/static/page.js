@@ -72,7 +72,10 @@ class Page {
     if (!written) return;
     const fresh = Math.abs(Date.now() - now) < LIVE_MS;
     if (before.follow || (fresh && before.t === null)) this.player.follow(true);
-    this.sources[0].follow(() => this.grown());
+    this.sources[0].follow(() => this.grown())
+      .then(() => this.survey())
+      .then(() => this.listMarks())
+      .catch((fault) => this.problem(fault.message));
   }
 
   grown() {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find how wirespeed was installed, its programs, and the command that adds an optional extra.
+"""Find how wirespeed was installed, its programs, and commands for its modules and extras.
 
 The project owns the name wirespeed on no package index, so no advice installs it from one.
 """
@@ -35,6 +35,16 @@ def install_extra(extra: str) -> str:
 def installed_program(name: str) -> Path:
     """Return where a package or wheel of wirespeed installs a program: next to this Python."""
     return Path(sys.executable).with_name(name)
+
+
+def own_module(name: str) -> list[str]:
+    """Return the command that runs a module of wirespeed with this Python.
+
+    -P: with -m, Python would import from the working folder first, which may be anybody's. The
+    option -s of this process is passed on, so that both see the same libraries.
+    """
+    same = ["-s"] if sys.flags.no_user_site else []
+    return [sys.executable, "-P", *same, "-m", name]
 
 
 def _source() -> tuple[Path, bool] | None:
