@@ -63,8 +63,12 @@ class Page:
         except AssertionError as late:
             raise AssertionError(f"{late}; the page says: {self.text('body')}") from None
 
-    def open(self, url: str) -> None:
+    def forget(self) -> None:
+        """Forget the events that came so far."""
         self._received.clear()
+
+    def open(self, url: str) -> None:
+        self.forget()
         self.command("Page.navigate", url="about:blank")
         self.command("Page.navigate", url=url)
         self.wait(f"location.href === {json.dumps(url)} && document.readyState === 'complete'", url)

@@ -20,18 +20,21 @@ from tests.support.chromium import Page
 from tests.unit.live.conftest import served
 from tests.unit.live.sample_recording import (
     BASE,
+    CLOCK,
     HOSTILE,
     LOSS_S,
     LOST,
     RESTART_S,
     SECONDS,
+    SERIES,
     S,
     last_read,
     make,
     second,
 )
 from tests.unit.live.test_exported import export
-from wirespeed.model.result.recording import NO_VALUE, Mark, MarkKind
+from wirespeed.model.result.recording import NO_VALUE, Chunk, Mark, MarkKind
+from wirespeed.store.recording_writer import RecordingWriter
 from wirespeed.store.recordings import reads_of
 from wirespeed.store.store import Store
 
@@ -66,7 +69,7 @@ def file(stored: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def opened(page: Page, url: str) -> None:
-    page.events.clear()
+    page.forget()
     for address in ("about:blank", url):  # from one moment to another the page is not loaded anew
         page.command("Page.navigate", url=address)
     page.wait(READY, "the page")
@@ -113,7 +116,7 @@ def test_file_asks_for_nothing(page: Page, file: str) -> None:
     page.click("#play")
     page.wait("page.player.t > 1e8", "play")
     page.click("#play")
-    asked = [told["request"]["url"] for told in page.told("Network.requestWillBeSent")]
+    asked = [event["request"]["url"] for event in page.events("Network.requestWillBeSent")]
     assert [one for one in asked if one.split("#")[0] != file and not one.startswith("data:")] == []
     assert page.faults() == []
 
@@ -180,6 +183,29 @@ def test_next_event_goes_to_loss_fault_gate_mark_and_gap(
     page.run(f"page.player.seek({int(LOSS_S * S) + 20_000_000})")
     page.wait(f"Number({lost}.values[0].value.textContent) > 0", "the rate of the loss")
     assert float(page.run(f"{lost}.values[0].value.textContent")) == LOST * 10
+
+
+@pytest.mark.parametrize("begin_s", [70, 0], ids=["later", "from the beginning on"])
+def test_loss_of_five_minutes_has_one_beginning(page: Page, tmp_path: Path, begin_s: int) -> None:
+    end_s = begin_s + 300
+    with Store(str(tmp_path / "s.sqlite")) as store:
+        writer = RecordingWriter.start(store, "host", CLOCK, 1.0, sparse=False)
+        for number in range(end_s + 90):
+            drops = min(max(number - begin_s, 0), 300)
+            at = BASE + number * S
+            chunk = Chunk("ovs-ports ovs", "1 1", (0,), (at,), (70_000,), ((drops,),))
+            writer.add(SERIES[4:5] if number == 0 else [], [chunk], [])
+        writer.finish()
+    with served(tmp_path / "s.sqlite", "kpi-1") as server:
+        opened(page, server.url)
+        page.run(f"byId('kinds').value = 'loss'; page.player.seek({(begin_s - 50) * S})")
+        for _ in range(2):
+            page.run("page.event(true)")
+            assert page.run("page.player.t") / S == pytest.approx(begin_s, abs=1e-6)
+        assert page.text("#said") == "No loss after this time."
+        page.run("page.player.seek(page.bounds().end)")
+        page.run("page.event(false)")
+        assert page.run("page.player.t") / S == pytest.approx(begin_s, abs=1e-6)
 
 
 def test_restart_is_a_gap_and_no_rate_is_drawn_over_it(page: Page, url: str) -> None:

@@ -167,7 +167,8 @@ function drawTimeline(canvas, state) {
     context.fillRect(Math.round(x(at)), 0, kind === "user" || kind === "fault" ? 2 : 1, tall);
   }
   context.fillStyle = colour("fail");
-  for (const [from, to] of losses) {
-    context.fillRect(x(from) - 0.5, height - 10, Math.max(2, x(to) - x(from)), 10);
+  for (const loss of losses) {
+    const [from, to] = [x(loss.begin), x(loss.end)];
+    context.fillRect(from - 0.5, height - 10, Math.max(2, to - from), 10);
   }
 }

@@ -18,23 +18,24 @@ function namedEvents(about, gaps) {
 }
 
 // Return the buckets in which a series of `numbers` rose: { begin, end, source, first, opens }; first:
-// no loss in the bucket before it; opens: it is the source's first of all.
+// no loss in the bucket before it; opens: nothing is known of the source before it.
 function lossBuckets(strips, numbers) {
   const wanted = new Set(numbers);
-  const found = [], ended = new Map(), seen = new Set();
+  const found = [], ended = new Map(), known = new Set();
   for (const strip of strips) {
-    const width = strip.layout.series.length;
-    const places = strip.layout.series.map((number, place) => (wanted.has(number) ? place : -1))
+    const { source, edges, layout: { series } } = strip;
+    const places = series.map((number, place) => (wanted.has(number) ? place : -1))
       .filter((place) => place >= 0);
     for (let bucket = 0; places.length && bucket < strip.buckets; bucket += 1) {
-      if (places.some((place) => strip.most[bucket * width + place] > 0)) {
-        const [begin, end, { source }] = [strip.edges[bucket], strip.edges[bucket + 1], strip];
-        const opens = bucket === 0 && !seen.has(source);
-        found.push({ begin, end, source, first: ended.get(source) !== begin, opens });
+      const rises = places.map((place) => strip.most[bucket * series.length + place]);
+      if (rises.some((rise) => rise > 0)) {
+        const [begin, end] = [edges[bucket], edges[bucket + 1]];
+        const first = ended.get(source) !== begin;
+        found.push({ begin, end, source, first, opens: !known.has(source) });
         ended.set(source, end);
       }
+      if (!rises.every(Number.isNaN)) known.add(source);
     }
-    seen.add(strip.source);
   }
   return found.sort((one, other) => one.begin - other.begin);
 }
