@@ -32,6 +32,21 @@ reload_close(void)
 	pthread_mutex_unlock(&turn);
 }
 
+/* Free the tables that no lcore reads any more. Any request will do: an lcore answers it between two
+ * rounds, and so reads nothing of before. Returns whether each lcore has answered in time. */
+static bool
+settle(struct app *app, struct app_task *slot, struct telemetry_out *out)
+{
+	bool answered;
+
+	control_lock();
+	answered = ask_lcores(app, out, lcore_snapshot, 0) == 0;
+	control_unlock();
+	if (answered)
+		slot->task.ops->reload->settle(&slot->task); /* of a full table it takes a second */
+	return answered;
+}
+
 static void
 reload(struct app *app, const char *params, struct telemetry_out *out)
 {
@@ -39,7 +54,6 @@ reload(struct app *app, const char *params, struct telemetry_out *out)
 	struct app_task *slot;
 	const char *path;
 	char error[512];
-	bool answered;
 	void *built;
 
 	slot = command_task(app, out, params, &path);
@@ -51,6 +65,9 @@ reload(struct app *app, const char *params, struct telemetry_out *out)
 				slot->task.name, slot->task.ops->name);
 		return;
 	}
+	/* Tables that a reload before had to keep would take the memory of the new ones. */
+	if (!settle(app, slot, out))
+		return;
 	built = ops->build(&slot->task, path, &cancel, error, sizeof(error));
 	if (built == NULL) {
 		telemetry_error(out, "%s: %s", slot->task.name, error);
@@ -58,14 +75,15 @@ reload(struct app *app, const char *params, struct telemetry_out *out)
 	}
 	control_lock();
 	ops->exchange(&slot->task, built);
-	/* Any request will do: an lcore answers it between two rounds, and so reads nothing of before.
-	 * What an lcore that does not answer may still read is kept for the next reload. */
-	answered = ask_lcores(app, out, lcore_snapshot, 0) == 0;
 	control_unlock();
-	if (answered) {
-		ops->settle(&slot->task); /* of a full table it takes a second */
+	if (settle(app, slot, out))
 		telemetry_u64(out, "ok", 1);
-	}
+	else /* The next reload frees what such an lcore may still read. */
+		telemetry_error(
+			out,
+			"%s: the new tables are in force, but the former ones are not freed: "
+			"an lcore has not answered in time",
+			slot->task.name);
 }
 
 void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Equal-cost multipath: a group of next hops is an array of buckets, and a flow's hash chooses one.
- * So a flow keeps its next hop, and a member that goes moves none but its own buckets. */
+ * So a flow keeps its next hop, and a member that goes moves its own buckets; where weights differ,
+ * rounding may move a few more. */
 #ifndef PKTLIB_ECMP_H
 #define PKTLIB_ECMP_H
 

@@ -39,7 +39,7 @@ ip_judge_v4(const uint8_t *ip, uint32_t left)
 	if (left < IPV4_LEN || ip[0] >> 4 != 4 || ip[0] < IPV4_NO_OPTIONS)
 		return IP_BAD_HEADER;
 	total = be16_load(ip + 2);
-	if (total < IPV4_LEN || total > left)
+	if (total < (ip[0] & 15) * 4 || total > left)
 		return IP_BAD_HEADER;
 	if (ip[0] != IPV4_NO_OPTIONS)
 		return IP_OPTIONS;

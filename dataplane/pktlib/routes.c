@@ -9,7 +9,8 @@
 
 #include "routes.h"
 
-#define LINE_MAX_LEN 254
+/* A group of 64 hops with weights fits. */
+#define LINE_MAX_LEN 1022
 #define WORDS_MAX (2 + ROUTES_MEMBERS_MAX + 1) /* a word too many is seen, too */
 #define MTU_MIN 68                             /* RFC 791 */
 #define MTU_MIN_V6 1280                        /* RFC 8200 */

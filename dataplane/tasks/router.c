@@ -152,7 +152,7 @@ judge(const struct router *router, const struct rte_mbuf *mbuf, uint8_t *version
 	if (unlikely(scope != IP_UNICAST))
 		return scope == IP_MULTICAST ? MULTICAST : scope == IP_LINK ? LOCAL : MARTIAN;
 	/* RFC 1812 section 5.3.4: a packet to one that came to many. */
-	if (unlikely(!ours))
+	if (unlikely(to_many))
 		return OTHER_MAC;
 	*version = is;
 	if (is == 6 && verdict == IP_FORWARD && frame[IP_ETHER_LEN + 6] == IP_PROTO_HOP_BY_HOP)

@@ -124,7 +124,7 @@ def test_fleet_add_snapshot_of_another_host_is_refused(tmp_path: Path) -> None:
     members = json.dumps({"compute-2": {"address": "192.0.2.2", "site": "fra"}})
     done = command(tmp_path, "fleet", "add", "fetched", "--members", "-", stdin=members)
     assert (done.returncode, done.stdout) == (1, "1 added, 0 known already, 2 not usable\n")
-    assert "speaks for 'victim', but is in the directory of compute-1" in done.stderr
+    assert "it names host 'victim', but is in the directory of compute-1" in done.stderr
     assert "is no host's name" in done.stderr
     (host,) = json.loads(command(tmp_path, "fleet", "hosts").stdout)
     assert (host["name"], host["address"], host["site"]) == ("compute-2", "192.0.2.2", "fra")
