@@ -17,12 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <rte_cycles.h>
-#include <rte_eal.h>
 
 #include "bng_frames.h"
-#include "core/app.h"
-#include "core/config.h"
+#include "harness.h"
 #include "pktlib/bng/table_file.h"
 
 #define FRAMES_A_TURN 131072
@@ -32,46 +29,12 @@
 #define CHAINS_MAX 8
 #define TURNS_MAX 1000
 #define LOCAL_IP 0xc0000201
-#define ROUNDS_AFTER 4 /* for what a chain may still hold */
-
-struct source {
-	struct rte_mbuf **mbufs;
-	uint32_t nb, next;
-};
-
-static struct source source;
-static uint64_t nb_sunk;
-
-static uint16_t
-source_receive(const struct task_in *in __rte_unused, struct rte_mbuf **mbufs, uint16_t n)
-{
-	uint32_t count = RTE_MIN((uint32_t)n, source.nb - source.next);
-
-	for (uint32_t i = 0; i < count; i++)
-		mbufs[i] = source.mbufs[source.next + i];
-	source.next += count;
-	return count;
-}
-
-static uint16_t
-sink_send(const struct task_out *out __rte_unused, struct rte_mbuf **mbufs __rte_unused, uint16_t n)
-{
-	nb_sunk += n;
-	return n;
-}
-
-static void
-fail(const char *text)
-{
-	fprintf(stderr, "bench_bng_cycles: %s\n", text);
-	exit(1);
-}
 
 static void *
 must(void *memory)
 {
 	if (memory == NULL)
-		fail("out of memory");
+		bench_fail("out of memory");
 	return memory;
 }
 
@@ -91,7 +54,7 @@ make_chain(struct chain *chain, struct app *app, const char *name, struct bng_fr
 	char *copy = must(strdup(name)), *task_name, *rest = NULL;
 
 	if (strchr(copy, ':') == NULL)
-		fail("a chain is SIDE:TASK[,TASK...]");
+		bench_fail("a chain is SIDE:TASK[,TASK...]");
 	chain->name = name;
 	chain->frames = &frames[strcmp(strtok_r(copy, ":", &rest), "up") == 0 ? 0 : 1];
 	while ((task_name = strtok_r(NULL, ",", &rest)) != NULL) {
@@ -99,7 +62,7 @@ make_chain(struct chain *chain, struct app *app, const char *name, struct bng_fr
 		struct lcore_poll *poll = &chain->polls[chain->nb_tasks];
 
 		if (slot == NULL || chain->nb_tasks == TASK_MAX_OUT)
-			fail("no such task, or too many");
+			bench_fail("no such task, or too many");
 		chain->tasks[chain->nb_tasks++] = &slot->task;
 		*poll = (struct lcore_poll){.in = slot->task.in[0],
 					    .handle = slot->task.ops->handle,
@@ -107,63 +70,32 @@ make_chain(struct chain *chain, struct app *app, const char *name, struct bng_fr
 	}
 	free(copy);
 	if (chain->nb_tasks == 0)
-		fail("a chain has a task");
-	chain->polls[0].in.receive = source_receive;
-	for (unsigned int out = 0; out < chain->tasks[chain->nb_tasks - 1]->nb_out; out++)
-		chain->tasks[chain->nb_tasks - 1]->out[out].send = sink_send;
+		bench_fail("a chain has a task");
+	chain->polls[0] = bench_from_source(chain->tasks[0]);
+	bench_to_sink(chain->tasks[chain->nb_tasks - 1]);
 }
 
-static struct lcore *
-lcore_of(struct app *app, const struct task *task)
-{
-	for (unsigned int i = 0; i < app->nb_lcores; i++)
-		if (app->lcores[i]->id == task->lcore_id)
-			return app->lcores[i];
-	fail("a task without an lcore");
-	return NULL;
-}
-
-static int
-compare(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
-/* One pass over all mbufs of the source, in TSC cycles a frame. */
 static double
 pass(struct lcore *lcore, struct bng_frames *frames)
 {
-	uint64_t start, taken, expected = nb_sunk + source.nb;
-
-	for (uint32_t i = 0; i < source.nb; i++)
-		bng_frames_restore(frames, source.mbufs[i]);
-	source.next = 0;
-	start = rte_rdtsc_precise();
-	while (source.next < source.nb)
-		lcore_round(lcore);
-	for (unsigned int i = 0; nb_sunk < expected && i < ROUNDS_AFTER; i++)
-		lcore_round(lcore);
-	taken = rte_rdtsc_precise() - start;
-	if (nb_sunk != expected)
-		fail("a frame was not forwarded");
-	return (double)taken / source.nb;
+	for (uint32_t i = 0; i < bench_source.nb; i++)
+		bng_frames_restore(frames, bench_source.mbufs[i]);
+	return bench_pass(lcore);
 }
 
 static double
 turn(struct app *app, struct chain *chain, uint32_t mbufs)
 {
 	static double cycles[FRAMES_A_TURN / MBUFS_HOT];
-	struct lcore *lcore = lcore_of(app, chain->tasks[0]);
+	struct lcore *lcore = bench_lcore_of(app, chain->tasks[0]);
 	unsigned int passes = FRAMES_A_TURN / mbufs, warm_up = passes / 2;
 
 	memcpy(lcore->polls, chain->polls, sizeof(chain->polls));
 	lcore->nb_polls = chain->nb_tasks;
-	source.nb = mbufs;
+	bench_source.nb = mbufs;
 	for (unsigned int i = 0; i < passes; i++)
 		cycles[i] = pass(lcore, chain->frames);
-	qsort(cycles + warm_up, passes - warm_up, sizeof(*cycles), compare);
+	bench_sort(cycles + warm_up, passes - warm_up);
 	return cycles[warm_up + (passes - warm_up) / 2];
 }
 
@@ -181,7 +113,7 @@ measure(struct app *app, struct chain *chains, unsigned int nb_chains, unsigned 
 		for (unsigned int mode = 0; mode < MODES; mode++) {
 			double *figures = chains[c].figures[mode];
 
-			qsort(figures, turns, sizeof(*figures), compare);
+			bench_sort(figures, turns);
 			printf("%s %s %.3f %.3f\n", chains[c].name, names[mode],
 			       figures[turns / 10], figures[turns / 2]);
 		}
@@ -194,7 +126,7 @@ check_tasks(const struct app *app)
 		const struct task_stats *stats = &app->tasks[i].task.stats;
 
 		if (stats->discard + stats->handled + stats->tx_fail > 0)
-			fail("a task did not forward everything");
+			bench_fail("a task did not forward everything");
 	}
 }
 
@@ -202,23 +134,6 @@ static void
 say(const struct bng_complaint *complaint __rte_unused, const char *text)
 {
 	fprintf(stderr, "%s\n", text);
-}
-
-static struct app *
-start_app(struct config **config, const char *ini, int argc, char **argv)
-{
-	char *lcores = (char *)"--lcores=by the caller";
-	struct app *app;
-
-	if (rte_eal_init(argc, argv) < 0)
-		fail("DPDK does not start");
-	*config = config_load(ini);
-	if (*config == NULL)
-		fail("the INI cannot be read");
-	app = app_parse(*config, 1, &lcores);
-	if (app == NULL || config_report(*config) != 0 || app_start(app) != 0)
-		fail("the INI is faulty");
-	return app;
 }
 
 int
@@ -235,24 +150,24 @@ main(int argc, char **argv)
 	while (4 + (int)nb_chains < argc && strcmp(argv[4 + nb_chains], "--") != 0)
 		nb_chains++;
 	if (nb_chains == 0 || nb_chains > CHAINS_MAX || 4 + (int)nb_chains == argc)
-		fail("usage: bench_bng_cycles INI TABLES TURNS SIDE:TASK[,TASK]... -- EAL");
+		bench_fail("usage: bench_bng_cycles INI TABLES TURNS SIDE:TASK[,TASK]... -- EAL");
 	turns = (unsigned int)atoi(argv[3]);
 	if (turns == 0 || turns > TURNS_MAX)
-		fail("there are 1 to 1000 turns");
-	app = start_app(&config, argv[1], argc - 4 - (int)nb_chains, argv + 4 + nb_chains);
+		bench_fail("there are 1 to 1000 turns");
+	app = bench_start(&config, argv[1], argc - 4 - (int)nb_chains, argv + 4 + nb_chains);
 	if (bng_table_file_read(&tables, argv[2], &complaint) != 0)
 		return 1;
 	bng_frames_make(&frames[0], &tables, true, LOCAL_IP);
 	bng_frames_make(&frames[1], &tables, false, LOCAL_IP);
 	for (unsigned int c = 0; c < nb_chains; c++)
 		make_chain(&chains[c], app, argv[4 + c], frames);
-	source.mbufs = must(calloc(MBUFS_COLD, sizeof(*source.mbufs)));
-	if (rte_pktmbuf_alloc_bulk(chains[0].tasks[0]->pool, source.mbufs, MBUFS_COLD) != 0)
-		fail("the pool is too small");
+	bench_source.mbufs = must(calloc(MBUFS_COLD, sizeof(*bench_source.mbufs)));
+	if (rte_pktmbuf_alloc_bulk(chains[0].tasks[0]->pool, bench_source.mbufs, MBUFS_COLD) != 0)
+		bench_fail("the pool is too small");
 	measure(app, chains, nb_chains, turns);
 	check_tasks(app);
-	rte_pktmbuf_free_bulk(source.mbufs, MBUFS_COLD);
-	free(source.mbufs);
+	rte_pktmbuf_free_bulk(bench_source.mbufs, MBUFS_COLD);
+	free(bench_source.mbufs);
 	free(frames[0].order);
 	free(frames[1].order);
 	bng_table_file_free(&tables);

@@ -13,11 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <rte_cycles.h>
-#include <rte_eal.h>
 
-#include "core/app.h"
-#include "core/config.h"
+#include "harness.h"
 #include "pktlib/bytes.h"
 #include "pktlib/checksum.h"
 #include "pktlib/routes.h"
@@ -30,7 +27,6 @@
 #define MODES 2
 #define TASKS_MAX 8
 #define TURNS_MAX 1000
-#define ROUNDS_AFTER 4 /* for what a task may still hold */
 #define V4_LEN 60
 #define V6_LEN 62
 
@@ -49,34 +45,6 @@ struct measured {
 };
 
 static struct rte_mbuf *mbufs[MBUFS];
-static uint32_t next_mbuf;
-static uint64_t nb_sunk;
-
-static uint16_t
-source_receive(const struct task_in *in __rte_unused, struct rte_mbuf **burst, uint16_t n)
-{
-	uint32_t count = RTE_MIN((uint32_t)n, MBUFS - next_mbuf);
-
-	for (uint32_t i = 0; i < count; i++)
-		burst[i] = mbufs[next_mbuf + i];
-	next_mbuf += count;
-	return count;
-}
-
-static uint16_t
-sink_send(const struct task_out *out __rte_unused, struct rte_mbuf **burst __rte_unused, uint16_t n)
-{
-	nb_sunk += n;
-	return n;
-}
-
-static void
-fail(const char *text)
-{
-	fprintf(stderr, "bench_router_cycles: %s\n", text);
-	exit(1);
-}
-
 static void
 say(void *context __rte_unused, const char *text)
 {
@@ -98,7 +66,7 @@ find_destinations(struct destinations *to, const struct routes *routes, uint8_t 
 	*to = (struct destinations){.version = version};
 	to->list = calloc(routes->nb_routes + 1, sizeof(*to->list));
 	if (to->list == NULL)
-		fail("out of memory");
+		bench_fail("out of memory");
 	for (uint32_t i = 0; i < routes->nb_routes; i++)
 		if (routes->list[i].version == version)
 			choose(to->list[to->nb++], &routes->list[i]);
@@ -147,58 +115,28 @@ restore_v6(struct rte_mbuf *mbuf, const uint8_t *destination)
 	memcpy(ip + 24, destination, 16);
 }
 
-/* One pass over all mbufs, in TSC cycles a frame. */
 static double
 pass(struct lcore *lcore, struct destinations *to, uint32_t nb)
 {
-	uint64_t start, taken, expected = nb_sunk + MBUFS;
-
 	for (uint32_t i = 0; i < MBUFS; i++) {
 		if (to->next >= nb)
 			to->next = 0;
 		(to->version == 4 ? restore_v4 : restore_v6)(mbufs[i], to->list[to->next++]);
 	}
-	next_mbuf = 0;
-	start = rte_rdtsc_precise();
-	while (next_mbuf < MBUFS)
-		lcore_round(lcore);
-	for (unsigned int i = 0; nb_sunk < expected && i < ROUNDS_AFTER; i++)
-		lcore_round(lcore);
-	taken = rte_rdtsc_precise() - start;
-	if (nb_sunk != expected)
-		fail("a frame was not forwarded");
-	return (double)taken / MBUFS;
-}
-
-static int
-compare(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
-static struct lcore *
-lcore_of(struct app *app, const struct task *task)
-{
-	for (unsigned int i = 0; i < app->nb_lcores; i++)
-		if (app->lcores[i]->id == task->lcore_id)
-			return app->lcores[i];
-	fail("a task without an lcore");
-	return NULL;
+	return bench_pass(lcore);
 }
 
 static double
 turn(struct app *app, struct measured *measured, struct destinations *to, unsigned int mode)
 {
 	static double cycles[PASSES];
-	struct lcore *lcore = lcore_of(app, measured->task);
+	struct lcore *lcore = bench_lcore_of(app, measured->task);
 
 	lcore->polls[0] = measured->poll;
 	lcore->nb_polls = 1;
 	for (unsigned int i = 0; i < PASSES; i++)
 		cycles[i] = pass(lcore, to, mode == 0 ? RTE_MIN(to->nb, USED) : to->nb);
-	qsort(cycles + PASSES / 2, PASSES / 2, sizeof(*cycles), compare);
+	bench_sort(cycles + PASSES / 2, PASSES / 2);
 	return cycles[PASSES / 2 + PASSES / 4];
 }
 
@@ -219,7 +157,7 @@ measure(struct app *app, struct measured *all, unsigned int nb, struct destinati
 			for (unsigned int mode = 0; to[v].nb > 0 && mode < MODES; mode++) {
 				double *figures = all[t].figures[v][mode];
 
-				qsort(figures, turns, sizeof(*figures), compare);
+				bench_sort(figures, turns);
 				printf("%s ipv%u %s %.3f %.3f\n", all[t].name, to[v].version,
 				       modes[mode], figures[turns / 10], figures[turns / 2]);
 			}
@@ -231,31 +169,11 @@ take_task(struct measured *measured, struct app *app, const char *name)
 	struct app_task *slot = app_task_find(app, name);
 
 	if (slot == NULL)
-		fail("no such task");
+		bench_fail("no such task");
 	measured->name = name;
 	measured->task = &slot->task;
-	measured->poll = (struct lcore_poll){
-		.in = slot->task.in[0], .handle = slot->task.ops->handle, .task = &slot->task};
-	measured->poll.in.receive = source_receive;
-	for (unsigned int out = 0; out < slot->task.nb_out; out++)
-		slot->task.out[out].send = sink_send;
-}
-
-static struct app *
-start_app(struct config **config, const char *ini, int argc, char **argv)
-{
-	char *lcores = (char *)"--lcores=by the caller";
-	struct app *app;
-
-	if (rte_eal_init(argc, argv) < 0)
-		fail("DPDK does not start");
-	*config = config_load(ini);
-	if (*config == NULL)
-		fail("the INI cannot be read");
-	app = app_parse(*config, 1, &lcores);
-	if (app == NULL || config_report(*config) != 0 || app_start(app) != 0)
-		fail("the INI is faulty");
-	return app;
+	measured->poll = bench_from_source(&slot->task);
+	bench_to_sink(&slot->task);
 }
 
 int
@@ -272,20 +190,21 @@ main(int argc, char **argv)
 	while (4 + (int)nb < argc && strcmp(argv[4 + nb], "--") != 0)
 		nb++;
 	if (nb == 0 || nb > TASKS_MAX || 4 + (int)nb == argc)
-		fail("usage: bench_router_cycles INI ROUTES TURNS TASK... -- EAL");
+		bench_fail("usage: bench_router_cycles INI ROUTES TURNS TASK... -- EAL");
 	turns = (unsigned int)atoi(argv[3]);
 	if (turns == 0 || turns > TURNS_MAX)
-		fail("there are 1 to 1000 turns");
-	app = start_app(&config, argv[1], argc - 4 - (int)nb, argv + 4 + nb);
+		bench_fail("there are 1 to 1000 turns");
+	app = bench_start(&config, argv[1], argc - 4 - (int)nb, argv + 4 + nb);
 	if (routes_read(&routes, argv[2], &complaint) > 0)
-		fail("the routes are faulty");
+		bench_fail("the routes are faulty");
 	find_destinations(&to[0], &routes, 4);
 	find_destinations(&to[1], &routes, 6);
 	routes_free(&routes);
 	for (unsigned int t = 0; t < nb; t++)
 		take_task(&all[t], app, argv[4 + t]);
 	if (rte_pktmbuf_alloc_bulk(all[0].task->pool, mbufs, MBUFS) != 0)
-		fail("the pool is too small");
+		bench_fail("the pool is too small");
+	bench_source = (struct bench_source){.mbufs = mbufs, .nb = MBUFS};
 	measure(app, all, nb, to, turns);
 	rte_pktmbuf_free_bulk(mbufs, MBUFS);
 	free(to[0].list);
