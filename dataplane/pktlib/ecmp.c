@@ -3,7 +3,7 @@
 
 #include "ecmp.h"
 
-/* How many buckets each member is to have: by largest remainder, and one at least. */
+/* Share the buckets among the members: by largest remainder, and one at least. */
 static void
 share_out(unsigned int *wanted, const struct ecmp_member *members, unsigned int nb)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a router does with an IP packet, whatever its tables are: judge its header, find the
+/* The steps of a router for an IP packet that do not depend on its tables: judge its header, find the
  * destination, take one from the TTL or hop limit, write the next hop's addresses. No DPDK.
  *
  * RFC 1812 section 5.2.2 says which IPv4 headers are to be dropped, RFC 8200 what IPv6's hold. */

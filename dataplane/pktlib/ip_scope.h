@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which packets a router may forward by their addresses: RFC 1812 sections 5.3.7 and 4.2.2.11, RFC
+/* Judge by its addresses whether a router may forward a packet: RFC 1812 sections 5.3.7 and 4.2.2.11, RFC
  * 6890; IPv6: RFC 4291 sections 2.5 to 2.7. */
 #ifndef PKTLIB_IP_SCOPE_H
 #define PKTLIB_IP_SCOPE_H

@@ -13,7 +13,7 @@
 #define ROUTES_WEIGHT_MAX 256
 #define ROUTES_COMPLAINTS_MAX 100
 
-/* What is done with a packet whose longest prefix leads here. */
+/* Treatment of a packet whose longest prefix leads here. */
 enum route_kind {
 	ROUTE_FORWARD,
 	ROUTE_GROUP,     /* one of several hops, by the flow */
@@ -66,7 +66,7 @@ uint32_t
 routes_read(struct routes *routes, const char *path, const struct routes_complaint *complaint);
 void routes_free(struct routes *routes);
 
-/* What the routes of a version take of a table that resolves 24 bits at once and 8 more with each
+/* Space that the routes of a version take of a table that resolves 24 bits at once and 8 more with each
  * further table of 256 entries. */
 struct routes_need {
 	uint32_t routes;

@@ -33,7 +33,7 @@ share_bits(const struct route *one, const struct route *other, unsigned int bits
 	       (rest == 0 || ((one->prefix[octets] ^ other->prefix[octets]) >> (8 - rest)) == 0);
 }
 
-/* How many levels of tables lie before the end of such a prefix. */
+/* Return the number of levels of tables before the end of such a prefix. */
 static unsigned int
 levels(unsigned int length)
 {

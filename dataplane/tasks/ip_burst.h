@@ -52,4 +52,14 @@ ip_burst_look_up(struct ip_burst *burst, const struct fib *fib)
 	}
 }
 
+/* Send frames by the outputs of their hops. */
+static inline void
+ip_burst_send(struct task *task, struct rte_mbuf **mbufs, const uint8_t *outs, uint16_t n)
+{
+	if (n > 0 && task->nb_out == 1)
+		task_send(task, 0, mbufs, n);
+	else if (n > 0)
+		task_send_each(task, mbufs, outs, n);
+}
+
 #endif

@@ -79,10 +79,7 @@ l3fwd_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 		outs[left] = hop->port;
 		mbufs[left++] = mbufs[i];
 	}
-	if (left > 0 && task->nb_out == 1)
-		task_send(task, 0, mbufs, left);
-	else if (left > 0)
-		task_send_each(task, mbufs, outs, left);
+	ip_burst_send(task, mbufs, outs, left);
 	if (unlikely(lost > 0))
 		task_discard(task, dropped, lost);
 }

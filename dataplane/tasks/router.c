@@ -23,7 +23,7 @@
 #define MAC_MASK UINT64_C(0xffffffffffff)
 #define LOOKED_UP 0x80u /* of a verdict: the destination is, too */
 
-/* Why a frame is not forwarded, after those that its header shows (enum ip_verdict). */
+/* Causes for which a frame is not forwarded, after those that its header shows (enum ip_verdict). */
 enum cause {
 	OTHER_MAC = IP_VERDICTS,
 	MARTIAN,
@@ -295,10 +295,7 @@ router_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 		outs[left] = hop->port;
 		mbufs[left++] = mbufs[i];
 	}
-	if (left > 0 && task->nb_out == 1)
-		task_send(task, 0, mbufs, left);
-	else if (left > 0)
-		task_send_each(task, mbufs, outs, left);
+	ip_burst_send(task, mbufs, outs, left);
 	if (unlikely(nb_excepted > 0))
 		except(task, excepted, why, nb_excepted);
 }

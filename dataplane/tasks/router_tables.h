@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tasks of a router read: lookup tables, next hops and groups. Tables do not change; a
+/* Tables that the tasks of a router read: lookup tables, next hops and groups. Tables do not change; a
  * space, which tasks share that name the same file, points to those in force. */
 #ifndef WSDP_ROUTER_TABLES_H
 #define WSDP_ROUTER_TABLES_H

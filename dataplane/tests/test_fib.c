@@ -123,7 +123,7 @@ test_few(void)
 	free(made.routes.list);
 }
 
-/* What DPDK's memory cannot hold is an error, and nothing is left of it. */
+/* A table that DPDK's memory cannot hold is an error, and nothing is left of it. */
 static void
 test_too_many(void)
 {

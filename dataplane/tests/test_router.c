@@ -436,7 +436,7 @@ build(struct bench *bench, const char *text, char *error, size_t size)
 	return built;
 }
 
-/* What replaces tables is in force at once, and a flow whose member stays does not move. */
+/* Tables that replace others are in force at once, and a flow whose member stays does not move. */
 static void
 test_reload(void)
 {
