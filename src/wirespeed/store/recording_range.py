@@ -22,7 +22,7 @@ from wirespeed.store.extremes import (
     unpacked_extremes,
     whole_extremes,
 )
-from wirespeed.store.recordings import damaged, reads_from
+from wirespeed.store.recordings import PACKED, damaged, reads_from
 from wirespeed.store.store import Store
 from wirespeed.store.tables import CHUNKS, EXTREMES, MARKS, RECORDED_SERIES, RECORDINGS
 
@@ -105,12 +105,10 @@ class RecordingRange:
 
     def octets(self) -> int:
         """Return the size of all packed chunks."""
-        lengths = (CHUNKS.c.series, CHUNKS.c.moments, CHUNKS.c.took, CHUNKS.c["values"])
-        whole = sum((func.sum(func.length(each)) for each in lengths[1:]),
-                    func.sum(func.length(lengths[0])))  # fmt: skip
-        query = select(whole).where(CHUNKS.c.recording_id == self.id)
+        sums = (func.sum(func.length(each)) for each in PACKED)
+        query = select(*sums).where(CHUNKS.c.recording_id == self.id)
         with self.store.transaction() as connection:
-            return int(connection.execute(query).scalar_one() or 0)
+            return sum(int(each or 0) for each in connection.execute(query).one())
 
     def chunks(self, begin_ns: int, end_ns: int, source: str | None = None) -> list[PackedChunk]:
         """Return the chunks that overlap this time, and the one before it of each source."""

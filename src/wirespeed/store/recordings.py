@@ -29,6 +29,10 @@ class NoSuchRecording(BadInput, StoreError):
     """Raised when the store has no recording of that id."""
 
 
+PACKED = (CHUNKS.c.series, CHUNKS.c.moments, CHUNKS.c.took, CHUNKS.c["values"])
+"""The packed columns of a chunk."""
+
+
 @dataclass(frozen=True, slots=True)
 class RecordingSummary:
     """A recording in a list."""
@@ -187,8 +191,7 @@ def _summary(store: Store, connection: Connection, row: RowMapping) -> Recording
         return connection.execute(query).scalar_one() or 0
 
     series = select(func.count()).where(RECORDED_SERIES.c.recording_id == row["id"])
-    lengths = (CHUNKS.c.series, CHUNKS.c.moments, CHUNKS.c.took, CHUNKS.c["values"])
-    octets = sum(total(func.sum(func.length(each))) for each in lengths)
+    octets = sum(total(func.sum(func.length(each))) for each in PACKED)
     also = (EXTREMES.c.series, EXTREMES.c.whole, EXTREMES.c.edges, EXTREMES.c.fine)
     octets += sum(total(func.sum(func.length(each)), EXTREMES) for each in also)
     columns = func.sum(CHUNKS.c.reads * CHUNKS.c.columns)
