@@ -39,6 +39,7 @@ STILL_HERE = b"\0"
 _PR_SET_PDEATHSIG = 1
 # Loaded before any fork: between fork and exec nothing may be imported or allocated lazily.
 _LIBC = ctypes.CDLL(None, use_errno=True)
+_REAL_TIME, _NO_PRIORITY = (os.SCHED_FIFO, os.SCHED_RR), os.sched_param(0)
 
 
 def start_child(
@@ -70,7 +71,10 @@ def start_child(
 def in_child(
     parent: int, cpus: frozenset[int] = frozenset(), nice: int | None = None
 ) -> Callable[[], None]:
-    """Return the preparation of a child between fork and exec: it dies with the starting thread."""
+    """Return the preparation of a child between fork and exec.
+
+    It dies with the starting thread, and does not inherit a real-time policy from it.
+    """
 
     def prepare() -> None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
@@ -78,6 +82,8 @@ def in_child(
             os._exit(1)
         if cpus:
             os.sched_setaffinity(0, cpus)
+        if os.sched_getscheduler(0) in _REAL_TIME:
+            os.sched_setscheduler(0, os.SCHED_OTHER, _NO_PRIORITY)
         if nice is not None:
             os.setpriority(os.PRIO_PROCESS, 0, nice)
 

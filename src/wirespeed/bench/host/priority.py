@@ -3,6 +3,10 @@
 
 The bench and its controller run at nice -20 while the bench is up. The scheduler's autogroups are
 off meanwhile: with them, niceness counts only within a session.
+
+The controller of a local bench runs by SCHED_RR, too. It sleeps while frames are offered, and reads
+counters in between. Where every CPU polls, each of its many short waits would otherwise last a time
+slice of a poller: half a second a trial of 0.2 s.
 """
 
 from __future__ import annotations
@@ -44,8 +48,10 @@ def polling_first(host: Host) -> Iterator[str]:
             stack.enter_context(_served_first(host.runner))
         host.nice = _MOST_URGENT
         try:
-            hindrance = host.set_sysctl(_AUTOGROUP, "0")
-            yield f"nice {_MOST_URGENT}, {hindrance or 'autogroups off'}"
+            done = [f"nice {_MOST_URGENT}", host.set_sysctl(_AUTOGROUP, "0") or "autogroups off"]
+            if host.is_local:
+                done.append(stack.enter_context(_reading_at_once()))
+            yield ", ".join(done)
         finally:
             host.nice = None
 
@@ -78,3 +84,22 @@ def _asking_first() -> Iterator[bool]:
         yield True
     finally:
         os.setpriority(os.PRIO_PROCESS, 0, before)
+
+
+@contextmanager
+def _reading_at_once() -> Iterator[str]:
+    """Run this process by SCHED_RR; yield what was done. Programs that it starts do not inherit it.
+
+    Short commands that it runs do: it waits for them.
+    """
+    policy, parameters = os.sched_getscheduler(0), os.sched_getparam(0)
+    least = os.sched_param(os.sched_get_priority_min(os.SCHED_RR))
+    try:
+        os.sched_setscheduler(0, os.SCHED_RR, least)
+    except PermissionError:
+        yield "controller not SCHED_RR: not permitted"
+        return
+    try:
+        yield "controller SCHED_RR"
+    finally:
+        os.sched_setscheduler(0, policy, parameters)
