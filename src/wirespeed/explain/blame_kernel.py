@@ -24,16 +24,17 @@ def kernel_time(found: Seen) -> Iterator[Suspect]:
     """Yield a suspect for each polling thread that was in the kernel for much of the time."""
     for name, spent in _polling(found):
         # A thread that sleeps between polls calls the kernel for it.
-        if spent.kernel_ns < max(_SAMPLED_NS, PLAINLY * spent.elapsed_ns, spent.asleep_ns):
+        kernel_ns = _own_ns(found, spent)
+        if kernel_ns < max(_SAMPLED_NS, PLAINLY * spent.elapsed_ns, spent.asleep_ns):
             continue
-        inside = spent.kernel_ns / spent.elapsed_ns
-        frames = explains(found, name, spent.kernel_ns)
+        inside = kernel_ns / spent.elapsed_ns
+        frames = explains(found, name, kernel_ns)
         yield Suspect(frames, Explanation(
             "kernel_time",
             f"{name} was in the kernel for {share(inside)} of the time "
-            f"({spent.kernel_ns / 1e6:,.0f} ms), although polling needs no kernel: "
+            f"({kernel_ns / 1e6:,.0f} ms), although polling needs no kernel: "
             f"{_faults(spent)}.",
-            (figure(f"{name} in the kernel", spent.kernel_ns, "ns"),
+            (figure(f"{name} in the kernel", kernel_ns, "ns"),
              figure(f"minor page faults of {name}", spent.minor_faults, "1"),
              figure(f"major page faults of {name}", spent.major_faults, "1"),
              *account(name, spent)),
@@ -41,6 +42,12 @@ def kernel_time(found: Seen) -> Iterator[Suspect]:
                      "that is swapped or reclaimed, a system call of its own (perf trace -t TID)."),
             hop=thread_hop(name, spent),
         ), certain=True, harmless=frames <= STRAY * found.intended)  # fmt: skip
+
+
+def _own_ns(found: Seen, spent: Spent) -> int:
+    """Return the time in the kernel without softirqs, which the kernel charges to the thread."""
+    softirqs_ns = sum(ns for (cpu, _), ns in found.softirq_ns.items() if cpu in spent.cpus)
+    return max(0, spent.kernel_ns - softirqs_ns)
 
 
 def _faults(spent: Spent) -> str:
@@ -65,4 +72,4 @@ def _polling(found: Seen) -> Iterator[tuple[str, Spent]]:
 
 def most_in_kernel(found: Seen) -> float:
     """Return the largest share of time that such a thread was in the kernel."""
-    return max((s.kernel_ns / s.elapsed_ns for _, s in _polling(found)), default=0.0)
+    return max((_own_ns(found, s) / s.elapsed_ns for _, s in _polling(found)), default=0.0)

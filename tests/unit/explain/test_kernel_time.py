@@ -14,6 +14,7 @@ from wirespeed.explain.interface import Measured
 from wirespeed.model.result.hop_counts import Drop, DropCause
 from wirespeed.model.result.observation import Observation, PollingThread
 from wirespeed.model.result.result import Bound, SearchResult
+from wirespeed.model.result.thread_time import CpuInterrupts
 from wirespeed.model.result.trial import Stage, Trial
 from wirespeed.report.text.limit_words import LIMIT_WORDS
 
@@ -77,6 +78,15 @@ def test_kernel_time_of_a_thread_that_works_in_the_kernel_is_not_named(
     own = (generator, replace(pmd, **of_purpose), vnf)  # type: ignore[arg-type]
     limits = [e.limit for e in explained(observed(AT_ENTRANCE, threads=own))]
     assert "kernel_time" not in limits
+
+
+def test_softirqs_that_the_kernel_charges_to_a_thread_are_named_as_interrupts() -> None:
+    busy = in_kernel(420)
+    cpu = next(thread.cpu for thread in busy if thread.name.startswith("pmd-"))
+    steered = CpuInterrupts(cpu, "softirq NET_RX", 90_000, 90_000.0, time_share=0.4)
+    found = explained(observed(AT_ENTRANCE, threads=busy, interrupts=(steered,)))
+    assert found[0].limit == "interrupts"
+    assert "kernel_time" not in {e.limit for e in found}
 
 
 def test_kernel_time_of_short_sleeps_is_put_down_to_the_sleeps() -> None:
