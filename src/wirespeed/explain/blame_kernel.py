@@ -18,10 +18,15 @@ from wirespeed.model.words import counted, share
 # The kernel samples this time by its tick, so less is chance. On a virtual machine, interrupts and
 # exits to the hypervisor took 4% of a healthy thread's time, so only PLAINLY more is a cause.
 _SAMPLED_NS = 50_000_000
+_EVERYWHERE = "; every polling thread was, so the host or its hypervisor may be the cause"
 
 
 def kernel_time(found: Seen) -> Iterator[Suspect]:
-    """Yield a suspect for each polling thread that was in the kernel for much of the time."""
+    """Yield a suspect for each polling thread that was in the kernel for much of the time.
+
+    Where all of them were, the host's noise may be the cause (a hypervisor that takes memory back).
+    """
+    everywhere = _least_in_kernel(found) >= PLAINLY
     for name, spent in _polling(found):
         # A thread that sleeps between polls calls the kernel for it.
         kernel_ns = _own_ns(found, spent)
@@ -33,7 +38,7 @@ def kernel_time(found: Seen) -> Iterator[Suspect]:
             "kernel_time",
             f"{name} was in the kernel for {share(inside)} of the time "
             f"({kernel_ns / 1e6:,.0f} ms), although polling needs no kernel: "
-            f"{_faults(spent)}.",
+            f"{_faults(spent)}{_EVERYWHERE if everywhere else ''}.",
             (figure(f"{name} in the kernel", kernel_ns, "ns"),
              figure(f"minor page faults of {name}", spent.minor_faults, "1"),
              figure(f"major page faults of {name}", spent.major_faults, "1"),
@@ -41,7 +46,7 @@ def kernel_time(found: Seen) -> Iterator[Suspect]:
             Proposal("Find out what takes it there: a probe (perf, bpftrace), a tracer, memory "
                      "that is swapped or reclaimed, a system call of its own (perf trace -t TID)."),
             hop=thread_hop(name, spent),
-        ), certain=True, harmless=frames <= STRAY * found.intended)  # fmt: skip
+        ), certain=not everywhere, harmless=frames <= STRAY * found.intended)  # fmt: skip
 
 
 def _own_ns(found: Seen, spent: Spent) -> int:
@@ -72,4 +77,14 @@ def _polling(found: Seen) -> Iterator[tuple[str, Spent]]:
 
 def most_in_kernel(found: Seen) -> float:
     """Return the largest share of time that such a thread was in the kernel."""
-    return max((_own_ns(found, s) / s.elapsed_ns for _, s in _polling(found)), default=0.0)
+    return max(_shares(found), default=0.0)
+
+
+def _least_in_kernel(found: Seen) -> float:
+    """Return the smallest share; 0 where only one thread polls, which compares with nothing."""
+    shares = _shares(found)
+    return min(shares) if len(shares) > 1 else 0.0
+
+
+def _shares(found: Seen) -> list[float]:
+    return [_own_ns(found, spent) / spent.elapsed_ns for _, spent in _polling(found)]

@@ -80,6 +80,19 @@ def test_kernel_time_of_a_thread_that_works_in_the_kernel_is_not_named(
     assert "kernel_time" not in limits
 
 
+def test_kernel_time_of_every_polling_thread_is_put_down_to_the_host() -> None:
+    spent = replace(time(), kernel_ns=450 * MS)
+    everywhere = tuple(replace(thread, time=spent) for thread in in_kernel(450))
+    found = next(
+        each
+        for each in explained(observed(AT_ENTRANCE, threads=everywhere))
+        if each.limit == "kernel_time"
+    )
+    assert "every polling thread was, so the host or its hypervisor" in found.sentence
+    [alone, *_] = explained(observed(AT_ENTRANCE, threads=in_kernel(450)))
+    assert "every polling thread" not in alone.sentence
+
+
 def test_softirqs_that_the_kernel_charges_to_a_thread_are_named_as_interrupts() -> None:
     busy = in_kernel(420)
     cpu = next(thread.cpu for thread in busy if thread.name.startswith("pmd-"))
