@@ -50,9 +50,13 @@ def kernel_time(found: Seen) -> Iterator[Suspect]:
 
 
 def _own_ns(found: Seen, spent: Spent) -> int:
-    """Return the time in the kernel without softirqs, which the kernel charges to the thread."""
+    """Return the time in the kernel that is surely the thread's.
+
+    Softirqs are charged to the thread that they interrupt. While it waits for its CPU, ticks fall
+    on others, and the kernel scales those that are left up to its run time.
+    """
     softirqs_ns = sum(ns for (cpu, _), ns in found.softirq_ns.items() if cpu in spent.cpus)
-    return max(0, spent.kernel_ns - softirqs_ns)
+    return max(0, spent.kernel_ns - softirqs_ns - spent.waiting_ns)
 
 
 def _faults(spent: Spent) -> str:

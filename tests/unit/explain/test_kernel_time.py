@@ -93,6 +93,12 @@ def test_kernel_time_of_every_polling_thread_is_put_down_to_the_host() -> None:
     assert "every polling thread" not in alone.sentence
 
 
+def test_kernel_time_of_a_thread_that_shared_its_cpu_may_be_scaled_up() -> None:
+    shared = in_kernel(290, waiting=250)
+    limits = [e.limit for e in explained(observed(AT_ENTRANCE, threads=shared))]
+    assert "kernel_time" not in limits
+
+
 def test_softirqs_that_the_kernel_charges_to_a_thread_are_named_as_interrupts() -> None:
     busy = in_kernel(420)
     cpu = next(thread.cpu for thread in busy if thread.name.startswith("pmd-"))
