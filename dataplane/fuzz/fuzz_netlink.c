@@ -46,19 +46,19 @@ LLVMFuzzerTestOneInput(const uint8_t *octets, size_t size)
 	const struct nlmsghdr *message = (const void *)copy;
 	int left = (int)size;
 	struct compile_report report;
-	struct compile_ids ids;
+	struct hop_ids ids;
 	struct routes routes;
 
 	require(kernel != NULL && copy != NULL);
 	memcpy(copy, octets, size);
 	kernel_open(kernel, indexes, 2);
-	compile_open(&ids);
+	hop_ids_open(&ids);
 	for (; mnl_nlmsg_ok(message, left); message = mnl_nlmsg_next(message, &left))
 		kernel_apply(kernel, message);
 	require(compile(kernel, &ids, &routes, &report));
 	check_routes(&routes);
 	routes_free(&routes);
-	compile_close(&ids);
+	hop_ids_close(&ids);
 	kernel_close(kernel);
 	free(kernel);
 	free(copy);

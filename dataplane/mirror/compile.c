@@ -5,30 +5,11 @@
 #include <string.h>
 
 #include "compile.h"
-
-#define NO_HOP UINT16_MAX
-#define HOP_ID_NONE UINT16_MAX
-
-/* Content of a hop or a group, by which it is known again. tag: of a group, the id of the kernel's
- * object, or a hash of its members. */
-struct hop_key {
-	uint8_t kind, port;
-	uint16_t mtu;
-	uint8_t source[6], target[6];
-	uint64_t tag;
-};
-
-struct known_hop {
-	struct hop_key key;
-	uint32_t id;
-	uint32_t index; /* in this turn's hops */
-};
-
-_Static_assert(sizeof(struct hop_key) == 24, "no padding in a key");
+#include "members.h"
 
 struct making {
 	struct kernel *kernel;
-	struct compile_ids *ids;
+	struct hop_ids *ids;
 	struct routes *routes;
 	struct compile_report *report;
 	const struct kernel_route **best; /* in order, one a prefix */
@@ -38,105 +19,13 @@ struct making {
 	bool is_short; /* of memory */
 };
 
-void
-compile_open(struct compile_ids *ids)
-{
-	memset(ids, 0, sizeof(*ids));
-	table_open(&ids->known, sizeof(struct hop_key), sizeof(struct known_hop));
-}
-
-void
-compile_close(struct compile_ids *ids)
-{
-	table_close(&ids->known);
-}
-
-/* Forget what the turn before this one did not use. Return whether there was any. */
-static bool
-forget_unused(struct compile_ids *ids)
-{
-	struct known_hop *known = NULL;
-	struct table kept;
-	bool any = false;
-
-	table_open(&kept, sizeof(struct hop_key), sizeof(struct known_hop));
-	while ((known = table_next(&ids->known, known)) != NULL) {
-		struct known_hop *copy;
-
-		if (ids->used_in[known->id] + 1 < ids->turn)
-			continue;
-		copy = table_put(&kept, &known->key);
-		if (copy == NULL) {
-			table_close(&kept);
-			return false;
-		}
-		*copy = *known;
-	}
-	for (uint32_t id = 0; id < ROUTES_HOPS_MAX; id++)
-		if (ids->used_in[id] != 0 && ids->used_in[id] + 1 < ids->turn) {
-			ids->used_in[id] = 0;
-			any = true;
-		}
-	table_close(&ids->known);
-	ids->known = kept;
-	return any;
-}
-
-static uint32_t
-free_id(struct compile_ids *ids)
-{
-	for (int attempt = 0; attempt < 2; attempt++) {
-		if (ids->known.count < ROUTES_HOPS_MAX)
-			for (uint32_t id = 0; id < ROUTES_HOPS_MAX; id++)
-				if (ids->used_in[id] == 0)
-					return id;
-		if (!forget_unused(ids))
-			break;
-	}
-	return HOP_ID_NONE;
-}
-
-/* Return the place of a hop in `routes`, which is added where it is new in this turn: then *is_new.
- * NO_HOP: all ids are in use, or memory is short. */
-static uint16_t
-intern(struct making *making, const struct hop_key *key, bool *is_new)
-{
-	struct compile_ids *ids = making->ids;
-	struct routes *routes = making->routes;
-	struct known_hop *known = table_find(&ids->known, key);
-
-	*is_new = false;
-	if (known == NULL) {
-		uint32_t id = free_id(ids);
-
-		if (id == HOP_ID_NONE)
-			return NO_HOP;
-		known = table_put(&ids->known, key);
-		if (known == NULL) {
-			making->is_short = true;
-			return NO_HOP;
-		}
-		known->id = id;
-	} else if (ids->used_in[known->id] == ids->turn) {
-		return (uint16_t)known->index;
-	}
-	ids->used_in[known->id] = ids->turn;
-	known->index = routes->nb_hops++;
-	*is_new = true;
-	routes->hops[known->index] = (struct route_hop){
-		.id = (uint16_t)known->id, .kind = key->kind, .port = key->port, .mtu = key->mtu};
-	memcpy(routes->hops[known->index].source, key->source, sizeof(key->source));
-	memcpy(routes->hops[known->index].target, key->target, sizeof(key->target));
-	return (uint16_t)known->index;
-}
-
 static uint16_t
 bare_hop(struct making *making, enum route_kind kind)
 {
 	struct hop_key key = {.kind = kind};
 	bool is_new;
 
-	return intern(making, &key, &is_new);
+	return hop_ids_put(making->ids, making->routes, &key, &is_new);
 }
 
 static void
@@ -168,7 +57,7 @@ neighbour_hop(struct making *making, uint8_t number, uint8_t version, const uint
 	key.mtu = link->mtu > UINT16_MAX ? UINT16_MAX : (uint16_t)link->mtu;
 	memcpy(key.source, link->mac, sizeof(key.source));
 	memcpy(key.target, neighbour->mac, sizeof(key.target));
-	return intern(making, &key, &is_new);
+	return hop_ids_put(making->ids, making->routes, &key, &is_new);
 }
 
 /* The hop of one way. route: for ways without a gateway, which differ by destination; NULL: the prefix
@@ -196,47 +85,6 @@ is_usable(const struct kernel *kernel, const struct kernel_way *way)
 	       (number == KERNEL_NO_LINK || (kernel->links[number].flags & IFF_UP) != 0);
 }
 
-static uint64_t
-tag_of(const struct route_member *members, uint16_t nb, const struct routes *routes)
-{
-	uint64_t tag = nb;
-
-	for (uint16_t i = 0; i < nb; i++) {
-		tag = (tag ^ routes->hops[members[i].hop].id) * UINT64_C(0x9e3779b97f4a7c15);
-		tag = (tag ^ members[i].weight) * UINT64_C(0xc2b2ae3d27d4eb4f);
-	}
-	return tag | UINT64_C(1) << 63; /* no id of an object */
-}
-
-static bool
-add_members(struct routes *routes, const struct route_member *members, uint16_t nb)
-{
-	uint32_t total = routes->nb_members + nb;
-	struct route_member *grown = reallocarray(routes->members, total, sizeof(*routes->members));
-
-	if (grown == NULL)
-		return false;
-	memcpy(grown + routes->nb_members, members, nb * sizeof(*members));
-	routes->members = grown;
-	routes->nb_members = total;
-	return true;
-}
-
-/* Add a member, or its weight where its hop is one already. */
-static uint16_t
-add_member(struct route_member *members, uint16_t nb, uint16_t hop, uint16_t weight)
-{
-	for (uint16_t i = 0; i < nb; i++)
-		if (members[i].hop == hop) {
-			uint32_t sum = (uint32_t)members[i].weight + weight;
-
-			members[i].weight = (uint16_t)(sum > UINT16_MAX ? UINT16_MAX : sum);
-			return nb;
-		}
-	members[nb] = (struct route_member){hop, weight == 0 ? 1 : weight};
-	return nb + 1;
-}
-
 /* The hop of several ways. tag: id of the kernel's object, 0 if there is none. */
 static uint16_t
 group_hop(struct making *making, const struct kernel_way *ways, uint16_t nb, uint64_t tag)
@@ -244,38 +92,38 @@ group_hop(struct making *making, const struct kernel_way *ways, uint16_t nb, uin
 	struct route_member members[KERNEL_WAYS_MAX];
 	struct hop_key key = {.kind = ROUTE_GROUP};
 	struct routes *routes = making->routes;
-	uint16_t nb_members = 0, other = NO_HOP, hop;
+	uint16_t nb_members = 0, other = HOP_NONE, hop;
 	bool is_new;
 
 	for (uint16_t i = 0; i < nb; i++) {
 		if (!is_usable(making->kernel, &ways[i]))
 			continue;
 		hop = way_hop(making, &ways[i], NULL);
-		if (hop == NO_HOP)
-			return NO_HOP;
+		if (hop == HOP_NONE)
+			return HOP_NONE;
 		if (routes->hops[hop].kind == ROUTE_FORWARD)
-			nb_members = add_member(members, nb_members, hop, ways[i].weight);
+			nb_members = members_put(members, nb_members, hop, ways[i].weight);
 		else
 			other = hop;
 	}
 	/* Flows go by members that can forward; the others are asked for. A member that only the kernel
 	 * has makes it the kernel's choice. */
-	if (other != NO_HOP && routes->hops[other].kind == ROUTE_KERNEL)
+	if (other != HOP_NONE && routes->hops[other].kind == ROUTE_KERNEL)
 		return other;
 	if (nb_members == 0)
 		return other;
 	if (nb_members == 1)
 		return members[0].hop;
-	key.tag = tag != 0 ? tag : tag_of(members, nb_members, routes);
-	hop = intern(making, &key, &is_new);
-	if (hop == NO_HOP || !is_new)
+	key.tag = tag != 0 ? tag : members_tag(members, nb_members, routes);
+	hop = hop_ids_put(making->ids, making->routes, &key, &is_new);
+	if (hop == HOP_NONE || !is_new)
 		return hop;
 	routes->hops[hop].first_member = routes->nb_members;
 	routes->hops[hop].nb_members = nb_members;
-	if (!add_members(routes, members, nb_members)) {
+	if (!members_add(routes, members, nb_members)) {
 		making->is_short = true;
 		routes->hops[hop].nb_members = 0;
-		return NO_HOP;
+		return HOP_NONE;
 	}
 	return hop;
 }
@@ -291,7 +139,7 @@ ways_hop(struct making *making, struct kernel_ways *ways, const struct kernel_ro
 	for (uint16_t i = 0; i < ways->nb; i++)
 		*exists |= is_usable(making->kernel, &ways->list[i]);
 	if (!*exists)
-		return NO_HOP;
+		return HOP_NONE;
 	if (ways->to_kernel)
 		return bare_hop(making, ROUTE_KERNEL);
 	if (ways->is_blackhole)
@@ -332,7 +180,7 @@ object_group_hop(struct making *making, const struct kernel_nexthop *object, boo
 		ways[nb++].weight = object->weights[i];
 	}
 	*exists = nb > 0;
-	return nb == 0 ? NO_HOP : group_hop(making, ways, nb, object->id);
+	return nb == 0 ? HOP_NONE : group_hop(making, ways, nb, object->id);
 }
 
 /* The hop of a next-hop object. */
@@ -343,7 +191,7 @@ object_hop(struct making *making, uint32_t id, const struct kernel_route_key *ro
 
 	*exists = false;
 	if (object == NULL)
-		return NO_HOP;
+		return HOP_NONE;
 	if (object->ways != NULL)
 		return ways_hop(making, object->ways, route, id, exists);
 	/* Many routes share a group. */
@@ -410,7 +258,7 @@ add_route(struct making *making, const struct kernel_route_key *key, uint8_t len
 	struct routes *routes = making->routes;
 	struct route *route = &routes->list[routes->nb_routes++];
 
-	if (hop == NO_HOP) {
+	if (hop == HOP_NONE) {
 		making->report->over_hops++;
 		hop = bare_hop(making, ROUTE_KERNEL);
 	}
@@ -520,7 +368,7 @@ add_neighbours(struct making *making)
 			continue;
 		hop = neighbour_hop(making, number, as.version, key->address);
 		/* Without a hop of its own it has the prefix's: the kernel forwards. */
-		if (hop == NO_HOP)
+		if (hop == HOP_NONE)
 			continue;
 		add_route(making, &as, as.version == 4 ? 32 : 128, key->address, hop);
 		making->report->neighbours++;
@@ -546,7 +394,7 @@ make(struct making *making)
 	/* First, so that they have ids whatever else needs one. */
 	if (is_made)
 		for (unsigned int kind = ROUTE_BLACKHOLE; kind <= ROUTE_KERNEL; kind++)
-			is_made &= bare_hop(making, (enum route_kind)kind) != NO_HOP;
+			is_made &= bare_hop(making, (enum route_kind)kind) != HOP_NONE;
 	while (is_made && (route = table_next(table, route)) != NULL)
 		sorted[nb++] = route;
 	if (is_made) {
@@ -556,18 +404,18 @@ make(struct making *making)
 	}
 	free(sorted);
 	free(making->best);
-	return is_made && !making->is_short;
+	return is_made && !making->is_short && !making->ids->is_short;
 }
 
 bool
-compile(struct kernel *kernel, struct compile_ids *ids, struct routes *routes,
+compile(struct kernel *kernel, struct hop_ids *ids, struct routes *routes,
 	struct compile_report *report)
 {
 	struct making making = {.kernel = kernel, .ids = ids, .routes = routes, .report = report};
 
 	*routes = (struct routes){0};
 	memset(report, 0, sizeof(*report));
-	ids->turn++;
+	hop_ids_turn(ids);
 	kernel->mark++;
 	if (make(&making))
 		return true;

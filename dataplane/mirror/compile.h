@@ -3,16 +3,9 @@
 #ifndef MIRROR_COMPILE_H
 #define MIRROR_COMPILE_H
 
+#include "hop_ids.h"
 #include "kernel.h"
 #include "pktlib/routes.h"
-
-/* Hops and groups of all routes that were made, so that each keeps its id: a flow keeps its hop of a group
- * whose id stays. */
-struct compile_ids {
-	struct table known;
-	uint32_t turn;
-	uint32_t used_in[ROUTES_HOPS_MAX]; /* turn in which the id was last used */
-};
 
 /* A neighbour that routes need and whose address the kernel does not know. */
 struct compile_wish {
@@ -31,12 +24,9 @@ struct compile_report {
 	struct compile_wish wishes[COMPILE_WISHES_MAX];
 };
 
-void compile_open(struct compile_ids *ids);
-void compile_close(struct compile_ids *ids);
-
 /* Make the routes: of each prefix the kernel's best one, shorter prefixes first, and a route for each
  * neighbour on a link. Return false with nothing left: memory is short. */
-bool compile(struct kernel *kernel, struct compile_ids *ids, struct routes *routes,
+bool compile(struct kernel *kernel, struct hop_ids *ids, struct routes *routes,
 	     struct compile_report *report);
 
 #endif

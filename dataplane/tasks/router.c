@@ -9,7 +9,6 @@
 #include <rte_cycles.h>
 #include <rte_prefetch.h>
 
-#include "core/config.h"
 #include "core/task.h"
 #include "core/telemetry_reply.h"
 #include "core/tsc.h"
@@ -17,29 +16,11 @@
 #include "pktlib/ecmp.h"
 #include "pktlib/ip_protocol.h"
 #include "pktlib/ip_scope.h"
-#include "pktlib/token_bucket.h"
-#include "router_host.h"
+#include "router.h"
 #include "router_mirror.h"
-#include "router_tables.h"
 
-#define PUNT_DEPTH 256 /* frames of a class that may follow each other at once */
-#define PUNT_FPS 10000
+#define PUNT_DEPTH 256  /* frames of a class that may follow each other at once */
 #define LOOKED_UP 0x80u /* of a verdict: the destination is, too */
-
-/* Causes for which a frame is not forwarded, after those that its header shows (enum ip_verdict). */
-enum cause {
-	OTHER_MAC = IP_VERDICTS,
-	MARTIAN,
-	MULTICAST,
-	BLACKHOLE,
-	LOCAL,
-	NEIGHBOUR,
-	TOO_BIG,  /* and it must not be fragmented */
-	FRAGMENT, /* it must be */
-	BY_KERNEL,
-	INTERFACE_DOWN,
-	CAUSES
-};
 
 static const struct {
 	const char *name;
@@ -68,90 +49,6 @@ static const char *const class_names[PUNT_CLASSES][2] = {
 	[PUNT_LOCAL] = {"punted_local", "over_rate_local"},
 	[PUNT_REST] = {"punted_rest", "over_rate_rest"},
 };
-
-struct router {
-	struct router_space *space;
-	const char
-		*path; /* lives as long as the configuration; NULL: the tables are the kernel's */
-	struct host_config kernel;
-	struct host_task *host; /* NULL: the tables are a file's */
-	uint64_t mac; /* as a frame's first octets read; 0: frames to any address are ours */
-	bool punts;
-	uint16_t outs[PUNT_CLASSES];
-	uint32_t punt_fps;
-	struct token_bucket buckets[PUNT_CLASSES];
-	uint64_t counts[CAUSES];
-	uint64_t punted[PUNT_CLASSES], over_rate[PUNT_CLASSES];
-	uint64_t queue_full; /* exceptions for which the kernel's queue had no room */
-};
-
-/* Read punt_tx and protocol_tx: numbers of outputs. */
-static int
-read_outs(struct task *task, struct router *router, const struct config_section *section)
-{
-	const uint16_t last = task->nb_out > 0 ? (uint16_t)(task->nb_out - 1) : 0;
-	uint16_t rest = 0, protocol;
-	int ret = config_u16(section, "punt_tx", &rest, 0, last);
-
-	router->punts = config_has(section, "punt_tx");
-	protocol = rest;
-	ret |= config_u16(section, "protocol_tx", &protocol, 0, last);
-	if (!router->punts && config_has(section, "protocol_tx")) {
-		config_fault(section, "protocol_tx", "needs punt_tx");
-		ret = -EINVAL;
-	}
-	router->outs[PUNT_PROTOCOL] = protocol;
-	router->outs[PUNT_NEIGHBOUR] = router->outs[PUNT_LOCAL] = router->outs[PUNT_REST] = rest;
-	return ret;
-}
-
-/* Arguments of a router whose routes are a file's. */
-static int
-init_file(struct task *task, struct router *router, const struct config_section *section)
-{
-	static const char *const kernels[] = {"kernel_netns", "kernel_buffer_bytes"};
-	struct rte_ether_addr mac;
-	int ret = read_outs(task, router, section);
-
-	ret |= config_refuse(section, kernels, RTE_DIM(kernels), "needs kernel");
-	if (config_has(section, "mac")) {
-		ret |= config_mac(section, "mac", &mac);
-		if (ret == 0)
-			router->mac = router_mac(mac.addr_bytes);
-	}
-	if (!config_require(section, "routes"))
-		return -EINVAL;
-	router->path = config_string(section, "routes");
-	return ret | router_check(section, router->path, task->nb_out);
-}
-
-/* Arguments of a router whose routes are the kernel's. */
-static int
-init_kernel(struct task *task, struct router *router, const struct config_section *section)
-{
-	static const char *const files[] = {"routes", "mac", "punt_tx", "protocol_tx"};
-	int ret = config_refuse(section, files, RTE_DIM(files), "the kernel has it: see kernel");
-
-	ret |= host_parse(&router->kernel, section, task->nb_out);
-	router->punts = true;
-	task->wants_idle = true; /* the kernel sends, too */
-	return ret;
-}
-
-static int
-router_init(struct task *task, const struct config_section *section)
-{
-	struct router *router = task->priv;
-	int ret;
-
-	router->punt_fps = PUNT_FPS;
-	ret = config_u32(section, "punt_fps", &router->punt_fps, 0, UINT32_MAX);
-	if (config_has(section, "kernel"))
-		ret |= init_kernel(task, router, section);
-	else
-		ret |= init_file(task, router, section);
-	return ret == 0 ? 0 : -EINVAL;
-}
 
 static int
 router_prepare(struct task *task)

@@ -3,22 +3,12 @@
 #include "router_host.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <linux/if_tun.h>
-#include <net/if_arp.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/timerfd.h>
-#include <sys/uio.h>
 #include <unistd.h>
-#include <rte_ethdev.h>
 
-#include "core/config.h"
 #include "core/control.h"
 #include "core/telemetry.h"
 #include "router_mirror.h"
@@ -26,174 +16,12 @@
 #define PUNT_RING 512 /* frames of a class that wait for the kernel */
 #define RECEIVED_RING 1024
 #define FRAMES_AT_ONCE 64 /* read from an interface before others have their turn */
-#define SEGMENTS_MAX 8
 /* While frames come, the kernel gets them within the shorter time. */
 #define TICK_NS 1000000
 #define TICK_IDLE_NS 8000000
 #define TICKS_TO_IDLE 64
-#define NETNS_OWN "/proc/thread-self/ns/net"
 
 static struct router_host *hosts;
-
-/* A comma-separated list of names of interfaces. */
-static int
-read_names(struct host_config *config, const struct config_section *section)
-{
-	const char *text = config->text;
-
-	while (*text != '\0') {
-		char *name = config->names[config->nb];
-		size_t length, left;
-
-		text += strspn(text, " \t");
-		length = left = strcspn(text, ",");
-		while (left > 0 && (text[left - 1] == ' ' || text[left - 1] == '\t'))
-			left--;
-		if (config->nb == TASK_MAX_OUT)
-			return config_fault(section, "kernel", "at most %d names", TASK_MAX_OUT),
-			       -1;
-		if (left == 0 || left >= IFNAMSIZ || memchr(text, '/', left) != NULL)
-			return config_fault(section, "kernel",
-					    "must be names of interfaces of 1 to %d characters, "
-					    "separated by commas",
-					    IFNAMSIZ - 1),
-			       -1;
-		memcpy(name, text, left);
-		name[left] = '\0';
-		for (unsigned int i = 0; i < config->nb; i++)
-			if (strcmp(config->names[i], name) == 0)
-				return config_fault(section, "kernel", "names %s twice", name), -1;
-		config->nb++;
-		text += length + (text[length] == ',');
-	}
-	return 0;
-}
-
-int
-host_parse(struct host_config *config, const struct config_section *section, unsigned int nb_out)
-{
-	int ret;
-
-	config->text = config_string(section, "kernel");
-	config->netns = config_string(section, "kernel_netns");
-	config->buffer_bytes = 128u << 20;
-	ret = config_u32(section, "kernel_buffer_bytes", &config->buffer_bytes, 4096, 1u << 30);
-	ret |= read_names(config, section);
-	if (ret == 0 && config->nb != nb_out) {
-		config_fault(section, "kernel", "needs one name for each of the %u tx", nb_out);
-		ret = -1;
-	}
-	return ret;
-}
-
-/* Move the calling thread to a network namespace. Returns a descriptor to move back by, or a negative
- * errno. */
-static int
-enter_netns(const char *path)
-{
-	int own = open(NETNS_OWN, O_RDONLY | O_CLOEXEC), there, ret = 0;
-
-	if (own < 0)
-		return -errno;
-	if (path == NULL)
-		return own;
-	there = open(path, O_RDONLY | O_CLOEXEC);
-	if (there < 0 || setns(there, CLONE_NEWNET) != 0)
-		ret = -errno;
-	if (there >= 0)
-		close(there);
-	if (ret == 0)
-		return own;
-	close(own);
-	return ret;
-}
-
-static void
-leave_netns(int own)
-{
-	/* To a namespace that the thread came from, it may always go back. */
-	if (setns(own, CLONE_NEWNET) != 0)
-		abort();
-	close(own);
-}
-
-/* Give a new interface the address and the MTU of its port; a ring has none. */
-static int
-set_up(struct host_interface *interface, const struct task_out *out, int any_socket)
-{
-	struct ifreq request = {0};
-	struct rte_ether_addr mac;
-	uint16_t mtu;
-
-	if (out->ring != NULL)
-		return 0;
-	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", interface->name);
-	if (rte_eth_macaddr_get(out->port_id, &mac) == 0 &&
-	    rte_is_valid_assigned_ether_addr(&mac)) {
-		request.ifr_hwaddr.sa_family = ARPHRD_ETHER;
-		memcpy(request.ifr_hwaddr.sa_data, &mac, sizeof(mac));
-		if (ioctl(any_socket, SIOCSIFHWADDR, &request) != 0)
-			return -errno;
-	}
-	if (rte_eth_dev_get_mtu(out->port_id, &mtu) == 0) {
-		request.ifr_mtu = mtu;
-		if (ioctl(any_socket, SIOCSIFMTU, &request) != 0)
-			return -errno;
-	}
-	return 0;
-}
-
-/* Attach to an interface, which is made where it is not there. */
-static int
-open_interface(struct host_interface *interface, const struct task_out *out)
-{
-	struct ifreq request = {.ifr_flags = IFF_TAP | IFF_NO_PI};
-	bool is_new = if_nametoindex(interface->name) == 0;
-	int any_socket, ret = 0;
-
-	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", interface->name);
-	interface->fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	if (interface->fd < 0)
-		return -errno;
-	if (ioctl(interface->fd, TUNSETIFF, &request) != 0)
-		return -errno;
-	interface->index = if_nametoindex(interface->name);
-	any_socket = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (any_socket < 0 || interface->index == 0)
-		ret = -errno;
-	else if (is_new)
-		ret = set_up(interface, out, any_socket);
-	if (any_socket >= 0)
-		close(any_socket);
-	return ret;
-}
-
-static int
-complain(const struct host_interface *interface, int error)
-{
-	fprintf(stderr, "wsdp: kernel interface %s: %s%s\n", interface->name, strerror(-error),
-		error == -EPERM    ? "; it takes CAP_NET_ADMIN"
-		: error == -EBUSY  ? "; another program has it"
-		: error == -EINVAL ? "; an interface of this name is no TAP of one queue"
-				   : "");
-	return error;
-}
-
-/* Write a frame to an interface. Returns whether the kernel took it. */
-static bool
-write_frame(const struct host_interface *interface, const struct rte_mbuf *mbuf)
-{
-	struct iovec parts[SEGMENTS_MAX];
-	int nb = 0;
-
-	for (; mbuf != NULL; mbuf = mbuf->next) {
-		if (nb == SEGMENTS_MAX)
-			return false;
-		parts[nb].iov_base = rte_pktmbuf_mtod(mbuf, void *);
-		parts[nb++].iov_len = mbuf->data_len;
-	}
-	return writev(interface->fd, parts, nb) >= 0;
-}
 
 /* Hand over what waits, the most important class first. Returns how many frames. */
 static unsigned int
@@ -211,7 +39,7 @@ hand_over(struct router_host *host)
 				struct host_interface *interface =
 					&host->interfaces[mbufs[i]->hash.usr];
 
-				if (write_frame(interface, mbufs[i]))
+				if (interface_write(interface, mbufs[i]))
 					interface->to_kernel++;
 				else
 					interface->errors++;
@@ -319,28 +147,6 @@ receive(struct task *task, int fd)
 	}
 }
 
-/* A router that the kernel answers for needs a kernel that forwards. */
-static void
-check_forwarding(void)
-{
-	static const char *const files[] = {"/proc/sys/net/ipv4/ip_forward",
-					    "/proc/sys/net/ipv6/conf/all/forwarding"};
-
-	for (size_t i = 0; i < RTE_DIM(files); i++) {
-		int fd = open(files[i], O_RDONLY | O_CLOEXEC);
-		char value = '1';
-
-		if (fd < 0)
-			continue;
-		if (read(fd, &value, 1) == 1 && value == '0')
-			fprintf(stderr,
-				"wsdp: %s is 0: the kernel drops packets that are not forwarded at "
-				"once, without an answer\n",
-				files[i]);
-		close(fd);
-	}
-}
-
 static void
 close_host(struct router_host *host)
 {
@@ -371,16 +177,16 @@ open_in_netns(struct router_host *host, const struct host_config *config)
 	for (unsigned int i = 0; ret == 0 && i < host->nb; i++) {
 		struct host_interface *interface = &host->interfaces[i];
 
-		ret = open_interface(interface, &host->owner->out[i]);
+		ret = interface_open(interface, &host->owner->out[i]);
 		if (ret != 0)
-			return complain(interface, ret);
+			return interface_complain(interface, ret);
 		ret = control_fd_add(host->owner, interface->fd, receive);
 		indexes[i] = interface->index;
 		names[i] = interface->name;
 	}
 	if (ret != 0)
 		return ret;
-	check_forwarding();
+	interface_check_forwarding();
 	host->mirror = mirror_open(host->owner, host->space, indexes, names, host->nb,
 				   config->buffer_bytes);
 	return host->mirror == NULL ? -EIO : 0;
@@ -389,15 +195,19 @@ open_in_netns(struct router_host *host, const struct host_config *config)
 static int
 open_host(struct router_host *host, const struct host_config *config)
 {
-	int own = enter_netns(config->netns), ret;
+	int own = -1, ret;
 
-	if (own < 0) {
-		fprintf(stderr, "wsdp: kernel_netns = %s: %s\n",
-			config->netns == NULL ? NETNS_OWN : config->netns, strerror(-own));
-		return own;
+	if (config->netns != NULL) {
+		own = netns_enter(config->netns);
+		if (own < 0) {
+			fprintf(stderr, "wsdp: kernel_netns = %s: %s\n", config->netns,
+				strerror(-own));
+			return own;
+		}
 	}
 	ret = open_in_netns(host, config);
-	leave_netns(own);
+	if (own >= 0)
+		netns_leave(own);
 	if (ret != 0)
 		return ret;
 	host->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
@@ -431,8 +241,6 @@ make_host(struct task *task, const struct host_config *config, struct router_spa
 		hosts = host;
 		return host;
 	}
-	fprintf(stderr, "wsdp: [task.%s] kernel = %s: %s\n", task->name, config->text,
-		strerror(-ret));
 	close_host(host);
 	return NULL;
 }

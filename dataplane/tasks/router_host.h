@@ -6,13 +6,12 @@
 #ifndef WSDP_ROUTER_HOST_H
 #define WSDP_ROUTER_HOST_H
 
-#include <net/if.h>
 #include <rte_ring.h>
 
 #include "core/task.h"
+#include "router_interface.h"
 #include "router_tables.h"
 
-struct config_section;
 struct router_mirror;
 
 /* Exceptions by what the host needs them for: none takes the share of another. */
@@ -32,14 +31,6 @@ struct host_config {
 	const char *text;      /* of "kernel" */
 	const char *netns;     /* file of a network namespace; NULL: that of wsdp */
 	uint32_t buffer_bytes; /* for notifications */
-};
-
-struct host_interface {
-	char name[IFNAMSIZ];
-	uint32_t index;
-	int fd;
-	uint64_t from_kernel, to_kernel;
-	uint64_t errors; /* frames that the kernel did not take, e.g. since the interface is down */
 };
 
 struct router_host;
@@ -67,11 +58,6 @@ struct router_host {
 	struct router_mirror *mirror;
 	struct router_host *next;
 };
-
-/* Read "kernel", "kernel_netns", "kernel_buffer_bytes" of a section that has the first. Faults are
- * recorded. */
-int
-host_parse(struct host_config *config, const struct config_section *section, unsigned int nb_out);
 
 /* Attach a task; the first one makes the interfaces. NULL after a message on stderr. */
 struct host_task *host_attach(struct task *task, const struct host_config *config);

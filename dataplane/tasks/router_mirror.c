@@ -2,20 +2,16 @@
 #include "router_mirror.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/control.h"
 #include "core/export.h"
-#include "core/reload.h"
 #include "core/telemetry_reply.h"
 #include "mirror/compile.h"
 #include "mirror/feed.h"
+#include "router_builder.h"
 #include "router_check.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -25,10 +21,6 @@
 #define BACKOFF_MAX_NS (5 * SECOND_NS)
 #define REFRESH_NS SECOND_NS
 #define REFRESH_MAX 256
-#define IFF_UP_FLAG 1u /* IFF_UP, whose header does not go with others */
-
-/* The builder's work. While it compiles, it has the state of the kernel to itself. */
-enum stage { IDLE, COMPILING, BUILDING, DONE, ENDING };
 
 struct router_mirror {
 	struct task *task;
@@ -50,40 +42,19 @@ struct router_mirror {
 	struct compile_report report;
 	uint64_t dumps, interrupted, overruns, notifications, builds, failures;
 
-	/* The thread that builds; what it shares is protected by the lock. */
-	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	enum stage stage;
-	bool is_built;
-	uint64_t took_ns;
-	struct compile_report compiled;
-	char error[256];
-	atomic_bool cancel;
-	int event;
-	struct compile_ids ids;
-
+	struct builder builder;
 	struct feed checks; /* by one client at a time */
 };
 
 static struct router_mirror *mirrors;
-
-static uint64_t
-now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
-}
 
 static struct router_mirror *
 mirror_of(int fd)
 {
 	struct router_mirror *mirror = mirrors;
 
-	while (mirror != NULL && fd != mirror->event && fd != feed_notified_fd(&mirror->feed) &&
-	       fd != feed_dumped_fd(&mirror->feed))
+	while (mirror != NULL && fd != mirror->builder.event &&
+	       fd != feed_notified_fd(&mirror->feed) && fd != feed_dumped_fd(&mirror->feed))
 		mirror = mirror->next;
 	return mirror;
 }
@@ -106,102 +77,6 @@ free_kernel(struct kernel *kernel)
 	free(kernel);
 }
 
-static void
-set_stage(struct router_mirror *mirror, enum stage stage)
-{
-	pthread_mutex_lock(&mirror->lock);
-	mirror->stage = stage;
-	pthread_cond_signal(&mirror->changed);
-	pthread_mutex_unlock(&mirror->lock);
-}
-
-static enum stage
-stage_of(struct router_mirror *mirror)
-{
-	enum stage stage;
-
-	pthread_mutex_lock(&mirror->lock);
-	stage = mirror->stage;
-	pthread_mutex_unlock(&mirror->lock);
-	return stage;
-}
-
-/* The builder's: what is next on the main thread. */
-static void
-report_stage(struct router_mirror *mirror, enum stage stage)
-{
-	const uint64_t one = 1;
-
-	pthread_mutex_lock(&mirror->lock);
-	if (mirror->stage != ENDING)
-		mirror->stage = stage;
-	pthread_mutex_unlock(&mirror->lock);
-	(void)!write(mirror->event, &one, sizeof(one));
-}
-
-/* Addresses that frames to the router have, by interface. */
-static void
-read_macs(const struct kernel *kernel, uint64_t *macs)
-{
-	for (unsigned int i = 0; i < TASK_MAX_OUT; i++) {
-		bool is_up = i < kernel->nb_links && (kernel->links[i].flags & IFF_UP_FLAG) != 0;
-
-		macs[i] = is_up ? router_mac(kernel->links[i].mac) : ROUTER_DOWN;
-	}
-}
-
-/* Build tables of the state, and put them in force. */
-static void
-build(struct router_mirror *mirror)
-{
-	struct router_tables *tables = NULL;
-	uint64_t macs[TASK_MAX_OUT];
-	struct routes routes;
-	bool is_compiled;
-
-	mirror->error[0] = '\0';
-	is_compiled = compile(mirror->kernel, &mirror->ids, &routes, &mirror->compiled);
-	read_macs(mirror->kernel, macs);
-	report_stage(mirror, BUILDING);
-	if (!is_compiled) {
-		snprintf(mirror->error, sizeof(mirror->error), "out of memory");
-		return;
-	}
-	tables = router_tables_make(mirror->space, &routes, &mirror->cancel, mirror->error,
-				    sizeof(mirror->error));
-	routes_free(&routes);
-	if (tables == NULL)
-		return;
-	memcpy(tables->macs, macs, sizeof(macs));
-	mirror->is_built = reload_swap(mirror->task, tables);
-	if (!mirror->is_built)
-		router_tables_free(tables);
-}
-
-static void *
-run_builder(void *arg)
-{
-	struct router_mirror *mirror = arg;
-
-	for (;;) {
-		enum stage stage;
-		uint64_t began;
-
-		pthread_mutex_lock(&mirror->lock);
-		while (mirror->stage != COMPILING && mirror->stage != ENDING)
-			pthread_cond_wait(&mirror->changed, &mirror->lock);
-		stage = mirror->stage;
-		pthread_mutex_unlock(&mirror->lock);
-		if (stage == ENDING)
-			return NULL;
-		began = now_ns();
-		mirror->is_built = false;
-		build(mirror);
-		mirror->took_ns = now_ns() - began;
-		report_stage(mirror, DONE);
-	}
-}
-
 /* Say once by name what is not mirrored. */
 static void
 say_refusals(struct router_mirror *mirror)
@@ -217,7 +92,7 @@ say_refusals(struct router_mirror *mirror)
 static void
 want_dump(struct router_mirror *mirror, uint64_t wait_ns)
 {
-	uint64_t due = now_ns() + wait_ns;
+	uint64_t due = builder_now_ns() + wait_ns;
 
 	if (!mirror->is_unsure || due < mirror->dump_ns)
 		mirror->dump_ns = due;
@@ -322,7 +197,7 @@ begin_build(struct router_mirror *mirror)
 	mirror->is_dirty = false;
 	stop_listening(mirror);
 	say_refusals(mirror);
-	set_stage(mirror, COMPILING);
+	builder_begin(&mirror->builder, mirror->kernel);
 }
 
 static void
@@ -335,39 +210,37 @@ ask_neighbours(struct router_mirror *mirror)
 static void
 end_build(struct router_mirror *mirror)
 {
-	if (mirror->is_built) {
+	const struct builder *builder = &mirror->builder;
+
+	if (builder->is_built) {
 		mirror->builds++;
-	} else if (mirror->error[0] != '\0') {
+	} else if (builder->error[0] != '\0') {
 		if (mirror->failures++ == 0)
 			fprintf(stderr,
 				"wsdp: [task.%s] kernel: %s; the former tables stay in force\n",
-				mirror->task->name, mirror->error);
+				mirror->task->name, builder->error);
 		mirror->is_dirty = true;
 	}
-	/* Who changes routes without end leaves the CPU to others for half of the time. */
-	mirror->build_ns = now_ns() + (mirror->is_built ? mirror->took_ns : SECOND_NS);
+	/* Leave the CPU to others for half of the time. */
+	mirror->build_ns = builder_now_ns() + (builder->is_built ? builder->took_ns : SECOND_NS);
 }
 
 static void
 progressed(struct task *task __rte_unused, int fd)
 {
 	struct router_mirror *mirror = mirror_of(fd);
-	enum stage stage;
-	uint64_t times;
+	enum build_stage stage = builder_progress(&mirror->builder);
 
-	/* First: a stage that follows is another event. */
-	(void)!read(fd, &times, sizeof(times));
-	stage = stage_of(mirror);
-	if (stage != BUILDING && stage != DONE)
+	if (stage != BUILD_BUILDING && stage != BUILD_DONE)
 		return;
 	if (!mirror->is_listening && mirror->fresh == NULL) {
-		mirror->report = mirror->compiled;
+		mirror->report = mirror->builder.report;
 		ask_neighbours(mirror);
 		listen_again(mirror);
 	}
-	if (stage == DONE) {
+	if (stage == BUILD_DONE) {
 		end_build(mirror);
-		set_stage(mirror, IDLE);
+		builder_rest(&mirror->builder);
 	}
 }
 
@@ -395,10 +268,10 @@ refresh_neighbours(struct router_mirror *mirror)
 void
 mirror_tick(struct router_mirror *mirror)
 {
-	enum stage stage = stage_of(mirror);
-	uint64_t now = now_ns();
+	enum build_stage stage = builder_stage(&mirror->builder);
+	uint64_t now = builder_now_ns();
 
-	if (stage == COMPILING || mirror->fresh != NULL)
+	if (stage == BUILD_COMPILING || mirror->fresh != NULL)
 		return;
 	if (mirror->is_unsure && now >= mirror->dump_ns) {
 		begin_dump(mirror);
@@ -410,36 +283,49 @@ mirror_tick(struct router_mirror *mirror)
 		mirror->refresh_ns = now + REFRESH_NS;
 		refresh_neighbours(mirror);
 	}
-	if (mirror->is_dirty && stage == IDLE && now >= mirror->build_ns)
+	if (mirror->is_dirty && stage == BUILD_IDLE && now >= mirror->build_ns)
 		begin_build(mirror);
 }
 
-/* Undo what mirror_open has done so far. */
 static void
 release(struct router_mirror *mirror)
 {
-	struct router_mirror **link = &mirrors;
-
-	while (*link != NULL && *link != mirror)
-		link = &(*link)->next;
-	if (*link == mirror) {
-		stop_listening(mirror);
-		control_fd_remove(feed_dumped_fd(&mirror->feed));
-		control_fd_remove(mirror->event);
-		*link = mirror->next;
-	}
 	feed_close(&mirror->feed);
 	feed_close(&mirror->checks);
-	if (mirror->event >= 0)
-		close(mirror->event);
 	free_kernel(mirror->kernel);
 	free_kernel(mirror->fresh);
-	compile_close(&mirror->ids);
-	pthread_mutex_destroy(&mirror->lock);
-	pthread_cond_destroy(&mirror->changed);
 	free(mirror);
 }
 
+static void
+unserve(struct router_mirror *mirror)
+{
+	struct router_mirror **link = &mirrors;
+
+	stop_listening(mirror);
+	control_fd_remove(feed_dumped_fd(&mirror->feed));
+	control_fd_remove(mirror->builder.event);
+	while (*link != mirror)
+		link = &(*link)->next;
+	*link = mirror->next;
+}
+
+static int
+serve(struct router_mirror *mirror)
+{
+	int ret;
+
+	mirror->next = mirrors;
+	mirrors = mirror;
+	ret = control_fd_add(mirror->task, feed_dumped_fd(&mirror->feed), dumped);
+	if (ret == 0)
+		ret = control_fd_add(mirror->task, mirror->builder.event, progressed);
+	if (ret != 0)
+		unserve(mirror);
+	return ret;
+}
+
+/* Returns 0 or a negative errno, with nothing but sockets open. */
 static int
 start(struct router_mirror *mirror, uint32_t buffer_bytes)
 {
@@ -447,20 +333,15 @@ start(struct router_mirror *mirror, uint32_t buffer_bytes)
 
 	if (ret == 0)
 		ret = feed_open(&mirror->checks, 0);
-	mirror->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (ret == 0 && mirror->event < 0)
-		ret = -errno;
+	if (ret == 0)
+		ret = builder_open(&mirror->builder, mirror->task, mirror->space);
 	if (ret != 0)
 		return ret;
-	mirror->next = mirrors;
-	mirrors = mirror;
-	ret = control_fd_add(mirror->task, feed_dumped_fd(&mirror->feed), dumped);
-	if (ret == 0)
-		ret = control_fd_add(mirror->task, mirror->event, progressed);
-	if (ret == 0)
-		ret = -pthread_create(&mirror->thread, NULL, run_builder, mirror);
+	ret = serve(mirror);
 	if (ret == 0)
 		begin_dump(mirror);
+	else
+		builder_close(&mirror->builder);
 	return ret;
 }
 
@@ -478,10 +359,6 @@ mirror_open(struct task *task, struct router_space *space, const uint32_t *index
 	mirror->nb = nb;
 	memcpy(mirror->indexes, indexes, nb * sizeof(*indexes));
 	memcpy(mirror->names, names, nb * sizeof(*names));
-	mirror->event = -1;
-	pthread_mutex_init(&mirror->lock, NULL);
-	pthread_cond_init(&mirror->changed, NULL);
-	compile_open(&mirror->ids);
 	ret = start(mirror, buffer_bytes);
 	if (ret == 0)
 		return mirror;
@@ -494,24 +371,25 @@ mirror_open(struct task *task, struct router_space *space, const uint32_t *index
 void
 mirror_close(struct router_mirror *mirror)
 {
-	atomic_store(&mirror->cancel, true);
-	set_stage(mirror, ENDING);
-	pthread_join(mirror->thread, NULL);
+	unserve(mirror);
+	builder_close(&mirror->builder);
 	release(mirror);
 }
 
 /* Return whether the tables in force are those of what the kernel has reported. */
 static bool
-is_in_step(struct router_mirror *mirror)
+is_in_step(const struct router_mirror *mirror)
 {
+	struct builder *builder = (struct builder *)(uintptr_t)&mirror->builder;
+
 	return mirror->builds > 0 && mirror->fresh == NULL && !mirror->is_unsure &&
-	       !mirror->is_dirty && stage_of(mirror) == IDLE;
+	       !mirror->is_dirty && builder_stage(builder) == BUILD_IDLE;
 }
 
 void
 mirror_stats(const struct router_mirror *mirror, struct telemetry_out *out)
 {
-	telemetry_u64(out, "in_step", is_in_step((struct router_mirror *)(uintptr_t)mirror));
+	telemetry_u64(out, "in_step", is_in_step(mirror));
 	telemetry_u64(out, "dumps", mirror->dumps);
 	telemetry_u64(out, "dumps_interrupted", mirror->interrupted);
 	telemetry_u64(out, "notifications", mirror->notifications);
@@ -555,15 +433,15 @@ mirror_check(struct router_mirror *mirror, const char *path, struct telemetry_ou
 {
 	struct kernel *kernel = new_kernel(mirror);
 	struct compile_report report;
-	struct compile_ids ids;
+	struct hop_ids ids;
 	struct routes routes;
 	int ret = kernel == NULL ? -ENOMEM : feed_wait_dump(&mirror->checks, kernel);
 
-	compile_open(&ids);
+	hop_ids_open(&ids);
 	if (ret == 0 && !compile(kernel, &ids, &routes, &report))
 		ret = -ENOMEM;
 	free_kernel(kernel);
-	compile_close(&ids);
+	hop_ids_close(&ids);
 	if (ret != 0) {
 		telemetry_error(out, "%s: the kernel's routes cannot be read: %s",
 				mirror->task->name, strerror(-ret));

@@ -11,7 +11,7 @@
 #include "netlink.h"
 
 static struct kernel kernel;
-static struct compile_ids ids;
+static struct hop_ids ids;
 static struct routes routes;
 static struct compile_report report;
 
@@ -39,7 +39,7 @@ static void
 begin(void)
 {
 	open_router(&kernel);
-	compile_open(&ids);
+	hop_ids_open(&ids);
 	add(&(struct route_message){.prefix = "10.0.0.0/24", .link = 11});
 	add(&(struct route_message){.prefix = "10.0.1.0/24", .link = 12});
 	add(&(struct route_message){
@@ -59,7 +59,7 @@ static void
 end(void)
 {
 	routes_free(&routes);
-	compile_close(&ids);
+	hop_ids_close(&ids);
 	kernel_close(&kernel);
 }
 
