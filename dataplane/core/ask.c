@@ -119,8 +119,12 @@ ask_tasks(struct app *app, struct telemetry_out *out, const struct task *only,
 		if ((only != NULL && task != only) || !is_for(audience, task))
 			continue;
 		mail = mail_new(lcore_control);
-		if (mail == NULL)
-			return telemetry_error(out, "out of memory"), -ENOMEM;
+		if (mail == NULL) {
+			/* Mails that were posted before are awaited below. */
+			failed = -ENOMEM;
+			telemetry_error(out, "out of memory");
+			break;
+		}
 		mail->task = task;
 		mail->verb = verb;
 		rte_strscpy(mail->args, args, sizeof(mail->args));

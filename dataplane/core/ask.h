@@ -18,7 +18,8 @@ struct telemetry_out;
 /* Tasks that a verb addresses. */
 enum audience { ANY_TASK, NOT_GENERATORS, GENERATORS };
 
-/* Have every lcore carry out a request, all at once. 0, or the reply is an error already. */
+/* Have every lcore carry out a request, all at once. 0, or the reply is an error already; `out` may be
+ * NULL: nobody asked. */
 int ask_lcores(struct app *app, struct telemetry_out *out,
 	       int (*request)(struct lcore *lcore, struct mail *mail), uint64_t value);
 /* Send a verb to one task, or (only = NULL) to an audience at once, and await all answers. */

@@ -199,6 +199,8 @@ static const struct {
 	 "Writes the samples to a file; waits for the end. Parameter: FILE"},
 	{"/wirespeed/reload", watch_reload,
 	 "Replaces a task's tables while it runs. Parameters: TASK,FILE"},
+	{"/wirespeed/check", watch_check,
+	 "Compares a task's tables with what they follow. Parameters: TASK,FILE"},
 	{"/wirespeed/switches", watch_switches,
 	 "Records threads' context switches. Parameters: tid=A,tid=B,..."},
 	{"/wirespeed/switches_stop", watch_switches_stop,

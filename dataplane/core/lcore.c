@@ -74,6 +74,7 @@ lcore_add(struct lcore *lcore, struct task *task)
 			poll->in = task->in[i];
 		poll->task = task;
 		poll->handle = task->ops->handle;
+		poll->number = (uint8_t)i;
 		/* A task that holds frames back hears of idle rounds once, not once an input. */
 		poll->idle = task->ops->generates || (task->wants_idle && i == 0);
 	}
@@ -90,6 +91,7 @@ poll_input(const struct lcore_poll *poll, struct rte_mbuf **mbufs)
 	uint64_t rx, tx;
 
 	if (n > 0) {
+		task->from = poll->number;
 		stats->rx += n;
 		stats->rx_bytes += task_octets(mbufs, n);
 		poll->handle(task, mbufs, n);

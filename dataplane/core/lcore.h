@@ -31,7 +31,8 @@ struct __rte_cache_aligned lcore_poll {
 	struct task_in in;
 	void (*handle)(struct task *task, struct rte_mbuf **mbufs, uint16_t n);
 	struct task *task;
-	bool idle; /* call handle without input too */
+	bool idle;      /* call handle without input too */
+	uint8_t number; /* of the input among its task's */
 };
 
 struct __rte_cache_aligned lcore {

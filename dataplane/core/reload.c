@@ -35,7 +35,7 @@ reload_close(void)
 /* Free the tables that no lcore reads any more. Any request will do: an lcore answers it between two
  * rounds, and so reads nothing of before. Returns whether each lcore has answered in time. */
 static bool
-settle(struct app *app, struct app_task *slot, struct telemetry_out *out)
+settle(struct app *app, struct task *task, struct telemetry_out *out)
 {
 	bool answered;
 
@@ -43,7 +43,7 @@ settle(struct app *app, struct app_task *slot, struct telemetry_out *out)
 	answered = ask_lcores(app, out, lcore_snapshot, 0) == 0;
 	control_unlock();
 	if (answered)
-		slot->task.ops->reload->settle(&slot->task); /* of a full table it takes a second */
+		task->ops->reload->settle(task); /* of a full table it takes a second */
 	return answered;
 }
 
@@ -66,7 +66,7 @@ reload(struct app *app, const char *params, struct telemetry_out *out)
 		return;
 	}
 	/* Tables that a reload before had to keep would take the memory of the new ones. */
-	if (!settle(app, slot, out))
+	if (!settle(app, &slot->task, out))
 		return;
 	built = ops->build(&slot->task, path, &cancel, error, sizeof(error));
 	if (built == NULL) {
@@ -76,7 +76,7 @@ reload(struct app *app, const char *params, struct telemetry_out *out)
 	control_lock();
 	ops->exchange(&slot->task, built);
 	control_unlock();
-	if (settle(app, slot, out))
+	if (settle(app, &slot->task, out))
 		telemetry_u64(out, "ok", 1);
 	else /* The next reload frees what such an lcore may still read. */
 		telemetry_error(
@@ -94,5 +94,49 @@ watch_reload(const char *params, struct telemetry_out *out)
 		telemetry_error(out, "wsdp is stopping");
 	else
 		reload(served, params, out);
+	pthread_mutex_unlock(&turn);
+}
+
+bool
+reload_swap(struct task *task, void *built)
+{
+	bool is_served;
+
+	pthread_mutex_lock(&turn);
+	is_served = served != NULL;
+	if (is_served) {
+		control_lock();
+		task->ops->reload->exchange(task, built);
+		control_unlock();
+		/* What an lcore that has not answered may still read, the next swap frees. */
+		settle(served, task, NULL);
+	}
+	pthread_mutex_unlock(&turn);
+	return is_served;
+}
+
+static void
+check(struct app *app, const char *params, struct telemetry_out *out)
+{
+	const char *path;
+	struct app_task *slot = command_task(app, out, params, &path);
+
+	if (slot == NULL)
+		return;
+	if (slot->task.ops->check == NULL)
+		telemetry_error(out, "%s: a task of type %s has nothing to compare with",
+				slot->task.name, slot->task.ops->name);
+	else
+		slot->task.ops->check(&slot->task, path, out);
+}
+
+void
+watch_check(const char *params, struct telemetry_out *out)
+{
+	pthread_mutex_lock(&turn);
+	if (served == NULL)
+		telemetry_error(out, "wsdp is stopping");
+	else
+		check(served, params, out);
 	pthread_mutex_unlock(&turn);
 }

@@ -3,7 +3,10 @@
 #ifndef WSDP_RELOAD_H
 #define WSDP_RELOAD_H
 
+#include <stdbool.h>
+
 struct app;
+struct task;
 struct telemetry_out;
 
 /* Reloads act on `app` until reload_close, which ends one that is under way. */
@@ -12,5 +15,12 @@ void reload_close(void);
 
 /* "TASK,FILE". Without the control lock: it may take seconds, for which only its caller waits. */
 void watch_reload(const char *params, struct telemetry_out *out);
+/* "TASK,FILE": compare a task's tables with what they follow. Without the control lock, too. */
+void watch_check(const char *params, struct telemetry_out *out);
+
+/* For a task whose tables follow something else than files: exchange them and free the former ones, as a
+ * reload does. From a thread of the task's own, without the control lock. Returns false with `built` not
+ * in force: wsdp is stopping. */
+bool reload_swap(struct task *task, void *built);
 
 #endif

@@ -105,6 +105,11 @@ struct task_ops {
 	int (*export)(const struct task *task, const char *what, const char *path);
 	/* NULL: its tables do not change. */
 	const struct task_reload *reload;
+	/* Compare the tables with what they follow: add figures to the reply, write each difference to
+	 * the file. Not on an lcore, without the control lock, may take seconds; the tables are not
+	 * replaced meanwhile. Returns 0 or a negative errno: the reply is an error already. May be
+	 * NULL. */
+	int (*check)(struct task *task, const char *path, struct telemetry_out *out);
 	/* Runs once on the main thread after all lcores have stopped: frees what prepare allocated
 	 * and the frames still held. May be NULL. */
 	void (*close)(struct task *task);
@@ -116,6 +121,7 @@ struct task {
 	unsigned int lcore_id;
 	int socket_id;
 	bool wants_idle;          /* call handle with n = 0 too: frames may be held back */
+	uint8_t from;             /* number of the input that the frames of handle came by */
 	uint32_t frame_bytes_max; /* init may set it: largest frame the task makes, with FCS */
 	struct rte_mempool *pool; /* mbufs on the lcore's NUMA node; set before prepare */
 	struct task_stats stats;

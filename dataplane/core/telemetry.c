@@ -70,6 +70,8 @@ telemetry_error(struct telemetry_out *out, const char *format, ...)
 	char text[RTE_TEL_MAX_STRING_LEN];
 	va_list args;
 
+	if (out == NULL)
+		return 0;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);

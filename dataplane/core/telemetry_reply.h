@@ -31,7 +31,7 @@ void telemetry_close(struct telemetry_out *parent, const char *key, struct telem
 
 /* Empty the outermost object, so that it can be filled anew. */
 void telemetry_restart(struct telemetry_out *out);
-/* Make the whole reply {"error": text}. Returns 0, for handlers to return. */
+/* Make the whole reply {"error": text}, unless nobody asked (NULL). Returns 0, for handlers to return. */
 int telemetry_error(struct telemetry_out *out, const char *format, ...) __rte_format_printf(2, 3);
 
 #endif

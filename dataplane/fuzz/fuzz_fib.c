@@ -111,7 +111,7 @@ LLVMFuzzerTestOneInput(const uint8_t *octets, size_t size)
 
 	if (l3fwd_tables_check(section, path, OUTPUTS) == 0) {
 		require(routes_read(&routes, path, &complaint) == 0);
-		tables = l3fwd_tables_get(path, SOCKET_ID_ANY);
+		tables = l3fwd_tables_get(path, SOCKET_ID_ANY, OUTPUTS);
 		require(tables != NULL && tables->nb_routes == routes.nb_routes);
 		for (uint32_t i = 0; i < routes.nb_hops; i++)
 			require(tables->hops[1 + i].port < OUTPUTS);

@@ -184,6 +184,11 @@ read_member(struct reading *reading, const struct route_hop *group, char *word)
 		complain(reading, "%lu is a group; a group has hops only", id);
 		return false;
 	}
+	/* Whether a packet is for the router itself does not depend on its flow. */
+	if (routes->hops[hop].kind == ROUTE_LOCAL) {
+		complain(reading, "hop %lu is local; a group has other hops only", id);
+		return false;
+	}
 	for (uint32_t i = group->first_member; i < routes->nb_members; i++)
 		if (routes->members[i].hop == hop) {
 			complain(reading, "hop %lu is in the group already", id);
@@ -227,9 +232,13 @@ is_prefix(const uint8_t *octets, unsigned int length, unsigned int bits)
 	return true;
 }
 
+/* Return whether packets of IPv6 may meet an MTU below what IPv6 needs. */
 static bool
-is_narrow(const struct route_hop *hop)
+is_narrow(const struct routes *routes, const struct route_hop *hop)
 {
+	for (uint32_t i = 0; hop->kind == ROUTE_GROUP && i < hop->nb_members; i++)
+		if (is_narrow(routes, &routes->hops[routes->members[hop->first_member + i].hop]))
+			return true;
 	return hop->mtu != 0 && hop->mtu < MTU_MIN_V6;
 }
 
@@ -263,7 +272,7 @@ read_route(struct reading *reading, char **words, unsigned int nb)
 	else if (!number(words[2], ROUTES_HOPS_MAX - 1, &hop) ||
 		 reading->index_of[hop] == UNKNOWN_HOP)
 		complain(reading, "no line above this one makes hop \"%.40s\"", words[2]);
-	else if (route.version == 6 && is_narrow(&routes->hops[reading->index_of[hop]]))
+	else if (route.version == 6 && is_narrow(routes, &routes->hops[reading->index_of[hop]]))
 		complain(reading, "hop %lu has an MTU below %u, which IPv6 needs", hop, MTU_MIN_V6);
 	else if ((place = grow(reading, (void **)&routes->list, routes->nb_routes,
 			       sizeof(route))) != NULL) {

@@ -20,6 +20,7 @@ enum route_kind {
 	ROUTE_BLACKHOLE, /* dropped */
 	ROUTE_LOCAL,     /* for the router itself */
 	ROUTE_NEIGHBOUR, /* for a neighbour whose address is not known yet */
+	ROUTE_KERNEL,    /* only the kernel can handle it; not in files */
 };
 
 /* A next hop, or a group of them; both are numbered in the order of the file. */

@@ -35,7 +35,7 @@ l3fwd_prepare(struct task *task)
 {
 	struct l3fwd *l3fwd = task->priv;
 
-	l3fwd->tables = l3fwd_tables_get(l3fwd->path, task->socket_id);
+	l3fwd->tables = l3fwd_tables_get(l3fwd->path, task->socket_id, task->nb_out);
 	return l3fwd->tables == NULL ? -ENOMEM : 0;
 }
 

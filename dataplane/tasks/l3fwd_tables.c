@@ -32,29 +32,46 @@ print(void *context __rte_unused, const char *text)
 	fprintf(stderr, "routes: %s\n", text);
 }
 
+/* Say why a task with this many outputs cannot use a hop of the file. *key: the argument to blame.
+ * Return whether there is such a hop. */
+static bool
+is_unfit(const struct routes *routes, unsigned int nb_out, const char **key, char *text,
+	 size_t size)
+{
+	for (uint32_t i = 0; i < routes->nb_hops; i++) {
+		const struct route_hop *hop = &routes->hops[i];
+
+		if (hop->kind != ROUTE_FORWARD || hop->mtu != 0) {
+			*key = "routes";
+			snprintf(text, size,
+				 "hop %u of the routes has a kind or an MTU: a task of type "
+				 "router takes it",
+				 hop->id);
+			return true;
+		}
+		if (hop->port >= nb_out) {
+			*key = "tx";
+			snprintf(text, size, "hop %u of the routes leaves by port %u; there are %u",
+				 hop->id, hop->port, nb_out);
+			return true;
+		}
+	}
+	return false;
+}
+
 int
 l3fwd_tables_check(const struct config_section *section, const char *path, unsigned int nb_out)
 {
 	const struct routes_complaint complaint = {fault, (void *)(uintptr_t)section};
 	struct routes routes;
+	const char *key;
+	char text[128];
 	int ret = 0;
 
 	if (routes_read(&routes, path, &complaint) > 0)
 		return -1;
-	for (uint32_t i = 0; i < routes.nb_hops && ret == 0; i++) {
-		const struct route_hop *hop = &routes.hops[i];
-
-		if (hop->kind != ROUTE_FORWARD || hop->mtu != 0)
-			config_fault(section, "routes",
-				     "hop %u of the routes has a kind or an MTU: a task of type "
-				     "router takes it",
-				     hop->id);
-		else if (hop->port >= nb_out)
-			config_fault(section, "tx",
-				     "hop %u of the routes leaves by port %u; there are %u",
-				     hop->id, hop->port, nb_out);
-		else
-			continue;
+	if (is_unfit(&routes, nb_out, &key, text, sizeof(text))) {
+		config_fault(section, key, "%s", text);
 		ret = -1;
 	}
 	routes_free(&routes);
@@ -106,15 +123,24 @@ complain(const char *path, const struct routes *routes, int socket_id, int error
 	fputs("\n", stderr);
 }
 
+/* The file is read again: it may have changed since it was checked. */
 static struct shared *
-build(const char *path, int socket_id)
+build(const char *path, int socket_id, unsigned int nb_out)
 {
 	const struct routes_complaint complaint = {.say = print};
 	struct shared *shared = calloc(1, sizeof(*shared));
 	struct routes routes;
+	const char *key;
+	char text[128];
 	int ret;
 
 	if (shared == NULL || routes_read(&routes, path, &complaint) > 0) {
+		free(shared);
+		return NULL;
+	}
+	if (is_unfit(&routes, nb_out, &key, text, sizeof(text))) {
+		fprintf(stderr, "routes: %s: %s\n", path, text);
+		routes_free(&routes);
 		free(shared);
 		return NULL;
 	}
@@ -132,14 +158,14 @@ build(const char *path, int socket_id)
 }
 
 const struct l3fwd_tables *
-l3fwd_tables_get(const char *path, int socket_id)
+l3fwd_tables_get(const char *path, int socket_id, unsigned int nb_out)
 {
 	struct shared *shared = all;
 
 	while (shared != NULL && strcmp(shared->path, path) != 0)
 		shared = shared->next;
 	if (shared == NULL) {
-		shared = build(path, socket_id);
+		shared = build(path, socket_id, nb_out);
 		if (shared == NULL)
 			return NULL;
 		shared->next = all;

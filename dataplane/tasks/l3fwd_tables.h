@@ -24,7 +24,7 @@ struct l3fwd_tables {
 /* Check the section's "routes" for a task with this many outputs; faults are recorded. */
 int l3fwd_tables_check(const struct config_section *section, const char *path, unsigned int nb_out);
 /* The tables of a file, built by the first that asks. NULL after a message on stderr. */
-const struct l3fwd_tables *l3fwd_tables_get(const char *path, int socket_id);
+const struct l3fwd_tables *l3fwd_tables_get(const char *path, int socket_id, unsigned int nb_out);
 void l3fwd_tables_put(const struct l3fwd_tables *tables);
 
 #endif

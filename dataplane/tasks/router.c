@@ -1,43 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* router: what l3fwd does, with tables that change while it runs, groups of next hops, and a host
  * that handles exceptions: what is for the router itself, what has run out of TTL, what is too big,
- * and so on. These frames leave unchanged by an output of their own, each class up to a rate of its
- * own, or are dropped where there is no such output. Each cause is counted. */
+ * and so on. These frames reach the host unchanged, each class up to a rate of its own, or are dropped
+ * where there is no host. Each cause is counted. The host is somebody behind an output, and the tables
+ * come from a file; or it is the kernel, and the tables are the kernel's. */
 #include <errno.h>
 #include <string.h>
 #include <rte_cycles.h>
 #include <rte_prefetch.h>
 
-#include "core/config.h"
 #include "core/task.h"
-#include "core/telemetry.h"
+#include "core/telemetry_reply.h"
 #include "core/tsc.h"
 #include "ip_burst.h"
 #include "pktlib/ecmp.h"
+#include "pktlib/ip_protocol.h"
 #include "pktlib/ip_scope.h"
-#include "pktlib/token_bucket.h"
-#include "router_tables.h"
+#include "router.h"
+#include "router_mirror.h"
 
-#define PUNT_DEPTH 256 /* frames of a class that may follow each other at once */
-#define PUNT_FPS 10000
-#define MAC_MASK UINT64_C(0xffffffffffff)
+#define PUNT_DEPTH 256  /* frames of a class that may follow each other at once */
 #define LOOKED_UP 0x80u /* of a verdict: the destination is, too */
-
-/* Causes for which a frame is not forwarded, after those that its header shows (enum ip_verdict). */
-enum cause {
-	OTHER_MAC = IP_VERDICTS,
-	MARTIAN,
-	MULTICAST,
-	BLACKHOLE,
-	LOCAL,
-	NEIGHBOUR,
-	TOO_BIG,  /* and it must not be fragmented */
-	FRAGMENT, /* it must be */
-	CAUSES
-};
-
-/* Exceptions by what the host needs them for: none takes the share of another. */
-enum punt_class { PUNT_PROTOCOL, PUNT_NEIGHBOUR, PUNT_REST, PUNT_CLASSES, DROP = PUNT_CLASSES };
 
 static const struct {
 	const char *name;
@@ -45,79 +28,27 @@ static const struct {
 } causes[CAUSES] = {
 	[IP_NO_ROUTE] = {"no_route", PUNT_REST},
 	[IP_TTL_EXPIRED] = {"ttl_expired", PUNT_REST},
-	[IP_BAD_HEADER] = {"bad_header", DROP},
+	[IP_BAD_HEADER] = {"bad_header", PUNT_DROP},
 	[IP_OPTIONS] = {"options", PUNT_REST},
 	[IP_NOT_IP] = {"not_ip", PUNT_PROTOCOL},
-	[OTHER_MAC] = {"other_mac", DROP},
-	[MARTIAN] = {"martian", DROP},
+	[OTHER_MAC] = {"other_mac", PUNT_DROP},
+	[MARTIAN] = {"martian", PUNT_DROP},
 	[MULTICAST] = {"multicast", PUNT_PROTOCOL},
-	[BLACKHOLE] = {"blackhole", DROP},
-	[LOCAL] = {"local", PUNT_PROTOCOL},
+	[BLACKHOLE] = {"blackhole", PUNT_DROP},
+	[LOCAL] = {"local", PUNT_LOCAL}, /* or PUNT_PROTOCOL, by what it is */
 	[NEIGHBOUR] = {"neighbour", PUNT_NEIGHBOUR},
 	[TOO_BIG] = {"too_big", PUNT_REST},
 	[FRAGMENT] = {"fragment", PUNT_REST},
+	[BY_KERNEL] = {"by_kernel", PUNT_REST},
+	[INTERFACE_DOWN] = {"interface_down", PUNT_DROP},
 };
 
 static const char *const class_names[PUNT_CLASSES][2] = {
-	{"punted_protocol", "over_rate_protocol"},
-	{"punted_neighbour", "over_rate_neighbour"},
-	{"punted_rest", "over_rate_rest"},
+	[PUNT_PROTOCOL] = {"punted_protocol", "over_rate_protocol"},
+	[PUNT_NEIGHBOUR] = {"punted_neighbour", "over_rate_neighbour"},
+	[PUNT_LOCAL] = {"punted_local", "over_rate_local"},
+	[PUNT_REST] = {"punted_rest", "over_rate_rest"},
 };
-
-struct router {
-	struct router_space *space;
-	const char *path; /* lives as long as the configuration */
-	uint64_t mac;     /* as a frame's first octets read; 0: frames to any address are ours */
-	bool punts;
-	uint16_t outs[PUNT_CLASSES];
-	uint32_t punt_fps;
-	struct token_bucket buckets[PUNT_CLASSES];
-	uint64_t counts[CAUSES];
-	uint64_t punted[PUNT_CLASSES], over_rate[PUNT_CLASSES];
-};
-
-/* Read punt_tx and protocol_tx: numbers of outputs. */
-static int
-read_outs(struct task *task, struct router *router, const struct config_section *section)
-{
-	const uint16_t last = task->nb_out > 0 ? (uint16_t)(task->nb_out - 1) : 0;
-	uint16_t rest = 0, protocol;
-	int ret = config_u16(section, "punt_tx", &rest, 0, last);
-
-	router->punts = config_has(section, "punt_tx");
-	protocol = rest;
-	ret |= config_u16(section, "protocol_tx", &protocol, 0, last);
-	if (!router->punts && config_has(section, "protocol_tx")) {
-		config_fault(section, "protocol_tx", "needs punt_tx");
-		ret = -EINVAL;
-	}
-	router->outs[PUNT_PROTOCOL] = protocol;
-	router->outs[PUNT_NEIGHBOUR] = router->outs[PUNT_REST] = rest;
-	return ret;
-}
-
-static int
-router_init(struct task *task, const struct config_section *section)
-{
-	struct router *router = task->priv;
-	uint8_t padded[8] = {0};
-	struct rte_ether_addr mac;
-	int ret = read_outs(task, router, section);
-
-	router->punt_fps = PUNT_FPS;
-	ret |= config_u32(section, "punt_fps", &router->punt_fps, 0, UINT32_MAX);
-	if (config_has(section, "mac")) {
-		ret |= config_mac(section, "mac", &mac);
-		if (ret == 0)
-			memcpy(padded, &mac, sizeof(mac));
-		router->mac = raw64_load(padded);
-	}
-	if (!config_require(section, "routes"))
-		return -EINVAL;
-	router->path = config_string(section, "routes");
-	ret |= router_check(section, router->path, task->nb_out);
-	return ret == 0 ? 0 : -EINVAL;
-}
 
 static int
 router_prepare(struct task *task)
@@ -127,17 +58,24 @@ router_prepare(struct task *task)
 	for (unsigned int i = 0; i < PUNT_CLASSES; i++)
 		token_bucket_init(&router->buckets[i], tsc_hz(), router->punt_fps, PUNT_DEPTH,
 				  rte_rdtsc());
+	if (router->path == NULL) {
+		router->host = host_attach(task, &router->kernel);
+		if (router->host == NULL)
+			return -EIO;
+		router->space = router->host->host->space;
+		return 0;
+	}
 	router->space = router_space_get(router->path, task->socket_id, task->nb_out);
 	return router->space == NULL ? -ENOMEM : 0;
 }
 
-/* Judge by the frame alone. *version: 4 or 6 if the destination is to be looked up, which may yet
+/* Judge by the frame alone; mac: that of its input, or 0. *version: 4 or 6 if the destination is to be looked up, which may yet
  * show that a frame without TTL or with options is for the router itself. */
 static uint8_t
-judge(const struct router *router, const struct rte_mbuf *mbuf, uint8_t *version)
+judge(uint64_t mac, const struct rte_mbuf *mbuf, uint8_t *version)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
-	bool ours = router->mac == 0 || (raw64_load(frame) & MAC_MASK) == router->mac;
+	bool ours = mac == 0 || (raw64_load(frame) & ROUTER_MAC_MASK) == mac;
 	bool to_many = (frame[0] & 1) != 0;
 	enum ip_verdict verdict;
 	enum ip_scope scope;
@@ -189,7 +127,8 @@ cause_at(const struct router_hop *hop, const struct rte_mbuf *mbuf, bool found, 
 {
 	static const uint8_t of_kind[] = {[ROUTE_BLACKHOLE] = BLACKHOLE,
 					  [ROUTE_LOCAL] = LOCAL,
-					  [ROUTE_NEIGHBOUR] = NEIGHBOUR};
+					  [ROUTE_NEIGHBOUR] = NEIGHBOUR,
+					  [ROUTE_KERNEL] = BY_KERNEL};
 
 	if (!found)
 		return cause == IP_FORWARD ? IP_NO_ROUTE : cause;
@@ -223,6 +162,31 @@ decide(const struct router_tables *tables, const struct rte_mbuf *mbuf, const ui
 	return cause_at(hop, mbuf, *value != FIB_NO_ROUTE, verdict);
 }
 
+/* Return the class of a frame that is not forwarded. */
+static enum punt_class
+class_of(const struct rte_mbuf *mbuf, uint8_t why)
+{
+	if (why == LOCAL && ip_is_protocol(rte_pktmbuf_mtod(mbuf, const uint8_t *) + IP_ETHER_LEN,
+					   mbuf->data_len - IP_ETHER_LEN))
+		return PUNT_PROTOCOL;
+	return causes[why].class;
+}
+
+/* Hand a frame to the kernel. */
+static bool
+punt_to_kernel(struct task *task, struct rte_mbuf *mbuf, enum punt_class class)
+{
+	struct router *router = task->priv;
+
+	if (!host_punt(router->host, mbuf, class, router->host->interface_of[task->from])) {
+		router->queue_full++;
+		return false;
+	}
+	router->punted[class]++;
+	task->stats.handled++;
+	return true;
+}
+
 /* Hand frames to the host, or drop them. */
 static void
 except(struct task *task, struct rte_mbuf **mbufs, const uint8_t *why, uint16_t n)
@@ -234,25 +198,57 @@ except(struct task *task, struct rte_mbuf **mbufs, const uint8_t *why, uint16_t 
 	uint8_t outs[TASK_BURST];
 
 	for (uint16_t i = 0; i < n; i++) {
-		enum punt_class class = causes[why[i]].class;
+		enum punt_class class = class_of(mbufs[i], why[i]);
 
 		router->counts[why[i]]++;
-		if (class == DROP || !router->punts) {
+		if (class == PUNT_DROP || !router->punts) {
 			dropped[nb_dropped++] = mbufs[i];
-		} else if (!token_bucket_ready(&router->buckets[class], now)) {
+			continue;
+		}
+		if (!token_bucket_ready(&router->buckets[class], now)) {
 			router->over_rate[class]++;
 			dropped[nb_dropped++] = mbufs[i];
-		} else {
-			token_bucket_take(&router->buckets[class], now);
-			router->punted[class]++;
-			outs[nb_left] = (uint8_t)router->outs[class];
-			left[nb_left++] = mbufs[i];
+			continue;
 		}
+		token_bucket_take(&router->buckets[class], now);
+		if (router->host != NULL) {
+			if (!punt_to_kernel(task, mbufs[i], class))
+				dropped[nb_dropped++] = mbufs[i];
+			continue;
+		}
+		router->punted[class]++;
+		outs[nb_left] = (uint8_t)router->outs[class];
+		left[nb_left++] = mbufs[i];
 	}
 	if (nb_left > 0)
 		task_send_each(task, left, outs, nb_left);
 	if (nb_dropped > 0)
 		task_discard(task, dropped, nb_dropped);
+}
+
+/* Send what the kernel sends. */
+static void
+send_for_kernel(struct task *task, struct host_task *host)
+{
+	struct rte_mbuf *mbufs[TASK_BURST];
+	uint8_t outs[TASK_BURST];
+	uint16_t n = host_receive(host, mbufs, outs);
+
+	if (n == 0)
+		return;
+	task->stats.rx += n;
+	task->stats.rx_bytes += task_octets(mbufs, n);
+	task_send_each(task, mbufs, outs, n);
+}
+
+/* Drop all frames: their interface is down. */
+static void
+drop_down(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
+{
+	struct router *router = task->priv;
+
+	router->counts[INTERFACE_DOWN] += n;
+	task_discard(task, mbufs, n);
 }
 
 static void
@@ -265,14 +261,26 @@ router_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 	struct rte_mbuf *excepted[TASK_BURST];
 	uint8_t why[TASK_BURST], outs[TASK_BURST], verdicts[TASK_BURST];
 	uint16_t left = 0, nb_excepted = 0;
+	uint64_t mac = router->mac;
 	struct ip_burst burst;
 
+	if (router->host != NULL) {
+		if (router->host->received != NULL)
+			send_for_kernel(task, router->host);
+		if (n == 0)
+			return;
+		mac = tables->macs[router->host->interface_of[task->from]];
+		if (unlikely(mac == ROUTER_DOWN)) {
+			drop_down(task, mbufs, n);
+			return;
+		}
+	}
 	n = task_discard_short(task, mbufs, n, RTE_ETHER_HDR_LEN);
 	for (uint16_t i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
 	ip_burst_begin(&burst);
 	for (uint16_t i = 0; i < n; i++) {
-		uint8_t version = 0, verdict = judge(router, mbufs[i], &version);
+		uint8_t version = 0, verdict = judge(mac, mbufs[i], &version);
 
 		verdicts[i] = verdict;
 		if (unlikely(version == 0))
@@ -312,12 +320,16 @@ router_stats(const struct task *task, struct telemetry_out *out)
 		telemetry_u64(out, class_names[i][0], router->punted[i]);
 		telemetry_u64(out, class_names[i][1], router->over_rate[i]);
 	}
+	if (router->host != NULL)
+		telemetry_u64(out, "queue_full", router->queue_full);
 	telemetry_u64(out, "generation", router->space->generation);
 	telemetry_u64(out, "routes_ipv4", tables->nb_v4);
 	telemetry_u64(out, "routes_ipv6", tables->nb_v6);
 	telemetry_u64(out, "hops", tables->nb_hops - tables->nb_groups);
 	telemetry_u64(out, "groups", tables->nb_groups);
 	telemetry_u64(out, "tables_bytes", tables->bytes);
+	if (router->host != NULL)
+		host_stats(router->host->host, out);
 }
 
 static void
@@ -328,6 +340,7 @@ router_reset(struct task *task)
 	memset(router->counts, 0, sizeof(router->counts));
 	memset(router->punted, 0, sizeof(router->punted));
 	memset(router->over_rate, 0, sizeof(router->over_rate));
+	router->queue_full = 0;
 }
 
 static void
@@ -335,7 +348,10 @@ router_close(struct task *task)
 {
 	struct router *router = task->priv;
 
-	router_space_put(router->space);
+	if (router->host != NULL)
+		host_detach(router->host);
+	else
+		router_space_put(router->space);
 }
 
 static void *
@@ -344,6 +360,10 @@ router_build(const struct task *task, const char *path, const atomic_bool *cance
 {
 	const struct router *router = task->priv;
 
+	if (router->host != NULL) {
+		snprintf(error, size, "its tables follow the kernel's: change those");
+		return NULL;
+	}
 	return router_tables_build(router->space, path, cancel, error, size);
 }
 
@@ -363,6 +383,16 @@ router_settle(struct task *task)
 	router_space_settle(router->space);
 }
 
+static int
+router_check_tables(struct task *task, const char *path, struct telemetry_out *out)
+{
+	struct router *router = task->priv;
+
+	if (router->host == NULL)
+		return telemetry_error(out, "%s: its tables are a file's", task->name), -ENOTSUP;
+	return mirror_check(router->host->host->mirror, path, out);
+}
+
 static const struct task_reload router_reload = {
 	.build = router_build,
 	.exchange = router_exchange,
@@ -380,6 +410,7 @@ static const struct task_ops router = {
 	.stats = router_stats,
 	.reset = router_reset,
 	.reload = &router_reload,
+	.check = router_check_tables,
 	.close = router_close,
 };
 

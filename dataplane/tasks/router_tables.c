@@ -67,8 +67,8 @@ router_check(const struct config_section *section, const char *path, unsigned in
 	return hop == NULL ? 0 : -1;
 }
 
-static void
-free_tables(struct router_tables *tables)
+void
+router_tables_free(struct router_tables *tables)
 {
 	if (tables == NULL)
 		return;
@@ -149,9 +149,9 @@ add_hops(struct router_tables *tables, const struct routes *routes, int socket_i
 	return 0;
 }
 
-static struct router_tables *
-build(const struct routes *routes, const struct router_space *space, const atomic_bool *cancel,
-      char *error, size_t size)
+struct router_tables *
+router_tables_make(const struct router_space *space, const struct routes *routes,
+		   const atomic_bool *cancel, char *error, size_t size)
 {
 	struct router_tables *tables = calloc(1, sizeof(*tables));
 	struct fib_size v4, v6;
@@ -175,7 +175,7 @@ build(const struct routes *routes, const struct router_space *space, const atomi
 			 " MiB on node %d",
 			 strerror(-ret), tables->nb_v4, tables->nb_v6, tables->bytes / MIB,
 			 space->socket_id);
-	free_tables(tables);
+	router_tables_free(tables);
 	return NULL;
 }
 
@@ -197,7 +197,7 @@ router_tables_build(const struct router_space *space, const char *path, const at
 		snprintf(error, size, "hop %u leaves by port %u; there are %u", hop->id, hop->port,
 			 space->nb_out);
 	else
-		tables = build(&routes, space, cancel, error, size);
+		tables = router_tables_make(space, &routes, cancel, error, size);
 	routes_free(&routes);
 	return tables;
 }
@@ -222,7 +222,7 @@ router_space_settle(struct router_space *space)
 		struct router_tables *gone = space->replaced;
 
 		space->replaced = gone->older;
-		free_tables(gone);
+		router_tables_free(gone);
 	}
 }
 
@@ -230,15 +230,16 @@ static void
 free_space(struct router_space *space)
 {
 	router_space_settle(space);
-	free_tables(atomic_load(&space->current));
+	router_tables_free(atomic_load(&space->current));
 	free(space->path);
 	free(space);
 }
 
 static struct router_space *
-make_space(const char *path, int socket_id, unsigned int nb_out)
+make_space(const char *path, bool is_empty, int socket_id, unsigned int nb_out)
 {
 	struct router_space *space = calloc(1, sizeof(*space));
+	const struct routes none = {0};
 	struct router_tables *tables = NULL;
 	char error[512] = "out of memory";
 
@@ -247,26 +248,30 @@ make_space(const char *path, int socket_id, unsigned int nb_out)
 	space->path = strdup(path);
 	space->socket_id = socket_id;
 	space->nb_out = nb_out;
-	if (space->path != NULL)
+	if (space->path != NULL && is_empty)
+		tables = router_tables_make(space, &none, NULL, error, sizeof(error));
+	else if (space->path != NULL)
 		tables = router_tables_build(space, path, NULL, error, sizeof(error));
 	if (tables == NULL) {
 		fprintf(stderr, "routes: %s: %s\n", path, error);
 		free_space(space);
 		return NULL;
 	}
+	for (unsigned int i = 0; i < TASK_MAX_OUT; i++)
+		tables->macs[i] = ROUTER_DOWN;
 	router_space_exchange(space, tables);
 	return space;
 }
 
-struct router_space *
-router_space_get(const char *path, int socket_id, unsigned int nb_out)
+static struct router_space *
+get(const char *path, bool is_empty, int socket_id, unsigned int nb_out)
 {
 	struct router_space *space = all;
 
 	while (space != NULL && strcmp(space->path, path) != 0)
 		space = space->next;
 	if (space == NULL) {
-		space = make_space(path, socket_id, nb_out);
+		space = make_space(path, is_empty, socket_id, nb_out);
 		if (space == NULL)
 			return NULL;
 		space->next = all;
@@ -275,6 +280,18 @@ router_space_get(const char *path, int socket_id, unsigned int nb_out)
 	space->nb_out = RTE_MIN(space->nb_out, nb_out);
 	space->users++;
 	return space;
+}
+
+struct router_space *
+router_space_get(const char *path, int socket_id, unsigned int nb_out)
+{
+	return get(path, false, socket_id, nb_out);
+}
+
+struct router_space *
+router_space_get_empty(const char *key, int socket_id, unsigned int nb_out)
+{
+	return get(key, true, socket_id, nb_out);
 }
 
 void

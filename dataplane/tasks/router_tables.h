@@ -8,10 +8,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/task.h"
 #include "fib.h"
 #include "pktlib/ip_forward.h"
 
 struct config_section;
+
+/* Addresses as a frame's first octets read. */
+#define ROUTER_MAC_MASK UINT64_C(0xffffffffffff)
+
+static inline uint64_t
+router_mac(const uint8_t *mac)
+{
+	uint8_t padded[8] = {0};
+
+	memcpy(padded, mac, 6);
+	return raw64_load(padded);
+}
 
 /* A cache line: all that a frame needs once its destination is looked up. */
 struct __rte_cache_aligned router_hop {
@@ -23,6 +36,9 @@ struct __rte_cache_aligned router_hop {
 	const uint16_t *buckets; /* of a group: ECMP_BUCKETS places in `hops` */
 };
 
+/* Of an interface that is down: no frame's address reads so. */
+#define ROUTER_DOWN UINT64_MAX
+
 struct router_tables {
 	struct fib fib;
 	struct router_hop *hops; /* by what a lookup gives; the first is none */
@@ -30,6 +46,7 @@ struct router_tables {
 	uint32_t nb_hops, nb_groups;
 	uint32_t nb_v4, nb_v6;
 	uint64_t bytes;              /* of the lookup tables */
+	uint64_t macs[TASK_MAX_OUT]; /* of the kernel's interfaces by output; see router_mac */
 	struct router_tables *older; /* replaced, and not free yet */
 };
 
@@ -48,11 +65,18 @@ struct router_space {
 int router_check(const struct config_section *section, const char *path, unsigned int nb_out);
 /* The space of a file, made by the first that asks. NULL after a message on stderr. */
 struct router_space *router_space_get(const char *path, int socket_id, unsigned int nb_out);
+/* The same, without routes at first: they come from elsewhere, which `key` names. */
+struct router_space *router_space_get_empty(const char *key, int socket_id, unsigned int nb_out);
 void router_space_put(struct router_space *space);
 
 /* See struct task_reload. A flow keeps its hop of a group whose id stays, where the hop's id does. */
 struct router_tables *router_tables_build(const struct router_space *space, const char *path,
 					  const atomic_bool *cancel, char *error, size_t size);
+/* The same from routes that are read already. */
+struct router_tables *
+router_tables_make(const struct router_space *space, const struct routes *routes,
+		   const atomic_bool *cancel, char *error, size_t size);
+void router_tables_free(struct router_tables *tables);
 void router_space_exchange(struct router_space *space, struct router_tables *tables);
 void router_space_settle(struct router_space *space);
 

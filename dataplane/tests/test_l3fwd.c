@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Before any header of the system that has a macro IP_OPTIONS. */
+#include "tasks/l3fwd_tables.h"
 #include "figures.h"
 #include "pktlib/bytes.h"
 #include "pktlib/checksum.h"
@@ -223,6 +225,21 @@ test_faults(void)
 	unlink(path);
 }
 
+/* A file that has changed since it was checked is checked again. */
+static void
+test_changed_file(void)
+{
+	static const char beyond[] = "wirespeed-routes 1\nhop 1 2 2:0:0:0:0:1 2:0:0:0:0:2\n";
+	char path[] = "/tmp/wsdp-l3fwd-XXXXXX";
+	int fd = mkstemp(path);
+
+	CHECK(fd >= 0);
+	CHECK_EQ(write(fd, beyond, sizeof(beyond) - 1), sizeof(beyond) - 1);
+	close(fd);
+	CHECK(l3fwd_tables_get(path, SOCKET_ID_ANY, 2) == NULL);
+	unlink(path);
+}
+
 int
 main(void)
 {
@@ -230,5 +247,6 @@ main(void)
 	test_ways();
 	test_drops();
 	test_faults();
+	test_changed_file();
 	return 0;
 }

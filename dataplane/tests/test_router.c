@@ -279,6 +279,8 @@ make_local_last(uint8_t *frame)
 {
 	make_local(frame);
 	frame[22] = 1;
+	frame[23] = 6;
+	be16_store(frame + 36, 179);
 	sum_up(frame);
 }
 
@@ -293,6 +295,15 @@ static void
 make_link_local(uint8_t *frame)
 {
 	make_v6(frame, "\xfe\x80\0\0\0\0\0\0\0\0\0\0\0\0\0\1", 1);
+}
+
+static void
+make_discovery(uint8_t *frame)
+{
+	make_link_local(frame);
+	frame[20] = 58;
+	frame[21] = 255;
+	frame[54] = 136;
 }
 
 static void
@@ -329,10 +340,11 @@ static const struct exception exceptions[] = {
 	{"martian", NULL, make_martian, V4_LEN},
 	{"multicast", "protocol", make_multicast, V4_LEN},
 	{"blackhole", NULL, make_blackhole, V4_LEN},
-	{"local", "protocol", make_local, V4_LEN},
+	{"local", "local", make_local, V4_LEN},
 	{"local", "protocol", make_local_last, V4_LEN},
-	{"local", "protocol", make_local_v6, V6_LEN},
-	{"local", "protocol", make_link_local, V6_LEN},
+	{"local", "local", make_local_v6, V6_LEN},
+	{"local", "local", make_link_local, V6_LEN},
+	{"local", "protocol", make_discovery, V6_LEN},
 	{"neighbour", "neighbour", make_neighbour, V4_LEN},
 	{"fragment", "rest", make_fragment, 120},
 	{"too_big", "rest", make_too_big, 120},
@@ -415,8 +427,10 @@ test_rates(void)
 	CHECK(figure(&bench, "r", "punted_neighbour") >= 256);
 	CHECK(figure(&bench, "r", "over_rate_neighbour") > 0);
 	CHECK_EQ(figure(&bench, "r", "punted_neighbour"), bench_drain(&bench, "h"));
-	make_local(frame);
+	make_local_last(frame);
 	check_way(&bench, frame, V4_LEN, "b");
+	make_local(frame);
+	check_way(&bench, frame, V4_LEN, "h");
 	make_no_route(frame);
 	check_way(&bench, frame, V4_LEN, "h");
 	check_closes(&bench_task(&bench, "r")->stats);
@@ -494,20 +508,12 @@ test_reload_faults(void)
 }
 
 static void
-check_fault(const char *keys, const char *says)
+check_one_fault(const char *ini, const char *says)
 {
-	char ini[512], path[32], *lcores = (char *)"--lcores=as the harness did";
-	struct config *config;
-	struct app *app;
+	char *lcores = (char *)"--lcores=as the harness did";
+	struct config *config = harness_config(ini);
+	struct app *app = app_parse(config, 1, &lcores);
 
-	write_routes(path, routes);
-	snprintf(ini, sizeof(ini),
-		 "[port.a]\ndevice = net_ring1\n[port.b]\ndevice = net_ring2\n"
-		 "[task.r]\ntype = router\nlcore = 1\nrx = a:0\n"
-		 "routes = %s\n%s",
-		 path, keys);
-	config = harness_config(ini);
-	app = app_parse(config, 1, &lcores);
 	CHECK_EQ(config_fault_count(config), 1);
 	if (strstr(config_fault_text(config, 0), says) == NULL) {
 		fprintf(stderr, "says: %s\n", config_fault_text(config, 0));
@@ -515,7 +521,30 @@ check_fault(const char *keys, const char *says)
 	}
 	app_free(app);
 	config_free(config);
+}
+
+#define INI_FAULTY                                                     \
+	"[port.a]\ndevice = net_ring1\n[port.b]\ndevice = net_ring2\n" \
+	"[task.r]\ntype = router\nlcore = 1\nrx = a:0\n"
+
+static void
+check_fault(const char *keys, const char *says)
+{
+	char ini[512], path[32];
+
+	write_routes(path, routes);
+	snprintf(ini, sizeof(ini), INI_FAULTY "routes = %s\n%s", path, keys);
+	check_one_fault(ini, says);
 	unlink(path);
+}
+
+static void
+check_kernel_fault(const char *keys, const char *says)
+{
+	char ini[512];
+
+	snprintf(ini, sizeof(ini), INI_FAULTY "%s", keys);
+	check_one_fault(ini, says);
 }
 
 static void
@@ -525,6 +554,12 @@ test_faults(void)
 	check_fault("tx = a:0, b:0\npunt_tx = 2\n", "0 to 1");
 	check_fault("tx = a:0, b:0\nprotocol_tx = 1\n", "needs punt_tx");
 	check_fault("tx = a:0, b:0\nmac = 02:00\n", "mac");
+	check_fault("tx = a:0, b:0\nkernel_netns = /run/x\n", "needs kernel");
+	check_fault("tx = a:0, b:0\nkernel = east, west\n", "the kernel has it: see kernel");
+	check_kernel_fault("tx = a:0, b:0\nkernel = east\n", "one name for each of the 2 tx");
+	check_kernel_fault("tx = a:0, b:0\nkernel = east, east\n", "names east twice");
+	check_kernel_fault("tx = a:0\nkernel = a/b\n", "1 to 15 characters");
+	check_kernel_fault("tx = a:0\nkernel = a\nkernel_buffer_bytes = 1\n", "4096");
 }
 
 int

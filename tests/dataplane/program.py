@@ -14,7 +14,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,15 +130,18 @@ class Running:
 
 
 @contextmanager
-def running(ini: str, eal: str | None = None) -> Iterator[Running]:
-    """Yield a ready wsdp; kill it at the end if it has not been ended."""
+def running(ini: str, eal: str | None = None, begin: Sequence[str] = ()) -> Iterator[Running]:
+    """Yield a ready wsdp; kill it at the end if it has not been ended.
+
+    begin: words before the command, such as those that enter a network namespace.
+    """
     # A unix socket's path is limited to 107 characters: stay close to the root.
     directory = Path(tempfile.mkdtemp(prefix="ws-", dir="/tmp"))
     file = directory / "wsdp.ini"
     file.write_text((eal or eal_section()) + ini)
     with (directory / "log").open("w") as log:
         process = subprocess.Popen(
-            [str(WSDP), "--config", str(file)],
+            [*begin, str(WSDP), "--config", str(file)],
             stdout=subprocess.PIPE, stderr=log, text=True, env=environment(directory),
         )  # fmt: skip
     try:

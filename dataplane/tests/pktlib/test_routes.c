@@ -116,7 +116,7 @@ test_largest_group(void)
 
 	end += sprintf(end, "wirespeed-routes 1\n");
 	for (unsigned int i = 0; i < ROUTES_MEMBERS_MAX; i++)
-		end += sprintf(end, "hop %u local\n", i);
+		end += sprintf(end, "hop %u neighbour\n", i);
 	end += sprintf(end, "group 99");
 	for (unsigned int i = 0; i < ROUTES_MEMBERS_MAX; i++)
 		end += sprintf(end, " %u", i);
@@ -190,14 +190,21 @@ test_faults(void)
 		{"wirespeed-routes 1\nhop 1 0 2:0:0:0:0:1 2:0:0:0:0:2 1500 1", "a hop is: hop ID"},
 		{"wirespeed-routes 1\nhop 1 local\ngroup 1 1", "3: hop 1 is there already"},
 		{"wirespeed-routes 1\nhop 1 local\ngroup 2", "3: a group is: group ID HOP"},
-		{"wirespeed-routes 1\nhop 1 local\ngroup 2 1 3", "3: no line above this one makes"},
+		{"wirespeed-routes 1\nhop 1 neighbour\ngroup 2 1 3",
+		 "3: no line above this one makes"},
 		{"wirespeed-routes 1\nhop 1 local\ngroup 2 1*0", "weight \"0\" must be 1..256"},
 		{"wirespeed-routes 1\nhop 1 local\ngroup 2 1*257", "weight \"257\" must be"},
-		{"wirespeed-routes 1\nhop 1 local\ngroup 2 1 1", "hop 1 is in the group already"},
-		{"wirespeed-routes 1\nhop 1 local\ngroup 2 1\ngroup 3 2",
+		{"wirespeed-routes 1\nhop 1 neighbour\ngroup 2 1 1",
+		 "hop 1 is in the group already"},
+		{"wirespeed-routes 1\nhop 1 neighbour\ngroup 2 1\ngroup 3 2",
 		 "2 is a group; a group has"},
+		{"wirespeed-routes 1\nhop 1 local\nhop 3 blackhole\ngroup 2 3 1",
+		 "4: hop 1 is local; a group has"},
 		{"wirespeed-routes 1\nhop 1 0 2:0:0:0:0:1 2:0:0:0:0:2 1279\nroute ::/0 1",
 		 "3: hop 1 has an MTU below 1280"},
+		{"wirespeed-routes 1\nhop 1 0 2:0:0:0:0:1 2:0:0:0:0:2 1279\nhop 2 neighbour\n"
+		 "group 3 2 1\nroute ::/0 3",
+		 "5: hop 3 has an MTU below 1280"},
 		{"wirespeed-routes 1\nhop 1 0 2:0:0:0:0:1 2:0:0:0:0:2\n"
 		 "hop 1 0 2:0:0:0:0:1 2:0:0:0:0:2",
 		 "3: hop 1 is there already"},

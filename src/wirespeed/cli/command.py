@@ -92,7 +92,7 @@ VERBS = {
     "bng": ("bng:app", "Make tables for the Broadband Network Gateway and draw its cycles."),
     "router": (
         "router:app",
-        "Write routing tables of any size for wsdp, Linux, FRR, BIRD and ExaBGP.",
+        "Write routing tables of any size; compare a router's with the kernel's.",
     ),
     "image": (
         "image:app",

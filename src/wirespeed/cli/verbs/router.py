@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed router: write routing tables of any size for routers."""
+"""wirespeed router: write routing tables of any size, check those of a router."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ import typer
 from wirespeed.cli.command_kinds import VerbGroup
 from wirespeed.cli.console import print_line, print_text
 from wirespeed.cli.output_file import writing
+from wirespeed.cli.verbs.router_check import check
 from wirespeed.model.errors import BadInput
 from wirespeed.published.prefixes import prefix_lengths, published_table
 from wirespeed.routing.formats import Format, Table, lines
 from wirespeed.routing.generate import Route, Shape, generate
 from wirespeed.routing.statistics import statistics
 
-app = VerbGroup(help="Write routing tables of any size for wsdp, Linux, FRR, BIRD and ExaBGP.")
+app = VerbGroup(help="Write routing tables of any size; compare a router's with the kernel's.")
+app.command("check")(check)
 
 # Above them the address space that is used has no room, or not with this share of short prefixes.
 _MOST = {4: 1_100_000, 6: 500_000}
@@ -32,7 +34,7 @@ _CHUNK = 10_000
 
 @app.callback()
 def router() -> None:
-    """Write routing tables of any size for wsdp, Linux, FRR, BIRD and ExaBGP."""
+    """Write routing tables of any size; compare a router's with the kernel's."""
 
 
 @app.command()

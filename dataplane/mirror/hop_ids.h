@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hops and groups of all routes that were made, so that each keeps its id: a flow keeps its hop of a group
+ * whose id stays. */
+#ifndef MIRROR_HOP_IDS_H
+#define MIRROR_HOP_IDS_H
+
+#include "pktlib/routes.h"
+#include "table.h"
+
+#define HOP_NONE UINT16_MAX
+
+struct hop_ids {
+	struct table known;
+	uint32_t turn;
+	uint32_t used_in[ROUTES_HOPS_MAX]; /* turn in which the id was last used */
+	bool is_short;                     /* of memory, in this turn */
+};
+
+/* Content of a hop or a group, by which it is known again. tag: of a group, the id of the kernel's
+ * object, or a hash of its members. */
+struct hop_key {
+	uint8_t kind, port;
+	uint16_t mtu;
+	uint8_t source[6], target[6];
+	uint64_t tag;
+};
+
+void hop_ids_open(struct hop_ids *ids);
+void hop_ids_close(struct hop_ids *ids);
+/* New routes are made from here on. */
+void hop_ids_turn(struct hop_ids *ids);
+/* Return the place of a hop in `routes`, which has room for ROUTES_HOPS_MAX; it is added where it is new in
+ * this turn: then *is_new. HOP_NONE: all ids are in use, or memory is short. */
+uint16_t
+hop_ids_put(struct hop_ids *ids, struct routes *routes, const struct hop_key *key, bool *is_new);
+
+#endif

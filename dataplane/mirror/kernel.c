@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel.h"
+
+const char *const kernel_refusal_names[KERNEL_REFUSALS] = {
+	[KERNEL_RULE] = "refused_rule",
+	[KERNEL_TABLE] = "refused_table",
+	[KERNEL_MPLS] = "refused_mpls",
+	[KERNEL_SEG6] = "refused_seg6",
+	[KERNEL_ENCAP] = "refused_encapsulation",
+	[KERNEL_MULTICAST] = "refused_multicast",
+	[KERNEL_TOS] = "refused_tos",
+	[KERNEL_SOURCE] = "refused_source",
+	[KERNEL_MTU] = "refused_mtu",
+	[KERNEL_WAYS] = "refused_next_hops",
+};
+
+const char *const kernel_refusal_texts[KERNEL_REFUSALS] = {
+	[KERNEL_RULE] = "policy rules are not followed: the main table decides",
+	[KERNEL_TABLE] = "routes of tables other than main and local are not used",
+	[KERNEL_MPLS] = "routes with MPLS labels are left to the kernel",
+	[KERNEL_SEG6] = "routes with segment routing are left to the kernel",
+	[KERNEL_ENCAP] = "routes with an encapsulation are left to the kernel",
+	[KERNEL_MULTICAST] = "multicast routes are left to the kernel",
+	[KERNEL_TOS] = "routes for a type of service are not used",
+	[KERNEL_SOURCE] = "routes for a source prefix are not used",
+	[KERNEL_MTU] = "routes with an MTU of their own are left to the kernel",
+	[KERNEL_WAYS] = "routes with more than 64 next hops are left to the kernel",
+};
+
+void
+kernel_open(struct kernel *kernel, const uint32_t *indexes, unsigned int nb)
+{
+	memset(kernel, 0, sizeof(*kernel));
+	kernel->nb_links = nb;
+	for (unsigned int i = 0; i < nb; i++)
+		kernel->links[i].index = indexes[i];
+	table_open(&kernel->neighbours, sizeof(struct kernel_neighbour_key),
+		   sizeof(struct kernel_neighbour));
+	table_open(&kernel->nexthops, sizeof(uint32_t), sizeof(struct kernel_nexthop));
+	table_open(&kernel->routes, sizeof(struct kernel_route_key), sizeof(struct kernel_route));
+}
+
+void
+kernel_close(struct kernel *kernel)
+{
+	struct kernel_nexthop *nexthop = NULL;
+
+	while ((nexthop = table_next(&kernel->nexthops, nexthop)) != NULL) {
+		free(nexthop->members);
+		free(nexthop->weights);
+	}
+	table_close(&kernel->neighbours);
+	table_close(&kernel->nexthops);
+	table_close(&kernel->routes);
+	for (unsigned int i = 0; i < KERNEL_CHAINS; i++)
+		while (kernel->chains[i] != NULL) {
+			struct kernel_ways *gone = kernel->chains[i];
+
+			kernel->chains[i] = gone->next;
+			free(gone);
+		}
+}
+
+uint8_t
+kernel_link(const struct kernel *kernel, uint32_t index)
+{
+	for (unsigned int i = 0; i < kernel->nb_links; i++)
+		if (kernel->links[i].index == index)
+			return (uint8_t)i;
+	return KERNEL_NO_LINK;
+}
+
+const struct kernel_neighbour *
+kernel_neighbour(const struct kernel *kernel, uint32_t link, uint8_t version,
+		 const uint8_t *address)
+{
+	struct kernel_neighbour_key key = {.link = link, .version = version};
+
+	memcpy(key.address, address, version == 4 ? 4 : 16);
+	return table_find(&kernel->neighbours, &key);
+}
+
+static struct kernel_ways **
+chain_of(struct kernel *kernel, const struct kernel_way *list, uint16_t nb)
+{
+	const uint8_t *octets = (const uint8_t *)list;
+	uint64_t hash = nb;
+
+	for (size_t i = 0; i < nb * sizeof(*list); i++)
+		hash = (hash ^ octets[i]) * UINT64_C(0x100000001b3);
+	return &kernel->chains[(hash ^ hash >> 24) % KERNEL_CHAINS];
+}
+
+struct kernel_ways *
+kernel_ways_get(struct kernel *kernel, const struct kernel_way *list, uint16_t nb, bool to_kernel,
+		bool is_blackhole)
+{
+	struct kernel_ways **chain = chain_of(kernel, list, nb), *ways = *chain;
+	size_t octets = nb * sizeof(*list);
+
+	while (ways != NULL &&
+	       (ways->nb != nb || ways->to_kernel != to_kernel ||
+		ways->is_blackhole != is_blackhole || memcmp(ways->list, list, octets) != 0))
+		ways = ways->next;
+	if (ways == NULL) {
+		ways = calloc(1, sizeof(*ways) + octets);
+		if (ways == NULL)
+			return NULL;
+		ways->nb = nb;
+		ways->to_kernel = to_kernel;
+		ways->is_blackhole = is_blackhole;
+		memcpy(ways->list, list, octets);
+		ways->next = *chain;
+		*chain = ways;
+	}
+	ways->users++;
+	return ways;
+}
+
+void
+kernel_ways_put(struct kernel *kernel, struct kernel_ways *ways)
+{
+	struct kernel_ways **link;
+
+	if (ways == NULL || --ways->users > 0)
+		return;
+	link = chain_of(kernel, ways->list, ways->nb);
+	while (*link != ways)
+		link = &(*link)->next;
+	*link = ways->next;
+	free(ways);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The routing state of a kernel's network namespace as its netlink messages report it: interfaces of the
+ * router, neighbours, next-hop objects and routes. No DPDK, no sockets. */
+#ifndef MIRROR_KERNEL_H
+#define MIRROR_KERNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "table.h"
+
+struct nlmsghdr;
+
+#define KERNEL_LINKS_MAX 16 /* interfaces of a router: one for each output of its task */
+#define KERNEL_WAYS_MAX 64
+#define KERNEL_NO_LINK UINT8_MAX
+
+/* State of the kernel that is not mirrored. Packets that need it go to the kernel, or, where a comment
+ * says so, by the routes that are mirrored. */
+enum kernel_refusal {
+	KERNEL_RULE,  /* policy rules: the main table decides */
+	KERNEL_TABLE, /* routes of tables other than main and local: not used */
+	KERNEL_MPLS,
+	KERNEL_SEG6,
+	KERNEL_ENCAP,     /* any other encapsulation */
+	KERNEL_MULTICAST, /* multicast routes: multicast goes to the kernel */
+	KERNEL_TOS,       /* routes for a type of service: not used */
+	KERNEL_SOURCE,    /* IPv6 routes for a source prefix: not used */
+	KERNEL_MTU,       /* routes with an MTU of their own */
+	KERNEL_WAYS,      /* routes with more next hops than KERNEL_WAYS_MAX */
+	KERNEL_REFUSALS
+};
+
+/* Names for figures, and what happens, as a sentence without its object's end. */
+extern const char *const kernel_refusal_names[KERNEL_REFUSALS];
+extern const char *const kernel_refusal_texts[KERNEL_REFUSALS];
+
+/* An interface of the router. */
+struct kernel_link {
+	uint32_t index;
+	uint32_t flags; /* IFF_UP and those of its carrier */
+	uint32_t mtu;
+	uint8_t mac[6];
+};
+
+struct kernel_neighbour_key {
+	uint32_t link; /* index */
+	uint32_t version;
+	uint8_t address[16];
+};
+
+/* A neighbour whose address the kernel knows. */
+struct kernel_neighbour {
+	struct kernel_neighbour_key key;
+	uint8_t mac[6];
+	uint8_t is_stale; /* the kernel would ask before it relies on it */
+	uint8_t unused;
+};
+
+/* One next hop of a route. */
+struct kernel_way {
+	uint32_t link;
+	uint16_t weight;
+	uint8_t version; /* of the gateway; 0: the destination itself is a neighbour */
+	bool is_dead;
+	uint8_t gateway[16];
+};
+
+/* What a route or a next-hop object leads to. Equal ones are one. */
+struct kernel_ways {
+	uint32_t users;
+	uint16_t nb;
+	bool to_kernel; /* only the kernel can handle it */
+	bool is_blackhole;
+	struct kernel_ways *next; /* in its chain */
+	uint64_t mark;            /* for who reads all routes: see compile.c */
+	uint16_t hop;
+	struct kernel_way list[];
+};
+
+/* A next-hop object: ways, or a group of others. */
+struct kernel_nexthop {
+	uint32_t id;
+	uint32_t nb_members;      /* of a group */
+	struct kernel_ways *ways; /* NULL for a group */
+	uint32_t *members;        /* ids */
+	uint16_t *weights;
+	uint64_t mark; /* of a group: see struct kernel_ways */
+	uint16_t hop;
+	bool exists;
+};
+
+struct kernel_route_key {
+	uint8_t version, is_local, length, unused; /* is_local: of the table local */
+	uint32_t priority;
+	uint8_t prefix[16];
+};
+
+struct kernel_route {
+	struct kernel_route_key key;
+	uint32_t nexthop; /* id of an object, or 0 */
+	uint16_t type;    /* RTN_* */
+	bool has_twins;   /* others of this key, which are not kept */
+	struct kernel_ways *ways;
+};
+
+#define KERNEL_CHAINS 4096
+
+struct kernel {
+	unsigned int nb_links;
+	struct kernel_link links[KERNEL_LINKS_MAX];
+	struct table neighbours, nexthops, routes;
+	struct kernel_ways *chains[KERNEL_CHAINS];
+	uint64_t refused[KERNEL_REFUSALS]; /* messages */
+	uint64_t malformed;
+	uint64_t mark; /* the last one given out */
+};
+
+/* indexes: of the router's interfaces, in the order of its outputs. */
+void kernel_open(struct kernel *kernel, const uint32_t *indexes, unsigned int nb);
+void kernel_close(struct kernel *kernel);
+
+enum kernel_effect {
+	KERNEL_SAME,
+	KERNEL_CHANGED,
+	KERNEL_UNSURE, /* changed, and the kernel may have changed more without a message: dump again */
+	KERNEL_NO_MEMORY,
+};
+
+/* Take a message of a dump or a notification; others have no effect. Malformed ones are counted. */
+enum kernel_effect kernel_apply(struct kernel *kernel, const struct nlmsghdr *message);
+
+/* Return the number of an interface of the router, or KERNEL_NO_LINK. */
+uint8_t kernel_link(const struct kernel *kernel, uint32_t index);
+/* Return the neighbour, or NULL: its address is not known. */
+const struct kernel_neighbour *kernel_neighbour(const struct kernel *kernel, uint32_t link,
+						uint8_t version, const uint8_t *address);
+
+/* For messages. Return the one of these ways, which gets one more user; NULL: memory is short. */
+struct kernel_ways *kernel_ways_get(struct kernel *kernel, const struct kernel_way *list,
+				    uint16_t nb, bool to_kernel, bool is_blackhole);
+void kernel_ways_put(struct kernel *kernel, struct kernel_ways *ways);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From netlink messages to the state that they report. */
+#include <linux/fib_rules.h>
+#include <linux/neighbour.h>
+#include <linux/nexthop.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attributes.h"
+
+#define LINK_FLAGS (IFF_UP | IFF_RUNNING | 0x10000 /* IFF_LOWER_UP */)
+#define NEIGHBOUR_VALID \
+	(NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_PROBE | NUD_STALE | NUD_DELAY)
+
+/* Priorities of the rules that each namespace has. */
+enum { RULE_LOCAL = 0, RULE_MAIN = 32766, RULE_DEFAULT = 32767 };
+
+static enum kernel_effect
+apply_link(struct kernel *kernel, const struct nlmsghdr *message)
+{
+	struct attributes attributes;
+	const struct ifinfomsg *info = attributes_open(message, sizeof(*info), &attributes);
+	struct kernel_link now, *link;
+	enum kernel_effect effect;
+	uint8_t number;
+
+	if (info == NULL)
+		return message_malformed(kernel);
+	number = kernel_link(kernel, (uint32_t)info->ifi_index);
+	if (info->ifi_family != AF_UNSPEC || number == KERNEL_NO_LINK)
+		return KERNEL_SAME;
+	link = &kernel->links[number];
+	now = (struct kernel_link){.index = link->index};
+	if (message->nlmsg_type == RTM_NEWLINK) {
+		now.flags = info->ifi_flags & LINK_FLAGS;
+		if (!attributes_octets(attributes.of[IFLA_ADDRESS], now.mac, sizeof(now.mac)) ||
+		    !attributes_u32(&attributes, IFLA_MTU, &now.mtu))
+			return message_malformed(kernel);
+	}
+	if (memcmp(link, &now, sizeof(now)) == 0)
+		return KERNEL_SAME;
+	/* Routes by a link that goes down end without a message, and those that come back, too. */
+	effect = now.flags == link->flags ? KERNEL_CHANGED : KERNEL_UNSURE;
+	*link = now;
+	return effect;
+}
+
+/* Routes with a source address that is gone end without a message. */
+static enum kernel_effect
+apply_address(struct kernel *kernel, const struct nlmsghdr *message)
+{
+	struct attributes attributes;
+
+	if (attributes_open(message, sizeof(struct ifaddrmsg), &attributes) == NULL)
+		return message_malformed(kernel);
+	return message->nlmsg_type == RTM_DELADDR ? KERNEL_UNSURE : KERNEL_SAME;
+}
+
+static enum kernel_effect
+apply_neighbour(struct kernel *kernel, const struct nlmsghdr *message)
+{
+	struct kernel_neighbour_key key = {0};
+	struct kernel_neighbour *neighbour;
+	struct attributes attributes;
+	const struct ndmsg *info = attributes_open(message, sizeof(*info), &attributes);
+	uint8_t mac[6];
+	bool is_known, is_same;
+
+	if (info == NULL)
+		return message_malformed(kernel);
+	key.version = attributes_version(info->ndm_family);
+	key.link = (uint32_t)info->ndm_ifindex;
+	if (key.version == 0 || kernel_link(kernel, key.link) == KERNEL_NO_LINK ||
+	    (info->ndm_flags & NTF_PROXY) != 0)
+		return KERNEL_SAME;
+	if (!attributes_octets(attributes.of[NDA_DST], key.address, key.version == 4 ? 4 : 16))
+		return message_malformed(kernel);
+	is_known =
+		message->nlmsg_type == RTM_NEWNEIGH && (info->ndm_state & NEIGHBOUR_VALID) != 0 &&
+		attributes_octets(attributes.of[NDA_LLADDR], mac, sizeof(mac)) && (mac[0] & 1) == 0;
+	neighbour = table_find(&kernel->neighbours, &key);
+	if (!is_known) {
+		if (neighbour == NULL)
+			return KERNEL_SAME;
+		table_remove(&kernel->neighbours, neighbour);
+		return KERNEL_CHANGED;
+	}
+	is_same = neighbour != NULL && memcmp(neighbour->mac, mac, sizeof(mac)) == 0;
+	if (neighbour == NULL)
+		neighbour = table_put(&kernel->neighbours, &key);
+	if (neighbour == NULL)
+		return KERNEL_NO_MEMORY;
+	memcpy(neighbour->mac, mac, sizeof(mac));
+	neighbour->is_stale = (info->ndm_state & NUD_STALE) != 0;
+	return is_same ? KERNEL_SAME : KERNEL_CHANGED;
+}
+
+/* Only those that every kernel has are expected: local, main, default. */
+static enum kernel_effect
+apply_rule(struct kernel *kernel, const struct nlmsghdr *message)
+{
+	struct attributes attributes;
+	const struct fib_rule_hdr *rule = attributes_open(message, sizeof(*rule), &attributes);
+	uint32_t priority = 0;
+
+	if (rule == NULL || !attributes_u32(&attributes, FRA_PRIORITY, &priority))
+		return message_malformed(kernel);
+	/* A VRF's own rule concerns its interfaces alone. */
+	if (attributes_version(rule->family) == 0 || priority == RULE_LOCAL ||
+	    priority == RULE_MAIN || priority == RULE_DEFAULT || attributes.of[FRA_L3MDEV] != NULL)
+		return KERNEL_SAME;
+	return message_refuse(kernel, message, KERNEL_RULE);
+}
+
+static enum kernel_effect
+apply_nexthop(struct kernel *kernel, const struct nlmsghdr *message)
+{
+	struct attributes attributes;
+	const struct nhmsg *info = attributes_open(message, sizeof(*info), &attributes);
+	const struct nlattr *group;
+	struct kernel_way way = {.weight = 1};
+	struct kernel_nexthop *nexthop;
+	uint32_t id = 0;
+	bool to_kernel = false;
+
+	if (info == NULL || attributes.of[NHA_ID] == NULL ||
+	    !attributes_u32(&attributes, NHA_ID, &id))
+		return message_malformed(kernel);
+	nexthop = table_find(&kernel->nexthops, &id);
+	if (message->nlmsg_type == RTM_DELNEXTHOP) {
+		if (nexthop == NULL)
+			return KERNEL_SAME;
+		kernel_ways_put(kernel, nexthop->ways);
+		free(nexthop->members);
+		free(nexthop->weights);
+		table_remove(&kernel->nexthops, nexthop);
+		/* Its routes end without a message. */
+		return KERNEL_UNSURE;
+	}
+	way.is_dead = (info->nh_flags & RTNH_F_DEAD) != 0;
+	group = attributes.of[NHA_GROUP];
+	if (!attributes_u32(&attributes, NHA_OIF, &way.link) ||
+	    (group != NULL && mnl_attr_get_payload_len(group) % sizeof(struct nexthop_grp) != 0) ||
+	    (attributes_version(info->nh_family) != 0 &&
+	     !attributes_gateway(&attributes, NHA_GATEWAY, attributes_version(info->nh_family),
+				 &way)))
+		return message_malformed(kernel);
+	if (attributes.of[NHA_ENCAP_TYPE] != NULL) {
+		message_refuse(kernel, message,
+			       attributes_encapsulation(attributes.of[NHA_ENCAP_TYPE]));
+		to_kernel = true;
+	}
+	if (nexthop == NULL)
+		nexthop = table_put(&kernel->nexthops, &id);
+	if (nexthop == NULL)
+		return KERNEL_NO_MEMORY;
+	kernel_ways_put(kernel, nexthop->ways);
+	free(nexthop->members);
+	free(nexthop->weights);
+	nexthop->ways = NULL;
+	nexthop->members = NULL;
+	nexthop->weights = NULL;
+	nexthop->nb_members = 0;
+	if (group == NULL) {
+		nexthop->ways = kernel_ways_get(kernel, &way, 1, to_kernel,
+						attributes.of[NHA_BLACKHOLE] != NULL);
+		return nexthop->ways == NULL ? KERNEL_NO_MEMORY : KERNEL_CHANGED;
+	}
+	nexthop->nb_members = mnl_attr_get_payload_len(group) / sizeof(struct nexthop_grp);
+	nexthop->members = calloc(nexthop->nb_members + 1, sizeof(*nexthop->members));
+	nexthop->weights = calloc(nexthop->nb_members + 1, sizeof(*nexthop->weights));
+	if (nexthop->members == NULL || nexthop->weights == NULL)
+		return nexthop->nb_members = 0, KERNEL_NO_MEMORY;
+	for (uint32_t i = 0; i < nexthop->nb_members; i++) {
+		struct nexthop_grp member;
+
+		memcpy(&member, (const char *)mnl_attr_get_payload(group) + i * sizeof(member),
+		       sizeof(member));
+		nexthop->members[i] = member.id;
+		nexthop->weights[i] = (uint16_t)(member.weight + 1);
+	}
+	return KERNEL_CHANGED;
+}
+
+enum kernel_effect
+kernel_apply(struct kernel *kernel, const struct nlmsghdr *message)
+{
+	/* All that a kernel sends is padded, and libmnl reads up to the padding's end. */
+	if (message->nlmsg_len % NLMSG_ALIGNTO != 0)
+		return message_malformed(kernel);
+	switch (message->nlmsg_type) {
+	case RTM_NEWLINK:
+	case RTM_DELLINK:
+		return apply_link(kernel, message);
+	case RTM_NEWADDR:
+	case RTM_DELADDR:
+		return apply_address(kernel, message);
+	case RTM_NEWNEIGH:
+	case RTM_DELNEIGH:
+		return apply_neighbour(kernel, message);
+	case RTM_NEWRULE:
+		return apply_rule(kernel, message);
+	case RTM_NEWNEXTHOP:
+	case RTM_DELNEXTHOP:
+		return apply_nexthop(kernel, message);
+	case RTM_NEWROUTE:
+	case RTM_DELROUTE:
+		return message_route(kernel, message);
+	default:
+		return KERNEL_SAME;
+	}
+}

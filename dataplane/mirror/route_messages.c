@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "attributes.h"
+
+#include <linux/rtnetlink.h>
+#include <string.h>
+
+/* RTA_VIA: a gateway of another family than the route. */
+static bool
+read_via(const struct nlattr *via, struct kernel_way *way)
+{
+	const struct rtvia *of = mnl_attr_get_payload(via);
+	size_t length = mnl_attr_get_payload_len(via), size;
+
+	if (length < sizeof(of->rtvia_family))
+		return false;
+	way->version = attributes_version((uint8_t)of->rtvia_family);
+	size = way->version == 4 ? 4 : 16;
+	if (way->version == 0 || length != offsetof(struct rtvia, rtvia_addr) + size)
+		return false;
+	memcpy(way->gateway, of->rtvia_addr, size);
+	return true;
+}
+
+/* A route's next hops, as they are read. */
+struct reading {
+	uint8_t version;
+	uint16_t nb;
+	bool to_kernel;
+	struct kernel_way ways[KERNEL_WAYS_MAX];
+};
+
+static bool
+read_way(const struct attributes *attributes, struct reading *reading, struct kernel_way *way)
+{
+	if (attributes->of[RTA_VIA] != NULL)
+		return read_via(attributes->of[RTA_VIA], way);
+	return attributes_gateway(attributes, RTA_GATEWAY, reading->version, way);
+}
+
+/* RTA_MULTIPATH: a row of struct rtnexthop, each with attributes. */
+static bool
+read_multipath(struct kernel *kernel, const struct nlmsghdr *message,
+	       const struct nlattr *multipath, struct reading *reading)
+{
+	const uint8_t *at = mnl_attr_get_payload(multipath);
+	size_t left = mnl_attr_get_payload_len(multipath);
+
+	while (left >= sizeof(struct rtnexthop)) {
+		struct attributes attributes = {{NULL}};
+		struct kernel_way way = {0};
+		struct rtnexthop hop;
+		size_t step;
+
+		memcpy(&hop, at, sizeof(hop));
+		if (hop.rtnh_len < sizeof(hop) || hop.rtnh_len > left)
+			return false;
+		mnl_attr_parse_payload(at + sizeof(hop), hop.rtnh_len - sizeof(hop),
+				       attributes_keep, &attributes);
+		way.link = (uint32_t)hop.rtnh_ifindex;
+		way.weight = (uint16_t)(hop.rtnh_hops + 1);
+		way.is_dead = (hop.rtnh_flags & RTNH_F_DEAD) != 0;
+		if (!read_way(&attributes, reading, &way))
+			return false;
+		if (attributes.of[RTA_ENCAP_TYPE] != NULL) {
+			message_refuse(kernel, message,
+				       attributes_encapsulation(attributes.of[RTA_ENCAP_TYPE]));
+			reading->to_kernel = true;
+		}
+		if (reading->nb == KERNEL_WAYS_MAX) {
+			message_refuse(kernel, message, KERNEL_WAYS);
+			reading->to_kernel = true;
+			return true;
+		}
+		reading->ways[reading->nb++] = way;
+		step = RTNH_ALIGN(hop.rtnh_len);
+		if (step >= left)
+			return true;
+		at += step;
+		left -= step;
+	}
+	return left == 0;
+}
+
+/* RTAX_MTU of RTA_METRICS: not what the interface says. */
+static bool
+has_mtu(const struct nlattr *metrics)
+{
+	struct attributes attributes = {{NULL}};
+
+	if (metrics == NULL)
+		return false;
+	mnl_attr_parse_nested(metrics, attributes_keep, &attributes);
+	return attributes.of[RTAX_MTU] != NULL;
+}
+
+static bool
+read_ways(struct kernel *kernel, const struct nlmsghdr *message, const struct rtmsg *info,
+	  const struct attributes *attributes, struct reading *reading)
+{
+	struct kernel_way way = {.weight = 1, .is_dead = (info->rtm_flags & RTNH_F_DEAD) != 0};
+
+	if (has_mtu(attributes->of[RTA_METRICS])) {
+		message_refuse(kernel, message, KERNEL_MTU);
+		reading->to_kernel = true;
+	}
+	if (attributes->of[RTA_MULTIPATH] != NULL)
+		return read_multipath(kernel, message, attributes->of[RTA_MULTIPATH], reading);
+	if (!attributes_u32(attributes, RTA_OIF, &way.link) || !read_way(attributes, reading, &way))
+		return false;
+	if (attributes->of[RTA_ENCAP_TYPE] != NULL) {
+		message_refuse(kernel, message,
+			       attributes_encapsulation(attributes->of[RTA_ENCAP_TYPE]));
+		reading->to_kernel = true;
+	}
+	reading->ways[reading->nb++] = way;
+	return true;
+}
+
+static bool
+read_key(const struct rtmsg *info, const struct attributes *attributes, uint32_t table,
+	 struct kernel_route_key *key)
+{
+	unsigned int octets = key->version == 4 ? 4 : 16;
+
+	key->is_local = table == RT_TABLE_LOCAL;
+	key->length = info->rtm_dst_len;
+	if (key->length > 8 * octets)
+		return false;
+	if (!attributes_u32(attributes, RTA_PRIORITY, &key->priority))
+		return false;
+	if (attributes->of[RTA_DST] == NULL)
+		return key->length == 0;
+	if (!attributes_octets(attributes->of[RTA_DST], key->prefix, octets))
+		return false;
+	for (unsigned int bit = key->length; bit < 8 * octets; bit++)
+		if (key->prefix[bit / 8] & (0x80 >> bit % 8))
+			return false;
+	return true;
+}
+
+/* fe80::/10 and ff00::/8 are judged before any lookup. */
+static bool
+is_on_link(const struct kernel_route_key *key)
+{
+	return key->version == 6 &&
+	       ((key->length >= 10 && key->prefix[0] == 0xfe && key->prefix[1] >> 6 == 2) ||
+		(key->length >= 8 && key->prefix[0] == 0xff));
+}
+
+static void
+remove_route(struct kernel *kernel, struct kernel_route *route)
+{
+	kernel_ways_put(kernel, route->ways);
+	table_remove(&kernel->routes, route);
+}
+
+/* Which of several routes of one key is deleted, a message does not always say. */
+static enum kernel_effect
+delete_route(struct kernel *kernel, const struct kernel_route_key *key, uint32_t nexthop,
+	     const struct reading *reading)
+{
+	struct kernel_route *route = table_find(&kernel->routes, key);
+	bool is_unsure;
+
+	if (route == NULL)
+		return KERNEL_SAME;
+	is_unsure = route->has_twins || route->nexthop != nexthop ||
+		    (nexthop == 0 && (route->ways->nb != reading->nb ||
+				      memcmp(route->ways->list, reading->ways,
+					     reading->nb * sizeof(*reading->ways)) != 0));
+	if (is_unsure)
+		return KERNEL_UNSURE;
+	remove_route(kernel, route);
+	return KERNEL_CHANGED;
+}
+
+static enum kernel_effect
+put_route(struct kernel *kernel, const struct nlmsghdr *message, const struct kernel_route_key *key,
+	  uint8_t type, uint32_t nexthop, const struct reading *reading)
+{
+	struct kernel_route *route = table_find(&kernel->routes, key);
+	struct kernel_ways *ways = NULL;
+	bool has_twins = false;
+
+	if (route != NULL && (message->nlmsg_flags & NLM_F_REPLACE) == 0) {
+		bool is_dump = (message->nlmsg_flags & NLM_F_MULTI) != 0;
+		bool is_appended = key->version == 4 && (message->nlmsg_flags & NLM_F_APPEND) != 0;
+
+		/* The first one is used. IPv6 reports all next hops of a prefix at once. */
+		has_twins = key->version == 4 || is_dump;
+		if (is_dump || is_appended) {
+			route->has_twins = true;
+			return KERNEL_SAME;
+		}
+	}
+	if (nexthop == 0) {
+		ways = kernel_ways_get(kernel, reading->ways, reading->nb, reading->to_kernel,
+				       false);
+		if (ways == NULL)
+			return KERNEL_NO_MEMORY;
+	}
+	if (route == NULL)
+		route = table_put(&kernel->routes, key);
+	if (route == NULL) {
+		kernel_ways_put(kernel, ways);
+		return KERNEL_NO_MEMORY;
+	}
+	kernel_ways_put(kernel, route->ways);
+	route->ways = ways;
+	route->nexthop = nexthop;
+	route->type = type;
+	route->has_twins = has_twins;
+	return KERNEL_CHANGED;
+}
+
+enum kernel_effect
+message_route(struct kernel *kernel, const struct nlmsghdr *message)
+{
+	struct attributes attributes;
+	const struct rtmsg *info = attributes_open(message, sizeof(*info), &attributes);
+	struct kernel_route_key key = {0};
+	struct reading reading = {0};
+	uint32_t table, nexthop = 0;
+
+	if (info == NULL)
+		return message_malformed(kernel);
+	if (info->rtm_family == RTNL_FAMILY_IPMR || info->rtm_family == RTNL_FAMILY_IP6MR)
+		return message_refuse(kernel, message, KERNEL_MULTICAST);
+	key.version = reading.version = attributes_version(info->rtm_family);
+	if (key.version == 0 || (info->rtm_flags & RTM_F_CLONED) != 0 ||
+	    info->rtm_type == RTN_MULTICAST)
+		return KERNEL_SAME;
+	table = info->rtm_table;
+	if (!attributes_u32(&attributes, RTA_TABLE, &table) ||
+	    !attributes_u32(&attributes, RTA_NH_ID, &nexthop) ||
+	    !read_key(info, &attributes, table, &key))
+		return message_malformed(kernel);
+	if (is_on_link(&key))
+		return KERNEL_SAME;
+	if (table != RT_TABLE_MAIN && table != RT_TABLE_LOCAL)
+		return message_refuse(kernel, message, KERNEL_TABLE);
+	if (info->rtm_src_len != 0)
+		return message_refuse(kernel, message, KERNEL_SOURCE);
+	if (info->rtm_tos != 0)
+		return message_refuse(kernel, message, KERNEL_TOS);
+	/* An object says what a route leads to, whatever the message repeats of it. */
+	if (nexthop == 0 && !read_ways(kernel, message, info, &attributes, &reading))
+		return message_malformed(kernel);
+	if (message->nlmsg_type == RTM_DELROUTE)
+		return delete_route(kernel, &key, nexthop, &reading);
+	return put_route(kernel, message, &key, info->rtm_type, nexthop, &reading);
+}

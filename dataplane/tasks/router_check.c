@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "router_check.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <rte_rib.h>
+#include <rte_rib6.h>
+
+#include "pktlib/bytes.h"
+#include "pktlib/ecmp.h"
+
+#define LINES_MAX 10000
+#define TEXT_BYTES 256
+
+struct comparison {
+	const struct router_tables *tables;
+	const struct routes *routes;
+	const struct route *sorted;
+	const char *const *names;
+	FILE *file;
+	uint32_t lines;
+	struct router_difference_counts *counts;
+};
+
+/* A hop of routes as the tables have hops. */
+static struct router_hop
+as_built(const struct route_hop *from)
+{
+	struct router_hop hop = {.kind = from->kind, .port = from->port};
+
+	memcpy(hop.macs, from->target, sizeof(from->target));
+	memcpy(hop.macs + sizeof(from->target), from->source, sizeof(from->source));
+	if (from->kind == ROUTE_FORWARD)
+		hop.mtu = from->mtu == 0 ? UINT16_MAX : from->mtu;
+	return hop;
+}
+
+static bool
+is_same_hop(const struct router_hop *one, const struct router_hop *other)
+{
+	return one->kind == other->kind && one->port == other->port && one->mtu == other->mtu &&
+	       memcmp(one->macs, other->macs, sizeof(one->macs)) == 0;
+}
+
+/* Return whether each member has buckets, and each bucket is a member's. */
+static bool
+is_same_group(const struct comparison *comparison, const struct route_hop *group,
+	      const struct router_hop *built)
+{
+	const struct routes *routes = comparison->routes;
+	uint64_t seen = 0;
+
+	for (unsigned int b = 0; b < ECMP_BUCKETS; b++) {
+		const struct router_hop *hop = &comparison->tables->hops[built->buckets[b]];
+		bool is_member = false;
+
+		for (uint32_t i = 0; i < group->nb_members && !is_member; i++) {
+			const struct route_member *member =
+				&routes->members[group->first_member + i];
+			struct router_hop wanted = as_built(&routes->hops[member->hop]);
+
+			is_member = is_same_hop(&wanted, hop);
+			seen |= (uint64_t)is_member << i;
+		}
+		if (!is_member)
+			return false;
+	}
+	return seen == UINT64_MAX >> (64 - group->nb_members);
+}
+
+static bool
+is_same(const struct comparison *comparison, const struct route_hop *wanted,
+	const struct router_hop *built)
+{
+	struct router_hop hop = as_built(wanted);
+
+	if (wanted->kind == ROUTE_GROUP)
+		return built->kind == ROUTE_GROUP && is_same_group(comparison, wanted, built);
+	return is_same_hop(&hop, built);
+}
+
+static void
+describe_hop(const struct comparison *comparison, const struct router_hop *hop, char *text)
+{
+	static const char *const kinds[] = {
+		[ROUTE_GROUP] = "several next hops",
+		[ROUTE_BLACKHOLE] = "dropped",
+		[ROUTE_LOCAL] = "to the router itself",
+		[ROUTE_NEIGHBOUR] = "to a neighbour of unknown address",
+		[ROUTE_KERNEL] = "by the kernel",
+	};
+	const uint8_t *mac = hop->macs;
+
+	if (hop->kind != ROUTE_FORWARD)
+		snprintf(text, TEXT_BYTES, "%s", kinds[hop->kind]);
+	else
+		snprintf(text, TEXT_BYTES, "by %s to %02x:%02x:%02x:%02x:%02x:%02x, MTU %u",
+			 comparison->names[hop->port], mac[0], mac[1], mac[2], mac[3], mac[4],
+			 mac[5], hop->mtu);
+}
+
+/* The members of a group, as many as there is room for. */
+static void
+describe_members(const struct comparison *comparison, const struct router_hop *group, char *text)
+{
+	uint16_t told[ECMP_MEMBERS_MAX];
+	unsigned int nb = 0;
+	size_t at = 0;
+
+	for (unsigned int b = 0; b < ECMP_BUCKETS && nb < ECMP_MEMBERS_MAX; b++) {
+		const struct router_hop *hop;
+		unsigned int i = 0;
+
+		while (i < nb && told[i] != group->buckets[b])
+			i++;
+		if (i < nb)
+			continue;
+		told[nb++] = group->buckets[b];
+		hop = &comparison->tables->hops[group->buckets[b]];
+		if (hop->kind != ROUTE_FORWARD || at + 40 > TEXT_BYTES)
+			continue;
+		at += (size_t)snprintf(text + at, TEXT_BYTES - at,
+				       "%sby %s to %02x:%02x:%02x:%02x:%02x:%02x",
+				       at == 0 ? "" : "; ", comparison->names[hop->port],
+				       hop->macs[0], hop->macs[1], hop->macs[2], hop->macs[3],
+				       hop->macs[4], hop->macs[5]);
+	}
+}
+
+static void
+describe_built(const struct comparison *comparison, uint64_t value, char *text)
+{
+	const struct router_hop *hop = &comparison->tables->hops[value];
+
+	if (value == FIB_NO_ROUTE)
+		snprintf(text, TEXT_BYTES, "no route");
+	else if (hop->kind == ROUTE_GROUP)
+		describe_members(comparison, hop, text);
+	else
+		describe_hop(comparison, hop, text);
+}
+
+static void
+describe_wanted(const struct comparison *comparison, const struct route_hop *wanted, char *text)
+{
+	const struct routes *routes = comparison->routes;
+	size_t at = 0;
+
+	if (wanted->kind != ROUTE_GROUP) {
+		struct router_hop hop = as_built(wanted);
+
+		describe_hop(comparison, &hop, text);
+		return;
+	}
+	for (uint32_t i = 0; i < wanted->nb_members && at + 40 <= TEXT_BYTES; i++) {
+		const struct route_hop *hop =
+			&routes->hops[routes->members[wanted->first_member + i].hop];
+
+		at += (size_t)snprintf(text + at, TEXT_BYTES - at,
+				       "%sby %s to %02x:%02x:%02x:%02x:%02x:%02x",
+				       at == 0 ? "" : "; ", comparison->names[hop->port],
+				       hop->target[0], hop->target[1], hop->target[2],
+				       hop->target[3], hop->target[4], hop->target[5]);
+	}
+}
+
+static void
+write_line(struct comparison *comparison, uint8_t version, const uint8_t *prefix, uint8_t length,
+	   const char *kernel, const char *tables)
+{
+	char address[INET6_ADDRSTRLEN];
+
+	if (comparison->lines++ >= LINES_MAX)
+		return;
+	inet_ntop(version == 4 ? AF_INET : AF_INET6, prefix, address, sizeof(address));
+	fprintf(comparison->file, "{\"prefix\": \"%s/%u\", \"kernel\": \"%s\", \"fib\": \"%s\"}\n",
+		address, length, kernel, tables);
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const struct route *one = a, *other = b;
+
+	if (one->version != other->version)
+		return one->version < other->version ? -1 : 1;
+	if (one->length != other->length)
+		return one->length < other->length ? -1 : 1;
+	return memcmp(one->prefix, other->prefix, sizeof(one->prefix));
+}
+
+/* What the tables have for exactly this prefix; FIB_NO_ROUTE: nothing. */
+static uint64_t
+built_value(const struct fib *fib, const struct route *route)
+{
+	struct rte_rib6_node *node6;
+	struct rte_rib_node *node;
+	uint64_t value = FIB_NO_ROUTE;
+
+	if (route->version == 4 && fib->v4 != NULL) {
+		node = rte_rib_lookup_exact(rte_fib_get_rib(fib->v4), be32_load(route->prefix),
+					    route->length);
+		if (node != NULL)
+			rte_rib_get_nh(node, &value);
+	}
+	if (route->version == 6 && fib->v6 != NULL) {
+		node6 = rte_rib6_lookup_exact(rte_fib6_get_rib(fib->v6),
+					      (void *)(uintptr_t)route->prefix, route->length);
+		if (node6 != NULL)
+			rte_rib6_get_nh(node6, &value);
+	}
+	return value;
+}
+
+static void
+compare_route(struct comparison *comparison, const struct route *route)
+{
+	const struct route_hop *wanted = &comparison->routes->hops[route->hop];
+	uint64_t value = built_value(&comparison->tables->fib, route);
+	char kernel[TEXT_BYTES] = "", built[TEXT_BYTES] = "";
+
+	comparison->counts->compared++;
+	if (value != FIB_NO_ROUTE && is_same(comparison, wanted, &comparison->tables->hops[value]))
+		return;
+	if (value == FIB_NO_ROUTE)
+		comparison->counts->missing++;
+	else
+		comparison->counts->different++;
+	describe_wanted(comparison, wanted, kernel);
+	describe_built(comparison, value, built);
+	write_line(comparison, route->version, route->prefix, route->length, kernel, built);
+}
+
+static void
+last_address(const struct route *route, uint8_t *address)
+{
+	unsigned int bits = route->version == 4 ? 32 : 128;
+
+	memcpy(address, route->prefix, sizeof(route->prefix));
+	for (unsigned int bit = route->length; bit < bits; bit++)
+		address[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
+}
+
+/* Return whether the table that frames use answers as the tree of prefixes it was made of. */
+static bool
+is_looked_up(const struct fib *fib, uint8_t version, const uint8_t *address)
+{
+	uint64_t found = FIB_NO_ROUTE, wanted = FIB_NO_ROUTE;
+	uint32_t number = be32_load(address);
+	uint8_t octets[1][16];
+
+	if (version == 4) {
+		struct rte_rib_node *node = rte_rib_lookup(rte_fib_get_rib(fib->v4), number);
+
+		if (node != NULL)
+			rte_rib_get_nh(node, &wanted);
+		fib_lookup_v4(fib, &number, &found, 1);
+	} else {
+		struct rte_rib6_node *node =
+			rte_rib6_lookup(rte_fib6_get_rib(fib->v6), (void *)(uintptr_t)address);
+
+		if (node != NULL)
+			rte_rib6_get_nh(node, &wanted);
+		memcpy(octets[0], address, sizeof(octets[0]));
+		fib_lookup_v6(fib, octets, &found, 1);
+	}
+	return found == wanted;
+}
+
+/* A prefix that the tables have. */
+static void
+compare_built(struct comparison *comparison, const struct route *built, uint64_t value)
+{
+	char text[TEXT_BYTES] = "";
+	uint8_t last[16];
+
+	last_address(built, last);
+	comparison->counts->lookups += 2;
+	if (!is_looked_up(&comparison->tables->fib, built->version, built->prefix) ||
+	    !is_looked_up(&comparison->tables->fib, built->version, last)) {
+		comparison->counts->wrong_lookups++;
+		describe_built(comparison, value, text);
+		write_line(comparison, built->version, built->prefix, built->length, text,
+			   "another answer to its first or last address");
+	}
+	if (bsearch(built, comparison->sorted, comparison->routes->nb_routes, sizeof(*built),
+		    compare) != NULL)
+		return;
+	comparison->counts->extra++;
+	describe_built(comparison, value, text);
+	write_line(comparison, built->version, built->prefix, built->length, "no route", text);
+}
+
+static void
+compare_built_v4(struct comparison *comparison)
+{
+	struct rte_rib *rib = rte_fib_get_rib(comparison->tables->fib.v4);
+	struct rte_rib_node *node = rte_rib_lookup_exact(rib, 0, 0);
+
+	if (node == NULL)
+		node = rte_rib_get_nxt(rib, 0, 0, NULL, RTE_RIB_GET_NXT_ALL);
+	while (node != NULL) {
+		struct route built = {.version = 4};
+		uint64_t value;
+		uint32_t ip;
+
+		rte_rib_get_ip(node, &ip);
+		rte_rib_get_depth(node, &built.length);
+		rte_rib_get_nh(node, &value);
+		be32_store(built.prefix, ip);
+		compare_built(comparison, &built, value);
+		node = rte_rib_get_nxt(rib, 0, 0, built.length == 0 ? NULL : node,
+				       RTE_RIB_GET_NXT_ALL);
+	}
+}
+
+static void
+compare_built_v6(struct comparison *comparison)
+{
+	static uint8_t zeros[16];
+	struct rte_rib6 *rib = rte_fib6_get_rib(comparison->tables->fib.v6);
+	struct rte_rib6_node *node = rte_rib6_lookup_exact(rib, (void *)zeros, 0);
+
+	if (node == NULL)
+		node = rte_rib6_get_nxt(rib, (void *)zeros, 0, NULL, RTE_RIB6_GET_NXT_ALL);
+	while (node != NULL) {
+		struct route built = {.version = 6};
+		uint64_t value;
+
+		rte_rib6_get_ip(node, (void *)built.prefix);
+		rte_rib6_get_depth(node, &built.length);
+		rte_rib6_get_nh(node, &value);
+		compare_built(comparison, &built, value);
+		node = rte_rib6_get_nxt(rib, (void *)zeros, 0, built.length == 0 ? NULL : node,
+					RTE_RIB6_GET_NXT_ALL);
+	}
+}
+
+void
+router_compare(const struct router_tables *tables, const struct routes *routes,
+	       const char *const *names, FILE *file, struct router_difference_counts *counts)
+{
+	struct comparison comparison = {.tables = tables,
+					.routes = routes,
+					.sorted = routes->list,
+					.names = names,
+					.file = file,
+					.counts = counts};
+
+	*counts = (struct router_difference_counts){0};
+	if (routes->nb_routes > 0)
+		qsort(routes->list, routes->nb_routes, sizeof(*routes->list), compare);
+	for (uint32_t i = 0; i < routes->nb_routes; i++)
+		compare_route(&comparison, &routes->list[i]);
+	if (tables->fib.v4 != NULL)
+		compare_built_v4(&comparison);
+	if (tables->fib.v6 != NULL)
+		compare_built_v6(&comparison);
+}

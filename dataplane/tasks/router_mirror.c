@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "router_mirror.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/control.h"
+#include "core/export.h"
+#include "core/telemetry_reply.h"
+#include "mirror/compile.h"
+#include "mirror/feed.h"
+#include "router_builder.h"
+#include "router_check.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+/* A change that ends routes without a message is followed by others. */
+#define UNSURE_WAIT_NS 20000000
+#define BACKOFF_NS 10000000
+#define BACKOFF_MAX_NS (5 * SECOND_NS)
+#define REFRESH_NS SECOND_NS
+#define REFRESH_MAX 256
+
+struct router_mirror {
+	struct task *task;
+	struct router_space *space;
+	unsigned int nb;
+	uint32_t indexes[TASK_MAX_OUT];
+	const char *names[TASK_MAX_OUT];
+	struct router_mirror *next;
+
+	/* The main thread's. */
+	struct feed feed;
+	struct kernel *kernel; /* NULL before the first dump has ended */
+	struct kernel *fresh;  /* of the dump that is under way */
+	bool is_listening;     /* notifications are served */
+	bool is_dirty;         /* the state has changed since it was compiled */
+	bool is_unsure;        /* a dump is wanted, from dump_ns on */
+	uint64_t dump_ns, build_ns, backoff_ns, refresh_ns;
+	bool is_said[KERNEL_REFUSALS];
+	struct compile_report report;
+	uint64_t dumps, interrupted, overruns, notifications, builds, failures;
+
+	struct builder builder;
+	struct feed checks; /* by one client at a time */
+};
+
+static struct router_mirror *mirrors;
+
+static struct router_mirror *
+mirror_of(int fd)
+{
+	struct router_mirror *mirror = mirrors;
+
+	while (mirror != NULL && fd != mirror->builder.event &&
+	       fd != feed_notified_fd(&mirror->feed) && fd != feed_dumped_fd(&mirror->feed))
+		mirror = mirror->next;
+	return mirror;
+}
+
+static struct kernel *
+new_kernel(const struct router_mirror *mirror)
+{
+	struct kernel *kernel = malloc(sizeof(*kernel));
+
+	if (kernel != NULL)
+		kernel_open(kernel, mirror->indexes, mirror->nb);
+	return kernel;
+}
+
+static void
+free_kernel(struct kernel *kernel)
+{
+	if (kernel != NULL)
+		kernel_close(kernel);
+	free(kernel);
+}
+
+/* Say once by name what is not mirrored. */
+static void
+say_refusals(struct router_mirror *mirror)
+{
+	for (unsigned int i = 0; i < KERNEL_REFUSALS; i++)
+		if (mirror->kernel->refused[i] > 0 && !mirror->is_said[i]) {
+			mirror->is_said[i] = true;
+			fprintf(stderr, "wsdp: [task.%s] kernel: %s (%s)\n", mirror->task->name,
+				kernel_refusal_texts[i], kernel_refusal_names[i]);
+		}
+}
+
+static void
+want_dump(struct router_mirror *mirror, uint64_t wait_ns)
+{
+	uint64_t due = builder_now_ns() + wait_ns;
+
+	if (!mirror->is_unsure || due < mirror->dump_ns)
+		mirror->dump_ns = due;
+	mirror->is_unsure = true;
+}
+
+static void
+notified(struct task *task __rte_unused, int fd)
+{
+	struct router_mirror *mirror = mirror_of(fd);
+	enum kernel_effect effect;
+	int ret =
+		feed_read_notified(&mirror->feed, mirror->kernel, &effect, &mirror->notifications);
+
+	if (effect != KERNEL_SAME)
+		mirror->is_dirty = true;
+	if (effect == KERNEL_UNSURE)
+		want_dump(mirror, UNSURE_WAIT_NS);
+	if (effect == KERNEL_NO_MEMORY)
+		want_dump(mirror, SECOND_NS);
+	if (ret != 0) {
+		mirror->overruns++;
+		want_dump(mirror, 0);
+	}
+}
+
+static void
+listen_again(struct router_mirror *mirror)
+{
+	if (!mirror->is_listening)
+		control_fd_add(mirror->task, feed_notified_fd(&mirror->feed), notified);
+	mirror->is_listening = true;
+}
+
+/* Notifications wait in their socket meanwhile. */
+static void
+stop_listening(struct router_mirror *mirror)
+{
+	if (mirror->is_listening)
+		control_fd_remove(feed_notified_fd(&mirror->feed));
+	mirror->is_listening = false;
+}
+
+static void
+begin_dump(struct router_mirror *mirror)
+{
+	mirror->is_unsure = false;
+	stop_listening(mirror);
+	feed_drop_notified(&mirror->feed);
+	mirror->fresh = new_kernel(mirror);
+	if (mirror->fresh != NULL && feed_dump(&mirror->feed) == 0)
+		return;
+	free_kernel(mirror->fresh);
+	mirror->fresh = NULL;
+	want_dump(mirror, SECOND_NS);
+}
+
+static void
+give_up_dump(struct router_mirror *mirror, enum feed_state state)
+{
+	mirror->interrupted++;
+	if (state == FEED_FAILED)
+		fprintf(stderr, "wsdp: [task.%s] kernel: its state cannot be read; trying again\n",
+			mirror->task->name);
+	free_kernel(mirror->fresh);
+	mirror->fresh = NULL;
+	mirror->backoff_ns = mirror->backoff_ns == 0
+				     ? BACKOFF_NS
+				     : RTE_MIN(2 * mirror->backoff_ns, BACKOFF_MAX_NS);
+	want_dump(mirror, state == FEED_FAILED ? BACKOFF_MAX_NS : mirror->backoff_ns);
+}
+
+static void
+dumped(struct task *task __rte_unused, int fd)
+{
+	struct router_mirror *mirror = mirror_of(fd);
+	enum feed_state state;
+
+	if (mirror->fresh == NULL) {
+		feed_drop_dumped(&mirror->feed);
+		return;
+	}
+	state = feed_read_dump(&mirror->feed, mirror->fresh);
+	if (state == FEED_WAITS)
+		return;
+	if (state != FEED_ENDED) {
+		give_up_dump(mirror, state);
+		return;
+	}
+	free_kernel(mirror->kernel);
+	mirror->kernel = mirror->fresh;
+	mirror->fresh = NULL;
+	mirror->backoff_ns = 0;
+	mirror->dumps++;
+	mirror->is_dirty = true;
+	listen_again(mirror);
+}
+
+static void
+begin_build(struct router_mirror *mirror)
+{
+	mirror->is_dirty = false;
+	stop_listening(mirror);
+	say_refusals(mirror);
+	builder_begin(&mirror->builder, mirror->kernel);
+}
+
+static void
+ask_neighbours(struct router_mirror *mirror)
+{
+	for (uint32_t i = 0; i < mirror->report.nb_wishes; i++)
+		feed_ask_neighbour(&mirror->feed, &mirror->report.wishes[i]);
+}
+
+static void
+end_build(struct router_mirror *mirror)
+{
+	const struct builder *builder = &mirror->builder;
+
+	if (builder->is_built) {
+		mirror->builds++;
+	} else if (builder->error[0] != '\0') {
+		if (mirror->failures++ == 0)
+			fprintf(stderr,
+				"wsdp: [task.%s] kernel: %s; the former tables stay in force\n",
+				mirror->task->name, builder->error);
+		mirror->is_dirty = true;
+	}
+	/* Leave the CPU to others for half of the time. */
+	mirror->build_ns = builder_now_ns() + (builder->is_built ? builder->took_ns : SECOND_NS);
+}
+
+static void
+progressed(struct task *task __rte_unused, int fd)
+{
+	struct router_mirror *mirror = mirror_of(fd);
+	enum build_stage stage = builder_progress(&mirror->builder);
+
+	if (stage != BUILD_BUILDING && stage != BUILD_DONE)
+		return;
+	if (!mirror->is_listening && mirror->fresh == NULL) {
+		mirror->report = mirror->builder.report;
+		ask_neighbours(mirror);
+		listen_again(mirror);
+	}
+	if (stage == BUILD_DONE) {
+		end_build(mirror);
+		builder_rest(&mirror->builder);
+	}
+}
+
+/* A neighbour that only the fast path uses is not used, as far as the kernel sees. */
+static void
+refresh_neighbours(struct router_mirror *mirror)
+{
+	const struct kernel_neighbour *neighbour = NULL;
+	unsigned int asked = 0;
+
+	while (asked < REFRESH_MAX &&
+	       (neighbour = table_next(&mirror->kernel->neighbours, neighbour)) != NULL) {
+		struct compile_wish wish = {.link = neighbour->key.link,
+					    .version = (uint8_t)neighbour->key.version};
+
+		if (neighbour->is_stale == 0)
+			continue;
+		memcpy(wish.address, neighbour->key.address, sizeof(wish.address));
+		feed_ask_neighbour(&mirror->feed, &wish);
+		asked++;
+	}
+	ask_neighbours(mirror);
+}
+
+void
+mirror_tick(struct router_mirror *mirror)
+{
+	enum build_stage stage = builder_stage(&mirror->builder);
+	uint64_t now = builder_now_ns();
+
+	if (stage == BUILD_COMPILING || mirror->fresh != NULL)
+		return;
+	if (mirror->is_unsure && now >= mirror->dump_ns) {
+		begin_dump(mirror);
+		return;
+	}
+	if (mirror->kernel == NULL)
+		return;
+	if (now >= mirror->refresh_ns) {
+		mirror->refresh_ns = now + REFRESH_NS;
+		refresh_neighbours(mirror);
+	}
+	if (mirror->is_dirty && stage == BUILD_IDLE && now >= mirror->build_ns)
+		begin_build(mirror);
+}
+
+static void
+release(struct router_mirror *mirror)
+{
+	feed_close(&mirror->feed);
+	feed_close(&mirror->checks);
+	free_kernel(mirror->kernel);
+	free_kernel(mirror->fresh);
+	free(mirror);
+}
+
+static void
+unserve(struct router_mirror *mirror)
+{
+	struct router_mirror **link = &mirrors;
+
+	stop_listening(mirror);
+	control_fd_remove(feed_dumped_fd(&mirror->feed));
+	control_fd_remove(mirror->builder.event);
+	while (*link != mirror)
+		link = &(*link)->next;
+	*link = mirror->next;
+}
+
+static int
+serve(struct router_mirror *mirror)
+{
+	int ret;
+
+	mirror->next = mirrors;
+	mirrors = mirror;
+	ret = control_fd_add(mirror->task, feed_dumped_fd(&mirror->feed), dumped);
+	if (ret == 0)
+		ret = control_fd_add(mirror->task, mirror->builder.event, progressed);
+	if (ret != 0)
+		unserve(mirror);
+	return ret;
+}
+
+/* Returns 0 or a negative errno, with nothing but sockets open. */
+static int
+start(struct router_mirror *mirror, uint32_t buffer_bytes)
+{
+	int ret = feed_open(&mirror->feed, buffer_bytes);
+
+	if (ret == 0)
+		ret = feed_open(&mirror->checks, 0);
+	if (ret == 0)
+		ret = builder_open(&mirror->builder, mirror->task, mirror->space);
+	if (ret != 0)
+		return ret;
+	ret = serve(mirror);
+	if (ret == 0)
+		begin_dump(mirror);
+	else
+		builder_close(&mirror->builder);
+	return ret;
+}
+
+struct router_mirror *
+mirror_open(struct task *task, struct router_space *space, const uint32_t *indexes,
+	    const char *const *names, unsigned int nb, uint32_t buffer_bytes)
+{
+	struct router_mirror *mirror = calloc(1, sizeof(*mirror));
+	int ret;
+
+	if (mirror == NULL)
+		return NULL;
+	mirror->task = task;
+	mirror->space = space;
+	mirror->nb = nb;
+	memcpy(mirror->indexes, indexes, nb * sizeof(*indexes));
+	memcpy(mirror->names, names, nb * sizeof(*names));
+	ret = start(mirror, buffer_bytes);
+	if (ret == 0)
+		return mirror;
+	fprintf(stderr, "wsdp: [task.%s] kernel: its routes cannot be followed: %s\n", task->name,
+		strerror(-ret));
+	release(mirror);
+	return NULL;
+}
+
+void
+mirror_close(struct router_mirror *mirror)
+{
+	unserve(mirror);
+	builder_close(&mirror->builder);
+	release(mirror);
+}
+
+/* Return whether the tables in force are those of what the kernel has reported. */
+static bool
+is_in_step(const struct router_mirror *mirror)
+{
+	struct builder *builder = (struct builder *)(uintptr_t)&mirror->builder;
+
+	return mirror->builds > 0 && mirror->fresh == NULL && !mirror->is_unsure &&
+	       !mirror->is_dirty && builder_stage(builder) == BUILD_IDLE;
+}
+
+void
+mirror_stats(const struct router_mirror *mirror, struct telemetry_out *out)
+{
+	telemetry_u64(out, "in_step", is_in_step(mirror));
+	telemetry_u64(out, "dumps", mirror->dumps);
+	telemetry_u64(out, "dumps_interrupted", mirror->interrupted);
+	telemetry_u64(out, "notifications", mirror->notifications);
+	telemetry_u64(out, "notifications_lost", mirror->overruns);
+	telemetry_u64(out, "builds", mirror->builds);
+	telemetry_u64(out, "build_failures", mirror->failures);
+	telemetry_u64(out, "neighbours", mirror->report.neighbours);
+	telemetry_u64(out, "neighbours_unknown", mirror->report.nb_wishes);
+	telemetry_u64(out, "routes_by_kernel", mirror->report.by_kernel);
+	telemetry_u64(out, "routes_over_hops", mirror->report.over_hops);
+	if (mirror->kernel == NULL)
+		return;
+	telemetry_u64(out, "malformed", mirror->kernel->malformed);
+	for (unsigned int i = 0; i < KERNEL_REFUSALS; i++)
+		telemetry_u64(out, kernel_refusal_names[i], mirror->kernel->refused[i]);
+}
+
+static int
+compare(struct router_mirror *mirror, const struct routes *routes, const char *path,
+	struct telemetry_out *out)
+{
+	struct router_difference_counts counts;
+	FILE *file = export_open(path);
+
+	if (file == NULL)
+		return telemetry_error(out, "%s: %s", path, strerror(errno)), -errno;
+	router_compare(atomic_load(&mirror->space->current), routes, mirror->names, file, &counts);
+	if (export_close(file) != 0)
+		return telemetry_error(out, "%s: cannot be written", path), -EIO;
+	telemetry_u64(out, "prefixes", counts.compared);
+	telemetry_u64(out, "missing", counts.missing);
+	telemetry_u64(out, "different", counts.different);
+	telemetry_u64(out, "extra", counts.extra);
+	telemetry_u64(out, "lookups", counts.lookups);
+	telemetry_u64(out, "wrong_lookups", counts.wrong_lookups);
+	return 0;
+}
+
+int
+mirror_check(struct router_mirror *mirror, const char *path, struct telemetry_out *out)
+{
+	struct kernel *kernel = new_kernel(mirror);
+	struct compile_report report;
+	struct hop_ids ids;
+	struct routes routes;
+	int ret = kernel == NULL ? -ENOMEM : feed_wait_dump(&mirror->checks, kernel);
+
+	hop_ids_open(&ids);
+	if (ret == 0 && !compile(kernel, &ids, &routes, &report))
+		ret = -ENOMEM;
+	free_kernel(kernel);
+	hop_ids_close(&ids);
+	if (ret != 0) {
+		telemetry_error(out, "%s: the kernel's routes cannot be read: %s",
+				mirror->task->name, strerror(-ret));
+		return ret;
+	}
+	ret = compare(mirror, &routes, path, out);
+	routes_free(&routes);
+	return ret;
+}

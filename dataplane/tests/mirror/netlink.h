@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages as a kernel sends them, for tests. Addresses are texts; "" or NULL: none. */
+#ifndef TESTS_MIRROR_NETLINK_H
+#define TESTS_MIRROR_NETLINK_H
+
+#include <stdint.h>
+
+#include "mirror/kernel.h"
+
+struct nlmsghdr;
+
+/* The message under construction, which the next one overwrites. */
+struct nlmsghdr *
+link_message(uint16_t type, uint32_t index, unsigned int flags, const char *mac, uint32_t mtu);
+struct nlmsghdr *neighbour_message(uint16_t type, uint32_t link, const char *address,
+				   const char *mac, uint16_t state);
+
+struct route_message {
+	const char *prefix; /* "10.0.0.0/8" */
+	uint32_t table;     /* 0: main */
+	uint8_t type;       /* 0: unicast */
+	uint32_t link;
+	const char *gateway;
+	uint32_t priority;
+	uint32_t nexthop;
+	uint16_t flags;          /* of the message */
+	const char *gateways[4]; /* several: by links[] */
+	uint32_t links[4];
+	uint8_t weights[4];
+	uint16_t encapsulation;
+	uint32_t mtu;
+	uint8_t tos;
+};
+
+struct nlmsghdr *route_message(uint16_t type, const struct route_message *route);
+struct nlmsghdr *nexthop_message(uint16_t type, uint32_t id, uint32_t link, const char *gateway);
+/* members: ids up to a 0, each with a weight of 1. */
+struct nlmsghdr *group_message(uint32_t id, const uint32_t *members);
+
+/* The router of the tests: interfaces 11 and 12, up, with addresses 02:..:0b and 02:..:0c. */
+void open_router(struct kernel *kernel);
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The routes that a state gives: of each prefix the best one, by the kernel's rules. */
+#include <arpa/inet.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <string.h>
+
+#include "check.h"
+#include "mirror/compile.h"
+#include "netlink.h"
+
+static struct kernel kernel;
+static struct hop_ids ids;
+static struct routes routes;
+static struct compile_report report;
+
+static void
+apply(struct nlmsghdr *message)
+{
+	kernel_apply(&kernel, message);
+	CHECK_EQ(kernel.malformed, 0);
+}
+
+static void
+add(const struct route_message *route)
+{
+	apply(route_message(RTM_NEWROUTE, route));
+}
+
+static void
+know(uint32_t link, const char *address, const char *mac)
+{
+	apply(neighbour_message(RTM_NEWNEIGH, link, address, mac, NUD_REACHABLE));
+}
+
+/* Two links with connected prefixes and a neighbour on each. */
+static void
+begin(void)
+{
+	open_router(&kernel);
+	hop_ids_open(&ids);
+	add(&(struct route_message){.prefix = "10.0.0.0/24", .link = 11});
+	add(&(struct route_message){.prefix = "10.0.1.0/24", .link = 12});
+	add(&(struct route_message){
+		.prefix = "10.0.0.1/32", .link = 11, .table = RT_TABLE_LOCAL, .type = RTN_LOCAL});
+	know(11, "10.0.0.9", "2:0:0:0:0:19");
+	know(12, "10.0.1.9", "2:0:0:0:0:29");
+}
+
+static void
+compile_again(void)
+{
+	routes_free(&routes);
+	CHECK(compile(&kernel, &ids, &routes, &report));
+}
+
+static void
+end(void)
+{
+	routes_free(&routes);
+	hop_ids_close(&ids);
+	kernel_close(&kernel);
+}
+
+/* The hop of a prefix, or NULL: it has no route. */
+static const struct route_hop *
+find(const char *prefix)
+{
+	struct route key = {.version = strchr(prefix, ':') != NULL ? 6 : 4};
+	const struct route_hop *found = NULL;
+	char address[64];
+	unsigned int length;
+
+	CHECK_EQ(sscanf(prefix, "%63[^/]/%u", address, &length), 2);
+	CHECK_EQ(inet_pton(key.version == 4 ? AF_INET : AF_INET6, address, key.prefix), 1);
+	for (uint32_t i = 0; i < routes.nb_routes; i++) {
+		const struct route *route = &routes.list[i];
+
+		if (route->version != key.version || route->length != length ||
+		    memcmp(route->prefix, key.prefix, 16) != 0)
+			continue;
+		CHECK(found == NULL);
+		found = &routes.hops[route->hop];
+	}
+	return found;
+}
+
+static void
+check_forward(const struct route_hop *hop, uint8_t port, uint8_t mac, uint16_t mtu)
+{
+	CHECK(hop != NULL);
+	CHECK_EQ(hop->kind, ROUTE_FORWARD);
+	CHECK_EQ(hop->port, port);
+	CHECK_EQ(hop->target[5], mac);
+	CHECK_EQ(hop->source[5], port == 0 ? 0xb : 0xc);
+	CHECK_EQ(hop->mtu, mtu);
+}
+
+static void
+check_kind(const char *prefix, enum route_kind kind)
+{
+	CHECK(find(prefix) != NULL);
+	CHECK_EQ(find(prefix)->kind, kind);
+}
+
+static void
+test_kinds(void)
+{
+	begin();
+	add(&(struct route_message){.prefix = "10.1.0.0/16", .link = 11, .gateway = "10.0.0.9"});
+	add(&(struct route_message){.prefix = "10.2.0.0/16", .link = 12, .gateway = "10.0.1.7"});
+	add(&(struct route_message){.prefix = "10.3.0.0/16", .type = RTN_BLACKHOLE});
+	add(&(struct route_message){.prefix = "10.4.0.0/16", .type = RTN_UNREACHABLE});
+	add(&(struct route_message){.prefix = "10.5.0.0/16", .link = 77, .gateway = "10.9.9.9"});
+	add(&(struct route_message){.prefix = "10.6.0.0/16", .link = 11, .mtu = 1300});
+	add(&(struct route_message){.prefix = "2001:2::/48", .link = 12, .gateway = "fe80::9"});
+	add(&(struct route_message){.prefix = "fe80::/64", .link = 12});
+	know(12, "fe80::9", "2:0:0:0:0:39");
+	compile_again();
+	check_kind("10.0.0.0/24", ROUTE_NEIGHBOUR);
+	check_kind("10.0.0.1/32", ROUTE_LOCAL);
+	check_forward(find("10.0.0.9/32"), 0, 0x19, 1500);
+	check_forward(find("10.0.1.9/32"), 1, 0x29, 1400);
+	check_forward(find("10.1.0.0/16"), 0, 0x19, 1500);
+	check_kind("10.2.0.0/16", ROUTE_NEIGHBOUR);
+	check_kind("10.3.0.0/16", ROUTE_BLACKHOLE);
+	check_kind("10.4.0.0/16", ROUTE_KERNEL);
+	check_kind("10.5.0.0/16", ROUTE_KERNEL);
+	check_kind("10.6.0.0/16", ROUTE_KERNEL);
+	check_forward(find("2001:2::/48"), 1, 0x39, 1400);
+	CHECK(find("fe80::/64") == NULL && find("fe80::9/128") == NULL);
+	CHECK_EQ(report.by_kernel, 3);
+	CHECK_EQ(report.neighbours, 2);
+	CHECK_EQ(report.nb_wishes, 1);
+	CHECK(memcmp(report.wishes[0].address, "\xa\0\1\7", 4) == 0);
+	end();
+}
+
+/* A neighbour whose own prefix leads elsewhere is no neighbour of packets to it. */
+static void
+test_neighbours_by_route(void)
+{
+	begin();
+	know(11, "10.7.0.1", "2:0:0:0:0:49");
+	know(11, "10.0.0.5", "2:0:0:0:0:59");
+	add(&(struct route_message){.prefix = "10.0.0.5/32", .link = 12, .gateway = "10.0.1.9"});
+	add(&(struct route_message){.prefix = "10.0.1.4/32", .link = 11});
+	know(11, "10.0.1.4", "2:0:0:0:0:69");
+	compile_again();
+	CHECK(find("10.7.0.1/32") == NULL);
+	check_forward(find("10.0.0.5/32"), 1, 0x29, 1400);
+	check_forward(find("10.0.1.4/32"), 0, 0x69, 1500);
+	end();
+}
+
+static void
+test_best(void)
+{
+	begin();
+	add(&(struct route_message){
+		.prefix = "10.1.0.0/16", .link = 12, .gateway = "10.0.1.9", .priority = 20});
+	add(&(struct route_message){
+		.prefix = "10.1.0.0/16", .link = 11, .gateway = "10.0.0.9", .priority = 10});
+	/* The table local comes first. */
+	add(&(struct route_message){.prefix = "10.0.0.1/32", .link = 12, .gateway = "10.0.1.9"});
+	compile_again();
+	check_forward(find("10.1.0.0/16"), 0, 0x19, 1500);
+	check_kind("10.0.0.1/32", ROUTE_LOCAL);
+	/* The next best is used while an interface is down. */
+	apply(link_message(RTM_NEWLINK, 11, 0, "2:0:0:0:0:b", 1500));
+	compile_again();
+	check_forward(find("10.1.0.0/16"), 1, 0x29, 1400);
+	CHECK(find("10.0.0.0/24") == NULL && find("10.0.0.9/32") == NULL);
+	end();
+}
+
+static void
+check_member(const struct route_hop *group, uint32_t i, uint8_t mac, uint16_t weight)
+{
+	const struct route_member *member = &routes.members[group->first_member + i];
+
+	CHECK_EQ(routes.hops[member->hop].target[5], mac);
+	CHECK_EQ(member->weight, weight);
+}
+
+static void
+test_groups(void)
+{
+	const struct route_message route = {.prefix = "10.1.0.0/16",
+					    .gateways = {"10.0.0.9", "10.0.1.9", "10.0.1.8"},
+					    .links = {11, 12, 12},
+					    .weights = {1, 3, 1}};
+
+	begin();
+	add(&route);
+	compile_again();
+	/* Who is not known yet takes no flow, and is asked for. */
+	CHECK_EQ(find("10.1.0.0/16")->kind, ROUTE_GROUP);
+	CHECK_EQ(find("10.1.0.0/16")->nb_members, 2);
+	check_member(find("10.1.0.0/16"), 0, 0x19, 1);
+	check_member(find("10.1.0.0/16"), 1, 0x29, 3);
+	CHECK_EQ(report.nb_wishes, 1);
+	know(12, "10.0.1.8", "2:0:0:0:0:28");
+	compile_again();
+	CHECK_EQ(find("10.1.0.0/16")->nb_members, 3);
+	apply(link_message(RTM_NEWLINK, 12, 0, "2:0:0:0:0:c", 1400));
+	compile_again();
+	check_forward(find("10.1.0.0/16"), 0, 0x19, 1500);
+	end();
+}
+
+/* Groups of the kernel's objects keep their id while members come and go; hops keep theirs anyway. */
+static void
+test_objects(void)
+{
+	const uint32_t both[] = {1, 2, 0}, three[] = {1, 2, 3, 0}, dark[] = {1, 4, 0};
+	uint16_t group, hop;
+
+	begin();
+	know(12, "10.0.1.8", "2:0:0:0:0:28");
+	apply(nexthop_message(RTM_NEWNEXTHOP, 1, 11, "10.0.0.9"));
+	apply(nexthop_message(RTM_NEWNEXTHOP, 2, 12, "10.0.1.9"));
+	apply(nexthop_message(RTM_NEWNEXTHOP, 3, 12, "10.0.1.8"));
+	apply(nexthop_message(RTM_NEWNEXTHOP, 4, 0, NULL));
+	apply(group_message(7, both));
+	apply(group_message(8, dark));
+	add(&(struct route_message){.prefix = "10.1.0.0/16", .nexthop = 7});
+	add(&(struct route_message){.prefix = "10.2.0.0/16", .nexthop = 1});
+	add(&(struct route_message){.prefix = "10.3.0.0/16", .nexthop = 4});
+	add(&(struct route_message){.prefix = "10.4.0.0/16", .nexthop = 8});
+	add(&(struct route_message){.prefix = "10.5.0.0/16", .nexthop = 99});
+	compile_again();
+	CHECK_EQ(find("10.1.0.0/16")->nb_members, 2);
+	group = find("10.1.0.0/16")->id;
+	check_forward(find("10.2.0.0/16"), 0, 0x19, 1500);
+	hop = find("10.2.0.0/16")->id;
+	check_kind("10.3.0.0/16", ROUTE_BLACKHOLE);
+	check_kind("10.4.0.0/16", ROUTE_KERNEL);
+	CHECK(find("10.5.0.0/16") == NULL);
+	apply(group_message(7, three));
+	add(&(struct route_message){.prefix = "9.0.0.0/8", .link = 12, .gateway = "10.0.1.8"});
+	compile_again();
+	CHECK_EQ(find("10.1.0.0/16")->nb_members, 3);
+	CHECK_EQ(find("10.1.0.0/16")->id, group);
+	CHECK_EQ(find("10.2.0.0/16")->id, hop);
+	apply(nexthop_message(RTM_DELNEXTHOP, 1, 11, "10.0.0.9"));
+	compile_again();
+	CHECK(find("10.2.0.0/16") == NULL);
+	CHECK_EQ(find("10.1.0.0/16")->nb_members, 2);
+	end();
+}
+
+/* More neighbours than hops have ids: the rest is left to the kernel, and ids come back. */
+static void
+test_full(void)
+{
+	char address[32], mac[32];
+
+	begin();
+	add(&(struct route_message){.prefix = "10.64.0.0/16", .link = 11});
+	for (unsigned int turn = 0; turn < 3; turn++) {
+		for (unsigned int i = 0; i < 5000; i++) {
+			snprintf(address, sizeof(address), "10.64.%u.%u", i / 250, 1 + i % 250);
+			snprintf(mac, sizeof(mac), "2:0:%x:1:%x:%x", turn, i >> 8, i & 255);
+			know(11, address, mac);
+		}
+		compile_again();
+		CHECK(report.neighbours <= ROUTES_HOPS_MAX);
+		/* After a turn without the former ones, all ids can be had again. */
+		compile_again();
+		CHECK(report.neighbours > ROUTES_HOPS_MAX - 16);
+	}
+	end();
+}
+
+int
+main(void)
+{
+	test_kinds();
+	test_neighbours_by_route();
+	test_best();
+	test_groups();
+	test_objects();
+	test_full();
+	return 0;
+}

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ask a wsdp router that follows the kernel to compare its tables with the kernel's."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wirespeed.model.input.bounded import load_json
+from wirespeed.sources.errors import NoAnswer
+from wirespeed.sources.telemetry import Telemetry
+
+
+@dataclass(frozen=True, slots=True)
+class RouteDifference:
+    """A prefix with two answers: the kernel's, and that of the tables that frames use."""
+
+    prefix: str
+    kernel: str
+    fib: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableComparison:
+    """One comparison. wsdp writes at most 10,000 differences and counts all."""
+
+    prefixes: int
+    count: int
+    differences: frozenset[RouteDifference]
+
+
+def router_tasks(telemetry: Telemetry) -> list[str]:
+    """Return the names of wsdp's tasks of type router. Raises NoAnswer."""
+    tasks = telemetry.ask("/wirespeed/info").get("tasks", {})
+    if not isinstance(tasks, Mapping):
+        raise NoAnswer("/wirespeed/info names no tasks")
+    return [
+        str(name)
+        for name, about in tasks.items()
+        if isinstance(about, Mapping) and about.get("type") == "router"
+    ]
+
+
+def compare_tables(telemetry: Telemetry, task: str) -> TableComparison:
+    """Return the differences between the kernel's routes and the tables. Raises NoAnswer."""
+    with tempfile.TemporaryDirectory(prefix="wirespeed-") as folder:
+        file = Path(folder) / "differences"
+        counts = telemetry.ask(f"/wirespeed/check,{task},{file}")
+        try:
+            lines = file.read_text(encoding="utf-8").splitlines()
+            differences = frozenset(_difference(load_json(line)) for line in lines)
+            names = ("missing", "different", "extra", "wrong_lookups")
+            return TableComparison(
+                int(counts["prefixes"]), sum(int(counts[name]) for name in names), differences
+            )
+        except (OSError, ValueError, KeyError, TypeError) as fault:
+            raise NoAnswer(f"the differences of task {task} cannot be read: {fault}") from fault
+
+
+def _difference(line: Any) -> RouteDifference:
+    return RouteDifference(str(line["prefix"]), str(line["kernel"]), str(line["fib"]))

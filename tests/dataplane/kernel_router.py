@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Build hosts around a router that follows a kernel: namespaces, cables, raw sockets.
+
+Hosts `a` and `b` are on one cable each. The cables end in the namespace `wire`, where wsdp runs.
+The router's interfaces `east` (towards `a`) and `west` (towards `b`) are in the namespace `router`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from scapy.layers.inet import IP
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import Ether
+from scapy.packet import Packet
+
+from tests.dataplane.program import DEADLINE_S, Running, running
+
+_CLONE_NEWNET = 0x40000000
+_ETH_P_ALL = 3
+_PACKET_OUTGOING = 4
+# Which namespace has which address on its cable.
+ADDRESSES = {"a": "10.1.0.2/24", "b": "10.2.0.2/24"}
+ADDRESSES_V6 = {"a": "2001:db8:1::2/64", "b": "2001:db8:2::2/64"}
+ROUTER = {"east": ("10.1.0.1/24", "2001:db8:1::1/64"), "west": ("10.2.0.1/24", "2001:db8:2::1/64")}
+
+
+def run(*words: str, stdin: str | None = None) -> str:
+    done = subprocess.run(words, input=stdin, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (words, done.stderr)
+    return done.stdout
+
+
+def raw_socket(namespace: str, interface: str) -> socket.socket:
+    """Return a packet socket of another namespace. A thread of its own goes there to make it."""
+    made: list[socket.socket] = []
+
+    def make() -> None:
+        with open(f"/run/netns/{namespace}", "rb") as there:
+            libc = ctypes.CDLL(None, use_errno=True)
+            assert libc.setns(there.fileno(), _CLONE_NEWNET) == 0, os.strerror(ctypes.get_errno())
+        one = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_ALL))
+        one.bind((interface, _ETH_P_ALL))
+        made.append(one)
+
+    thread = threading.Thread(target=make)
+    thread.start()
+    thread.join()
+    return made[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A host on a cable, and its cable as a raw socket."""
+
+    namespace: str
+    mac: str
+    socket: socket.socket
+
+    def send(self, *frames: Packet | bytes) -> None:
+        for frame in frames:
+            self.socket.send(bytes(frame))
+
+    def receive(self, wanted: Callable[[Packet], bool]) -> Packet:
+        """Return the next frame that is wanted and was not sent by this host."""
+        deadline = time.monotonic() + DEADLINE_S
+        while time.monotonic() < deadline:
+            self.socket.settimeout(max(0.01, deadline - time.monotonic()))
+            octets, origin = self.socket.recvfrom(65536)
+            if origin[2] != _PACKET_OUTGOING and wanted(frame := Ether(octets)):
+                return frame
+        raise AssertionError("no such frame")
+
+    def drop(self) -> None:
+        """Forget the frames that have come."""
+        self.socket.setblocking(False)
+        try:
+            while True:
+                self.socket.recv(65536)
+        except BlockingIOError:
+            pass
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRouter:
+    wsdp: Running
+    a: Host
+    b: Host
+    router: str  # namespace
+    macs: dict[str, str]  # of its interfaces
+
+    def ip(self, *words: str) -> str:
+        """Run iproute2 in the router's namespace."""
+        return run("ip", "-n", self.router, *words)
+
+    def differences(self) -> int:
+        """Compare the kernel's routes with the tables."""
+        counts = self.wsdp.control.ask("check", "r", str(self.wsdp.directory / "differences"))
+        return sum(counts[name] for name in ("missing", "different", "extra", "wrong_lookups"))
+
+    def settle(self) -> None:
+        """Wait until the tables are the kernel's."""
+        deadline = time.monotonic() + DEADLINE_S
+        while self.differences() > 0:
+            assert time.monotonic() < deadline, self.log()
+            time.sleep(0.02)  # a build takes longer
+
+    def log(self) -> str:
+        text = (self.wsdp.directory / "differences").read_text()
+        return text + (self.wsdp.directory / "log").read_text()
+
+    def figures(self) -> dict[str, int]:
+        return self.wsdp.control.ask("task", "r")
+
+
+@contextmanager
+def _namespace(name: str) -> Iterator[str]:
+    run("ip", "netns", "add", name)
+    try:
+        run("ip", "-n", name, "link", "set", "lo", "up")
+        yield name
+    finally:
+        run("ip", "netns", "delete", name)
+
+
+def _sysctl(namespace: str, **values: int) -> None:
+    for name, value in values.items():
+        path = "/proc/sys/net/" + name.replace("__", "/")
+        run("ip", "netns", "exec", namespace, "sh", "-c", f"echo {value} > {path}")
+
+
+def _mac(namespace: str, interface: str) -> str:
+    path = f"/sys/class/net/{interface}/address"
+    return run("ip", "netns", "exec", namespace, "cat", path).strip()
+
+
+def _cable(wire: str, end: str, host: str, name: str) -> None:
+    run("ip", "-n", wire, "link", "add", end, "type", "veth", "peer", "eth0", "netns", host)
+    for namespace, interface in ((wire, end), (host, "eth0")):
+        # Checksums and segments as on a real cable: nobody else would complete them.
+        run("ip", "netns", "exec", namespace, "ethtool", "-K", interface,
+            "tx", "off", "tso", "off", "gso", "off", "gro", "off")  # fmt: skip
+        run("ip", "-n", namespace, "link", "set", interface, "up")
+    run("ip", "-n", host, "address", "add", ADDRESSES[name], "dev", "eth0")
+    run("ip", "-n", host, "address", "add", ADDRESSES_V6[name], "dev", "eth0", "nodad")
+    gateway = ROUTER["east" if name == "a" else "west"]
+    for address in gateway:
+        run("ip", "-n", host, "route", "add", "default", "via", address.split("/")[0])
+
+
+@contextmanager
+def kernel_router(keys: str = "") -> Iterator[KernelRouter]:
+    """Yield a router between two hosts, whose kernel has addresses on both cables."""
+    tag = f"t{os.getpid()}"
+    with ExitStack() as stack:
+        names = {
+            name: stack.enter_context(_namespace(f"{tag}{name}"))
+            for name in ("a", "b", "wire", "router")
+        }
+        # The kernel at the end of the cables is no host.
+        _sysctl(names["wire"], ipv6__conf__all__disable_ipv6=1, ipv6__conf__default__disable_ipv6=1)
+        _sysctl(names["router"], ipv4__ip_forward=1, ipv6__conf__all__forwarding=1,
+                ipv6__conf__default__accept_dad=0)  # fmt: skip
+        _sysctl(names["a"], ipv6__conf__default__accept_dad=0)
+        _sysctl(names["b"], ipv6__conf__default__accept_dad=0)
+        _cable(names["wire"], "wa", names["a"], "a")
+        _cable(names["wire"], "wb", names["b"], "b")
+        hosts = {
+            name: Host(names[name], _mac(names[name], "eth0"), raw_socket(names[name], "eth0"))
+            for name in ("a", "b")
+        }
+        for host in hosts.values():
+            stack.callback(host.socket.close)
+        wsdp = stack.enter_context(
+            running(
+                "[pool]\nmbufs = 8192\n"
+                "[port.a]\ndevice = net_af_packet0,iface=wa\n"
+                "[port.b]\ndevice = net_af_packet1,iface=wb\n"
+                "[task.r]\ntype = router\nlcore = 1\nrx = a:0, b:0\ntx = a:0, b:0\n"
+                f"kernel = east, west\nkernel_netns = /run/netns/{names['router']}\n{keys}",
+                begin=("ip", "netns", "exec", names["wire"]),
+            )
+        )
+        router = names["router"]
+        for interface, (address, address_v6) in ROUTER.items():
+            run("ip", "-n", router, "address", "add", address, "dev", interface)
+            run("ip", "-n", router, "address", "add", address_v6, "dev", interface, "nodad")
+            run("ip", "-n", router, "link", "set", interface, "up")
+        macs = {interface: _mac(router, interface) for interface in ROUTER}
+        made = KernelRouter(wsdp, hosts["a"], hosts["b"], router, macs)
+        made.settle()
+        yield made
+
+
+def know_neighbours(router: KernelRouter) -> None:
+    """Have the router know both hosts, as after an answer to ARP and neighbour discovery."""
+    for host, interface in ((router.a, "east"), (router.b, "west")):
+        name = "a" if interface == "east" else "b"
+        for address in (ADDRESSES[name], ADDRESSES_V6[name]):
+            router.ip("neighbour", "replace", address.split("/")[0], "lladdr", host.mac,
+                      "dev", interface, "nud", "permanent")  # fmt: skip
+    router.settle()
+
+
+def frame_to(router: KernelRouter, destination: str, *, ttl: int = 64, flow: int = 1) -> Packet:
+    """Return a frame of host a to this address, without what follows the IP header."""
+    header = (
+        IPv6(src=ADDRESSES_V6["a"].split("/")[0], dst=destination, hlim=ttl)
+        if ":" in destination
+        else IP(src=ADDRESSES["a"].split("/")[0], dst=destination, ttl=ttl, id=flow)
+    )
+    return Ether(src=router.a.mac, dst=router.macs["east"]) / header
+
+
+def is_to(destination: str) -> Callable[[Packet], bool]:
+    """Return whether a frame is of IP and to this address."""
+    kind = IPv6 if ":" in destination else IP
+    return lambda frame: kind in frame and frame[kind].dst == destination

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check a router that follows a kernel: real routes of iproute2, frames by Scapy, real answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from scapy.layers.inet import ICMP, IP, TCP, UDP
+from scapy.layers.inet6 import ICMPv6PacketTooBig, ICMPv6TimeExceeded, IPv6
+from scapy.layers.l2 import ARP, Ether
+from scapy.packet import Packet, Raw
+
+from tests.dataplane.kernel_router import (
+    KernelRouter,
+    frame_to,
+    is_to,
+    kernel_router,
+    know_neighbours,
+)
+from tests.dataplane.program import DEADLINE_S
+
+pytestmark = pytest.mark.root
+
+PAYLOAD = Raw(b"x" * 100)
+B, B6 = "10.2.0.2", "2001:db8:2::2"
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[KernelRouter]:
+    with kernel_router() as made:
+        know_neighbours(made)
+        yield made
+
+
+@pytest.fixture
+def router(shared: KernelRouter) -> Iterator[KernelRouter]:
+    """Yield a router without routes but those of its links, and cables without frames."""
+    yield shared
+    for version in ("-4", "-6"):
+        shared.ip(version, "route", "flush", "proto", "static")
+        shared.ip(version, "route", "flush", "proto", "boot")
+    shared.ip("nexthop", "flush")
+    shared.settle()
+    shared.a.drop()
+    shared.b.drop()
+
+
+def forwarded(router: KernelRouter, destination: str, mac: str, flow: int = 1) -> None:
+    """Send a frame to an address; check that it reaches this neighbour, as a router sends it."""
+    router.a.send(frame_to(router, destination, flow=flow) / UDP(dport=9) / PAYLOAD)
+    frame = router.b.receive(is_to(destination))
+    assert (frame.src, frame.dst) == (router.macs["west"], mac)
+    assert (frame.hlim if IPv6 in frame else frame.ttl) == 63
+    assert frame[Raw].load == PAYLOAD.load
+
+
+@pytest.mark.parametrize(
+    ("prefix", "inside", "via"),
+    [("198.18.0.0/15", "198.18.7.1", B), ("2001:2::/48", "2001:2::7", B6)],
+)
+def test_kernel_route_is_followed_until_it_is_deleted(
+    router: KernelRouter, prefix: str, inside: str, via: str
+) -> None:
+    router.ip("route", "add", prefix, "via", via)
+    router.settle()
+    forwarded(router, inside, router.b.mac)
+    router.ip("route", "replace", "blackhole", prefix)
+    router.settle()
+    router.ip("route", "replace", prefix, "via", via)
+    router.settle()
+    forwarded(router, inside, router.b.mac)
+    router.ip("route", "delete", prefix)
+    router.settle()
+    frame = frame_to(router, inside) / UDP(dport=9) / PAYLOAD
+    before = router.figures()["no_route"]
+    router.a.send(frame)
+    router.wsdp.control.await_task("r", lambda seen: seen["no_route"] > before)
+
+
+def test_kernel_connected_hosts_are_forwarded_to_at_once(router: KernelRouter) -> None:
+    forwarded(router, B, router.b.mac)
+    forwarded(router, B6, router.b.mac)
+    assert router.figures()["neighbours"] >= 4
+
+
+def test_kernel_neighbour_that_moves_is_followed(router: KernelRouter) -> None:
+    for mac in ("02:00:00:00:00:77", router.b.mac):
+        router.ip("neighbour", "replace", B, "lladdr", mac, "dev", "west", "nud", "permanent")
+        router.settle()
+        forwarded(router, B, mac)
+
+
+@pytest.mark.parametrize("objects", [False, True], ids=["multipath", "nexthop-objects"])
+def test_kernel_multipath_uses_all_next_hops(router: KernelRouter, objects: bool) -> None:
+    macs = {"10.2.0.3": "02:00:00:00:00:03", "10.2.0.4": "02:00:00:00:00:04"}
+    for address, mac in macs.items():
+        router.ip("neighbour", "replace", address, "lladdr", mac, "dev", "west", "nud", "permanent")
+    if objects:
+        for number, address in enumerate(macs, 1):
+            router.ip("nexthop", "add", "id", str(number), "via", address, "dev", "west")
+        router.ip("nexthop", "add", "id", "9", "group", "1/2")
+        router.ip("route", "add", "198.18.0.0/15", "nhid", "9")
+    else:
+        hops = [word for one in macs for word in ("nexthop", "via", one, "dev", "west")]
+        router.ip("route", "add", "198.18.0.0/15", *hops)
+    router.settle()
+    assert router.figures()["groups"] == 1
+    used = set()
+    for port in range(1, 33):
+        router.a.send(frame_to(router, "198.18.0.1") / UDP(sport=port, dport=9) / PAYLOAD)
+        used.add(router.b.receive(is_to("198.18.0.1")).dst)
+    assert used == set(macs.values())
+    for address in macs:
+        router.ip("neighbour", "delete", address, "dev", "west")
+
+
+def test_kernel_answers_what_is_not_forwarded(router: KernelRouter) -> None:
+    """TTL and hop limit, no route, too big: by the kernel, with its own addresses."""
+
+    def answer(frame: Packet, wanted: Callable[[Packet], bool]) -> Packet:
+        router.a.send(frame)
+        return router.a.receive(wanted)
+
+    expired = answer(
+        frame_to(router, B, ttl=1) / UDP(dport=9) / PAYLOAD,
+        lambda frame: ICMP in frame and frame[ICMP].type == 11,
+    )
+    assert expired[IP].src == "10.1.0.1"
+    answer(frame_to(router, B6, ttl=1) / UDP(dport=9) / PAYLOAD,
+           lambda frame: ICMPv6TimeExceeded in frame)  # fmt: skip
+    unreachable = answer(
+        frame_to(router, "192.0.2.1") / UDP(dport=9) / PAYLOAD,
+        lambda frame: ICMP in frame and frame[ICMP].type == 3,
+    )
+    assert unreachable[ICMP].code == 0  # net unreachable
+    router.ip("link", "set", "west", "mtu", "1300")
+    router.settle()
+    try:
+        large = frame_to(router, B)
+        large[IP].flags = "DF"
+        too_big = answer(
+            large / UDP(dport=9) / Raw(b"x" * 1350),
+            lambda frame: ICMP in frame and frame[ICMP].code == 4,
+        )
+        assert too_big[ICMP].nexthopmtu == 1300
+        too_big = answer(
+            frame_to(router, B6) / UDP(dport=9) / Raw(b"x" * 1350),
+            lambda frame: ICMPv6PacketTooBig in frame,
+        )
+        assert too_big[ICMPv6PacketTooBig].mtu == 1300
+    finally:
+        router.ip("link", "set", "west", "mtu", "1500")
+        router.settle()
+
+
+def test_kernel_answers_for_its_addresses(router: KernelRouter) -> None:
+    """ARP, ping and TCP reach the kernel, and its answers the cable."""
+    ether = Ether(src=router.a.mac, dst="ff:ff:ff:ff:ff:ff")
+    router.a.send(ether / ARP(hwsrc=router.a.mac, psrc="10.1.0.2", pdst="10.1.0.1"))
+    reply = router.a.receive(lambda frame: ARP in frame and frame[ARP].op == 2)
+    assert reply[ARP].hwsrc == router.macs["east"]
+    router.a.send(frame_to(router, "10.1.0.1") / ICMP(id=77) / PAYLOAD)
+    router.a.receive(lambda frame: ICMP in frame and frame[ICMP].type == 0)
+    before = router.figures()["punted_protocol"]
+    router.a.send(frame_to(router, "10.1.0.1", ttl=1) / TCP(sport=777, dport=179, flags="S"))
+    router.a.receive(lambda frame: TCP in frame and frame[TCP].sport == 179)
+    assert router.figures()["punted_protocol"] > before
+
+
+def test_kernel_flood_of_expired_frames_leaves_bgp_alone(router: KernelRouter) -> None:
+    flood = bytes(frame_to(router, B, ttl=1) / UDP(dport=9) / PAYLOAD)
+    router.a.send(*[flood] * 3000)
+    router.a.send(frame_to(router, "10.1.0.1", ttl=1) / TCP(sport=778, dport=179, flags="S"))
+    router.a.receive(lambda frame: TCP in frame and frame[TCP].dport == 778)
+
+
+def test_kernel_interface_down_stops_its_frames(router: KernelRouter) -> None:
+    before = router.figures()["interface_down"]
+    router.ip("link", "set", "east", "down")
+    try:
+        router.settle()
+        router.a.send(frame_to(router, B) / UDP(dport=9) / PAYLOAD)
+        router.wsdp.control.await_task("r", lambda seen: seen["interface_down"] > before)
+    finally:
+        router.ip("link", "set", "east", "up")
+        router.ip("-6", "address", "replace", "2001:db8:1::1/64", "dev", "east", "nodad")
+        know_neighbours(router)
+    forwarded(router, B, router.b.mac)
+
+
+def test_kernel_state_that_is_not_mirrored_is_named_once(router: KernelRouter) -> None:
+    router.ip("rule", "add", "to", "198.51.100.0/24", "table", "77", "priority", "100")
+    router.ip("route", "add", "198.51.100.0/24", "via", B, "table", "77")
+    try:
+        seen = router.wsdp.control.await_task(
+            "r", lambda now: now["refused_rule"] > 0 and now["refused_table"] > 0
+        )
+        assert seen["malformed"] == 0
+        router.ip("route", "add", "198.18.0.0/15", "via", B)
+        router.settle()
+        log = (router.wsdp.directory / "log").read_text()
+        assert log.count("policy rules are not followed") == 1
+        assert log.count("routes of tables other than main and local are not used") == 1
+    finally:
+        router.ip("rule", "delete", "priority", "100")
+        router.ip("route", "flush", "table", "77")
+
+
+def test_kernel_route_left_to_the_kernel_is_forwarded_by_it(router: KernelRouter) -> None:
+    router.ip("route", "add", "198.18.0.0/15", "via", B, "mtu", "1400")
+    router.settle()
+    assert router.figures()["routes_by_kernel"] >= 1
+    before = router.figures()["by_kernel"]
+    router.a.send(frame_to(router, "198.18.0.1") / UDP(dport=9) / PAYLOAD)
+    assert router.b.receive(is_to("198.18.0.1")).dst == router.b.mac
+    assert router.figures()["by_kernel"] > before
+
+
+def test_kernel_reload_from_a_file_is_refused(router: KernelRouter) -> None:
+    assert router.wsdp.control.ask("reload", "r", "/dev/null") == {
+        "error": "r: its tables follow the kernel's: change those"
+    }
+
+
+def test_kernel_notifications_that_are_lost_lead_to_a_dump() -> None:
+    """A socket of 4 kB cannot hold what `ip -batch` changes at once."""
+    with kernel_router("kernel_buffer_bytes = 4096\n") as router:
+        know_neighbours(router)
+        routes = [f"route add 198.18.{i // 250}.{i % 250}/32 via {B}" for i in range(3000)]
+        deadline = time.monotonic() + DEADLINE_S
+        while router.figures()["notifications_lost"] == 0:
+            assert time.monotonic() < deadline
+            router.ip("route", "flush", "proto", "boot")
+            from_file(router, routes)
+        router.settle()
+        assert router.figures()["routes_ipv4"] >= len(routes)
+        assert router.figures()["dumps"] > 1
+        forwarded(router, "198.18.11.1", router.b.mac)
+        assert router.wsdp.end() == 0
+
+
+def from_file(router: KernelRouter, commands: list[str]) -> None:
+    file = router.wsdp.directory / "batch"
+    file.write_text("".join(f"{line}\n" for line in commands))
+    router.ip("-batch", str(file))
