@@ -12,6 +12,7 @@ from wirespeed.experiment.combinations import MAX_FACTORS
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.study.spec import Workload
 from wirespeed.model.study.study import flat
+from wirespeed.study.errors import StudyError
 from wirespeed.tune.factor import Factor, Needs, NotTried
 from wirespeed.tune.trials import workload_with
 
@@ -42,9 +43,26 @@ class Wanted:
             raise BadInput(f"--only and --never both name {both[0]!r}", "Leave one of them out.")
 
     def excludes(self, factor: Factor) -> str | None:
-        """Return why the factor is excluded, or None."""
+        """Return why the factor is excluded, or None.
+
+        Raises BadInput where it needs a reboot, or where it is wanted and takes too much.
+        """
         if factor.name in self.never or (self.only and factor.name not in self.only):
             return "--never names it" if factor.name in self.never else "--only does not name it"
+        if (why := self.too_dear(factor)) is not None and factor.name in self.only:
+            raise BadInput(
+                f"--only names {factor.name!r}, and {why}", "Allow more, or leave the factor out."
+            )
+        if factor.needs is Needs.REBOOT:
+            raise BadInput(
+                f"factor {factor.name!r} needs a reboot, and tune makes none",
+                f"Leave it out with --never {factor.name!r}. To try it: wirespeed run, change it, "
+                "reboot, run again, and wirespeed compare both runs.",
+            )
+        return why
+
+    def too_dear(self, factor: Factor) -> str | None:
+        """Return why the factor takes more than is allowed, or None."""
         if self.more_cpus is not None and factor.cpus > self.more_cpus:
             return f"it takes {factor.cpus} more CPUs, and --more-cpus allows {self.more_cpus}"
         if self.more_memory_mib is not None and factor.memory_mib > self.more_memory_mib:
@@ -52,19 +70,18 @@ class Wanted:
                 f"it takes {factor.memory_mib} MiB more, and --more-memory allows "
                 f"{self.more_memory_mib}"
             )
-        if factor.needs is Needs.REBOOT:
-            return "it needs a reboot, and a search makes none: change it by hand, then compare"
         return None
 
 
 def chosen(
     offered: Sequence[Factor], base: Mapping[str, Any], wanted: Wanted,
-    plan: Callable[[Workload], object],
+    plan: Callable[[Workload], object], *, own: bool = False,
 ) -> tuple[tuple[Factor, ...], tuple[NotTried, ...]]:  # fmt: skip
     """Return the factors to try, and the others.
 
     base: parameters of the point. plan: raises WirespeedError where the host cannot run a workload.
-    Raises BadInput where a level is the present one, or where two factors set one key.
+    own: the user wrote the factors, so a level that does not exist is an error. Raises BadInput
+    where a level is the present one, or where two factors set one key.
     """
     values = flat(dict(base))
     tried: list[Factor] = []
@@ -75,7 +92,7 @@ def chosen(
                 f"factor {factor.name!r}: both levels are equal: {factor.change}",
                 "Give it another level, or --set another present one.",
             )
-        why = wanted.excludes(factor) or _impossible(factor, base, plan)
+        why = wanted.excludes(factor) or _impossible(factor, base, plan, own=own)
         if why is not None:
             excluded.append(NotTried(factor.name, why))
         else:
@@ -90,10 +107,16 @@ def chosen(
 
 
 def _impossible(
-    factor: Factor, base: Mapping[str, Any], plan: Callable[[Workload], object]
+    factor: Factor, base: Mapping[str, Any], plan: Callable[[Workload], object], *, own: bool
 ) -> str | None:
     try:
-        plan(workload_with(base, factor.sets, f"factor {factor.name!r}"))
+        workload = workload_with(base, factor.sets, f"factor {factor.name!r}")
+    except StudyError as error:
+        if own:
+            raise
+        return " ".join(error.what.split())
+    try:
+        plan(workload)
     except WirespeedError as error:
         return " ".join(error.what.split())
     return None

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from wirespeed.bench.host.changes import selected
 from wirespeed.bench.host.host import changing_host
 from wirespeed.bench.interface import BenchError
 from wirespeed.model.cpuset import format_list
 from wirespeed.model.errors import WirespeedError
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.state import state_directory
+from wirespeed.sources.kernel_value import selected
 from wirespeed.tune.factor import Factor, Needs, NotTried
 
 _GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"

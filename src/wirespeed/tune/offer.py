@@ -43,7 +43,7 @@ def offered(
             factors += tried
             excluded += others
     wanted.check([*(factor.name for factor in factors), *(each.name for each in excluded)])
-    found, more = chosen(factors, base.parameters, wanted, rig.plan)
+    found, more = chosen(factors, base.parameters, wanted, rig.plan, own=own is not None)
     if not found:
         reasons = "\n".join(f"  {each.name}: {each.why}" for each in (*more, *excluded))
         raise BadInput(f"{base.label}: there is no factor to try", f"Reasons:\n{reasons}")
