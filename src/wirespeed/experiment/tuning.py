@@ -112,6 +112,8 @@ class Verdict(StrEnum):
     NO_EFFECT = "no effect shown"
     ELSEWHERE = "gains only with other levels"
     """Its gain over all combinations is proven, and with the chosen levels it brings nothing."""
+    OTHER_LEVEL = "another level gains more"
+    """Its gain is proven, and another level of the same factor was chosen."""
     UNCONFIRMED = "not confirmed"
     """The screening proved an effect, and fresh measurements did not prove the gain."""
 
@@ -134,6 +136,8 @@ class Tuned:
     """Reason why nothing can be concluded, as a clause."""
     folded: int | None = None
     """Factor of the foldover."""
+    groups: tuple[Combination, ...] = ()
+    """Levels that belong to one factor; empty where each factor has one other level."""
 
     @property
     def claimed(self) -> Combination:
@@ -148,7 +152,10 @@ class Tuned:
         main = self.mains[factor]
         if not main.proven:
             return Verdict.NO_EFFECT
-        return Verdict.HARMS if main.log < 0 else Verdict.ELSEWHERE
+        if main.log < 0:
+            return Verdict.HARMS
+        same = next((group for group in self.groups if factor in group), START)
+        return Verdict.OTHER_LEVEL if same & self.chosen else Verdict.ELSEWHERE
 
     @property
     def possible(self) -> tuple[float, float]:
@@ -172,10 +179,24 @@ def tune(
     """Screen the factors, confirm the best combination. Raises NotSeparable."""
     search = _Search(factors, measure, effort, random.Random(seed))  # noqa: S311  an order
     found, fold = search.screened()
+    return replace(concluded(found, factors, measure, worth, effort), folded=fold)
+
+
+def concluded(
+    found: Fit, factors: int, measure: Callable[[Asked], Rates], worth: float, effort: Effort, *,
+    groups: tuple[Combination, ...] = (),
+) -> Tuned:  # fmt: skip
+    """Choose the best combination of a screening, and confirm it on fresh measurements.
+
+    found: main effects first, then interactions, each with its verdict. groups: levels that exclude
+    each other.
+    """
     mains = found.terms[:factors]
     interactions = tuple(term for term in found.terms[factors:] if term.proven)
-    chosen = best_combination(factors, found.terms)
-    tuned = Tuned(mains, interactions, found.scatter, chosen, None, _void(found), fold)
+    chosen = best_combination(factors, found.terms, groups)
+    tuned = Tuned(
+        mains, interactions, found.scatter, chosen, None, _void(found), groups=groups
+    )  # fmt: skip
     if chosen == START or tuned.void is not None:
         return replace(tuned, chosen=START)
     stop = Stop(worth, effort.pairs, one_sided=True)

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wirespeed.experiment.combinations import MAX_FACTORS
+from wirespeed.experiment.wide import MAX_LEVELS
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.study.spec import Workload
 from wirespeed.model.study.study import flat
 from wirespeed.study.errors import StudyError
-from wirespeed.tune.factor import Factor, Needs, NotTried
+from wirespeed.tune.factor import Factor, Needs, NotTried, groups_of
 from wirespeed.tune.trials import workload_with
 
 
@@ -47,16 +47,19 @@ class Wanted:
 
         Raises BadInput where it needs a reboot, or where it is wanted and takes too much.
         """
-        if factor.name in self.never or (self.only and factor.name not in self.only):
-            return "--never names it" if factor.name in self.never else "--only does not name it"
-        if (why := self.too_dear(factor)) is not None and factor.name in self.only:
+        names = {factor.name, factor.group}
+        if names & {*self.never}:
+            return "--never names it"
+        if self.only and not names & {*self.only}:
+            return "--only does not name it"
+        if (why := self.too_dear(factor)) is not None and names & {*self.only}:
             raise BadInput(
                 f"--only names {factor.name!r}, and {why}", "Allow more, or leave the factor out."
             )
         if factor.needs is Needs.REBOOT:
             raise BadInput(
-                f"factor {factor.name!r} needs a reboot, and tune makes none",
-                f"Leave it out with --never {factor.name!r}. To try it: wirespeed run, change it, "
+                f"factor {factor.group!r} needs a reboot, and tune makes none",
+                f"Leave it out with --never {factor.group!r}. To try it: wirespeed run, change it, "
                 "reboot, run again, and wirespeed compare both runs.",
             )
         return why
@@ -88,6 +91,9 @@ def chosen(
     excluded: list[NotTried] = []
     for factor in offered:
         if factor.sets and all(values.get(key) == value for key, value in factor.sets.items()):
+            if factor.of:
+                excluded.append(NotTried(factor.name, "it is the present level"))
+                continue
             raise BadInput(
                 f"factor {factor.name!r}: both levels are equal: {factor.change}",
                 "Give it another level, or --set another present one.",
@@ -98,10 +104,11 @@ def chosen(
         else:
             tried.append(factor)
     _check_apart(tried)
-    if len(tried) > MAX_FACTORS:
+    if len(tried) > MAX_LEVELS:
         raise BadInput(
-            f"{len(tried)} factors: a search takes at most {MAX_FACTORS}",
-            f"Name fewer with --only, e.g. --only {tried[0].name!r}.",
+            f"{len(tried)} levels of {len(groups_of(tried))} factors: a search takes at most "
+            f"{MAX_LEVELS}",
+            f"Name fewer with --only, e.g. --only {tried[0].group!r}.",
         )
     return tuple(tried), tuple(excluded)
 
@@ -126,9 +133,9 @@ def _check_apart(factors: Sequence[Factor]) -> None:
     seen: dict[str, str] = {}
     for factor in factors:
         for key in (*factor.sets, *factor.host):
-            if key in seen:
+            if seen.get(key, factor.group) != factor.group:
                 raise BadInput(
-                    f"factors {seen[key]!r} and {factor.name!r} both set {key}",
-                    f"Exclude one: --never {factor.name!r}.",
+                    f"factors {seen[key]!r} and {factor.group!r} both set {key}",
+                    f"Exclude one: --never {factor.group!r}.",
                 )
-            seen[key] = factor.name
+            seen[key] = factor.group

@@ -42,7 +42,7 @@ def offered(
         for tried, others in (catalogue(frames, plan), host_factors(runner, quiet)):
             factors += tried
             excluded += others
-    wanted.check([*(factor.name for factor in factors), *(each.name for each in excluded)])
+    wanted.check([*(factor.group for factor in factors), *(each.name for each in excluded)])
     found, more = chosen(factors, base.parameters, wanted, rig.plan, own=own is not None)
     if not found:
         reasons = "\n".join(f"  {each.name}: {each.why}" for each in (*more, *excluded))

@@ -19,7 +19,6 @@ from wirespeed.cli.show.show import results_console
 from wirespeed.cli.show.tune_tables import print_kept, print_tuned
 from wirespeed.cli.verbs.trials_run import Request, measured_point, trials_of
 from wirespeed.cli.verbs.tune_keep import failed, kept
-from wirespeed.experiment.tuning import most_trials
 from wirespeed.model.study.study import Study
 from wirespeed.model.words import counted, percent, seconds
 from wirespeed.remote.reach import reach
@@ -32,11 +31,17 @@ from wirespeed.store.read import read_run
 from wirespeed.store.store import Store
 from wirespeed.study.announce import estimate_s
 from wirespeed.tune.choose import Wanted
+from wirespeed.tune.factor import groups_of
 from wirespeed.tune.factor_file import read_factors
 from wirespeed.tune.goal import goal_named, search_for
 from wirespeed.tune.offer import offered
 from wirespeed.tune.outcome import report_of, tuned_toml
-from wirespeed.tune.search import check_combinations, effort_within, search
+from wirespeed.tune.search import (
+    check_combinations,
+    effort_within,
+    most_measurements,
+    search,
+)
 
 _TUNED = Path("tuned.toml")
 
@@ -151,9 +156,9 @@ def tune(
         if keep and any(factor.host for factor in offer.tried):
             check_can_keep(reach, sut.address)
         trial_s = estimate_s([base])
-        effort = effort_within(len(offer.tried), minutes, trial_s)
-        check_combinations(offer.tried, base.parameters, rig.plan)
-        most = most_trials(len(offer.tried), effort)
+        effort = effort_within(offer.tried, minutes, trial_s)
+        check_combinations(offer.tried, base.parameters, rig.plan, effort, seed)
+        most = most_measurements(offer.tried, effort)
         asked = {
             "factors": offer.tried, "goal": aim, "worth": worth, "effort": effort, "seed": seed,
         }  # fmt: skip
@@ -162,10 +167,11 @@ def tune(
             f"tune-{name}", title, base, aim, asked, most, store, resume, json
         )  # fmt: skip
         if not json:
+            tried = counted(len(groups_of(offer.tried)), "factor")
             print_line(
-                f"{counted(len(offer.tried), 'factor')}, at most {most} measurements, about "
-                f"{seconds(most * trial_s)}.", stderr=True,
-            )  # fmt: skip
+                f"{tried}, at most {most} measurements, about {seconds(most * trial_s)}.",
+                stderr=True,
+            )
         with trials_of(opened, request, rig, runner) as trials:
             found = search(
                 trials, offer.tried, base.parameters, worth / 100, effort, seed=seed
