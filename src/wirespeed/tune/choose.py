@@ -120,7 +120,11 @@ def _impossible(
         workload = workload_with(base, factor.sets, f"factor {factor.name!r}")
     except StudyError as error:
         if own:
-            raise
+            raise BadInput(
+                error.what,
+                "Correct the level in the file of --factors; docs/reference/study-file.md lists "
+                "every key.",
+            ) from error
         return " ".join(error.what.split())
     try:
         plan(workload)

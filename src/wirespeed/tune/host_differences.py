@@ -83,12 +83,12 @@ def host_differences(
             if name.startswith(_OVS) and "none" in (a.get(_OVS.strip()), b.get(_OVS.strip())):
                 raise _NotHere("one of them has no Open vSwitch")
             levels = [_level(name, value, runner) for value in (ours, theirs)]
-        except _NotHere as why:
-            left.append(NotTried(str(plain), str(why)))
+        except _NotHere as reason:
+            left.append(NotTried(str(plain), str(reason)))
             continue
         if levels[0] == levels[1]:
-            why = "both have the same value here, because the study's key has fewer values"
-            left.append(NotTried(str(plain), why))
+            same = "both have the same value here, because the study's key has fewer values"
+            left.append(NotTried(str(plain), same))
         elif any(levels[1].sets.keys() & each.level_b.sets.keys() for each in tried):
             left.append(NotTried(str(plain), "the study's key is that of another difference"))
         else:

@@ -76,6 +76,18 @@ def test_bisect_fleet_members_are_found_by_name(wirespeed: Command, hosts: tuple
     assert "Did you mean right?" in ended.err
 
 
+RECORDED = Path(__file__).parents[2] / "hosts"
+
+
+def test_bisect_recorded_folders_are_read(wirespeed: Command) -> None:
+    ended = wirespeed(
+        "bisect", *(str(RECORDED / name) for name in ("s3-r740xd", "s1-dppd")), *POINT
+    )
+    assert ended.code == 2
+    assert "no difference between A and B can be tried here" in ended.err
+    assert "it is hardware or firmware of a host" in ended.err
+
+
 def plan_with(rx_queues: int, descriptors: int) -> Plan:
     plan = lab_plan()
     host = plan.hosts[0]

@@ -159,7 +159,7 @@ def test_tune_study_of_several_points_asks_which(wirespeed: Command) -> None:
             '[[factor]]\nname = "d"\nneeds = "reboot"\n"sut.vswitch.ovs.smc" = true\n',
             "factor 'd' needs a reboot, and tune makes none\nLeave it out with --never 'd'",
         ),
-        ('[[factor]]\nname = "d"\n"sut.vswitch.ovs.rxq_assign" = "groop"\n', "'groop'"),
+        ('[[factor]]\nname = "d"\n"sut.vswitch.ovs.rxq_assign" = "groop"\n', "'group' or"),
         (
             '[[factor]]\nname = "a"\n"sut.vswitch.ovs.smc" = true\n'
             '[[factor]]\nname = "b"\n"sut.vswitch.ovs.smc" = true\n',

@@ -18,6 +18,7 @@ from wirespeed.model.plan.plan import Plan
 from wirespeed.model.study.study import Point
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.recorded import RecordedRunner
+from wirespeed.remote.recording import MANIFEST
 from wirespeed.store.snapshots import newest_snapshots
 from wirespeed.store.store import Store
 from wirespeed.study.interface import Rig
@@ -50,14 +51,15 @@ def differences_here(a: Side, b: Side, base: Point, rig: Rig, runner: Runner) ->
 
 def _side(named: str, store: Store) -> Side:
     path = Path(named)
-    if path.is_dir():
-        return collect(RecordedRunner.open(named))
-    if path.exists():
+    if path.is_file():
         text = read_input(path)
         return named_plan(path) if _is_plan(text) else HOST_FILE.parse(text, named)
     members = {one.member.name: one.facts for one in newest_snapshots(store)}
-    if named in members:
+    # Files of a fleet's host may lie in a folder of its name.
+    if named in members and not (path / MANIFEST).exists():
         return members[named]
+    if path.is_dir():
+        return collect(RecordedRunner.open(named))
     near = difflib.get_close_matches(named, members, n=2, cutoff=0.4)
     hint = f"Did you mean {' or '.join(near)}? " if near else ""
     raise BadInput(
