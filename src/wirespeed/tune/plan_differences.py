@@ -22,6 +22,11 @@ _KEYS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "rx_queues": ("sut.vswitch.rx_queues", int),
     "descriptors": ("sut.vswitch.descriptors", int),
     "mtu": ("sut.vswitch.mtu", int),
+    # A measurement has its switch on one node; a plan has memory for each.
+    "socket_memory_mib": (
+        "sut.vswitch.socket_memory_mib",
+        lambda text: max(map(int, text.split(","))),
+    ),
     "pmd_cpus": ("sut.vswitch.pmd_cpus", lambda text: list(parse_list(text))),
 }
 

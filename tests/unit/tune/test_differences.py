@@ -94,6 +94,22 @@ def test_plan_differences_of_interrupts_are_files(runner: Files) -> None:
     assert left[0].why == "this host has no CPU 9"
 
 
+def test_plan_differences_of_the_switch_are_keys_of_a_study(runner: Files) -> None:
+    first = housed(0)
+    host = first.hosts[0]
+    assert host.vswitch is not None
+    vswitch = replace(
+        host.vswitch, socket_memory_mib=Decision((512, 2048), "of the test"),
+        pmd_cpus=Decision((1, 2), "of the test"), main_cpus=Decision((3,), "of the test"),
+    )  # fmt: skip
+    second = replace(first, hosts=(replace(host, vswitch=vswitch),))
+    tried, left = plan_differences(first, second, runner, "here")
+    assert [each.level_b.sets for each in tried] == [
+        {"sut.vswitch.socket_memory_mib": 2048}, {"sut.vswitch.pmd_cpus": [1, 2]},
+    ]  # fmt: skip
+    assert [each.why for each in left] == ["no key of a study sets it (restart Open vSwitch)"]
+
+
 def test_plan_differences_of_another_host_are_left(runner: Files) -> None:
     first = housed(0)
     second = replace(first.hosts[0], host="second")
