@@ -23,14 +23,8 @@ import numpy.typing as npt
 
 from wirespeed.experiment.combinations import MAX_FACTORS, Combination
 from wirespeed.experiment.screening import NotSeparable, Screened, Term, fit, holm
-from wirespeed.experiment.tuning import (
-    Asked,
-    Effort,
-    Stage,
-    TooFewTrials,
-    Tuned,
-    concluded,
-)
+from wirespeed.experiment.tuned import Tuned
+from wirespeed.experiment.tuning import Asked, Effort, Stage, TooFewTrials, concluded
 from wirespeed.experiment.turns import FEWEST_PAIRS, MOST_PAIRS, Rates, Stop
 
 Floats = npt.NDArray[np.float64]

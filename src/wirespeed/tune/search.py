@@ -10,15 +10,8 @@ from typing import Any
 from wirespeed.experiment.combinations import Combination
 from wirespeed.experiment.fractions import screening_fraction
 from wirespeed.experiment.screening import NotSeparable
-from wirespeed.experiment.tuning import (
-    Asked,
-    Effort,
-    TooFewTrials,
-    Tuned,
-    effort_for,
-    most_trials,
-    tune,
-)
+from wirespeed.experiment.tuned import Tuned
+from wirespeed.experiment.tuning import Asked, Effort, TooFewTrials, effort_for, most_trials, tune
 from wirespeed.experiment.turns import Rates
 from wirespeed.experiment.wide import (
     is_wide,

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tests.support.tuned_host import TunedHost
 from wirespeed.experiment.screening import NotSeparable
-from wirespeed.experiment.tuning import Asked, Stage, TooFewTrials, Tuned, Verdict
+from wirespeed.experiment.tuned import Tuned, Verdict
+from wirespeed.experiment.tuning import Asked, Stage, TooFewTrials
 from wirespeed.experiment.wide import (
     block_runs,
     is_wide,

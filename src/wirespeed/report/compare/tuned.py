@@ -19,7 +19,7 @@ class FactorRow:
 
     name: str
     verdict: str
-    """One of experiment.tuning.Verdict, or "not tried"."""
+    """One of experiment.tuned.Verdict, or "not tried"."""
     change: str = ""
     """Its other level; empty where it was not tried."""
     cost: str = ""

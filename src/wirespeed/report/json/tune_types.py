@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from wirespeed.experiment.tuning import Verdict
+from wirespeed.experiment.tuned import Verdict
 from wirespeed.experiment.turns import Answer
 from wirespeed.model.cpus import PlacementKind
 from wirespeed.report.json.explain_types import ExplainedRun
