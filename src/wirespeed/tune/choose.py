@@ -47,12 +47,9 @@ class Wanted:
 
         Raises BadInput where it needs a reboot, or where it is wanted and takes too much.
         """
-        names = {factor.name, factor.group}
-        if names & {*self.never}:
-            return "--never names it"
-        if self.only and not names & {*self.only}:
-            return "--only does not name it"
-        if (why := self.too_dear(factor)) is not None and names & {*self.only}:
+        if (why := self.not_wanted(factor)) is not None:
+            return why
+        if (why := self.too_dear(factor)) is not None and self.only:
             raise BadInput(
                 f"--only names {factor.name!r}, and {why}", "Allow more, or leave the factor out."
             )
@@ -63,6 +60,13 @@ class Wanted:
                 "reboot, run again, and wirespeed compare both runs.",
             )
         return why
+
+    def not_wanted(self, factor: Factor) -> str | None:
+        """Return why the user excludes the factor by its name, or None."""
+        names = {factor.name, factor.group}
+        if names & {*self.never}:
+            return "--never names it"
+        return "--only does not name it" if self.only and not names & {*self.only} else None
 
     def too_dear(self, factor: Factor) -> str | None:
         """Return why the factor takes more than is allowed, or None."""

@@ -109,6 +109,26 @@ def test_tune_host_that_is_not_the_suts_is_one_error(
     assert said in ended.err
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        (GOVERNOR, "schedutil", "both levels are equal"),
+        ("/sys/absent", "1", "/sys/absent cannot be read on lab1"),
+    ],
+)
+@pytest.mark.usefixtures("server")
+def test_tune_file_of_a_factor_that_the_host_lacks_or_has_is_one_error(
+    wirespeed: Command, tmp_path: Path, file: str, text: str, said: str
+) -> None:
+    factor = f'[[factor]]\nname = "d"\nhost = {{ "{file}" = "{text}" }}\n'
+    (tmp_path / "factors.toml").write_text(factor)
+    ended = wirespeed(*WORDS)
+    assert ended.code == 2
+    assert said in ended.err
+    ended = wirespeed(*WORDS, "--never", "d")
+    assert "there is no factor to try" in ended.err
+
+
 @pytest.mark.usefixtures("server")
 def test_tune_host_of_another_role_names_the_sut(wirespeed: Command, tmp_path: Path) -> None:
     (tmp_path / "lab.toml").write_text(
