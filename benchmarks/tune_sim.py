@@ -9,6 +9,7 @@ comparisons and bisections take.
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import sys
@@ -20,11 +21,14 @@ from tests.support.tuned_host import TunedHost
 from wirespeed.experiment.bisection import MOST_PROBES, bisect
 from wirespeed.experiment.tuning import effort_for, tune
 from wirespeed.experiment.turns import Answer, Compared, Stop, compare_in_turns
+from wirespeed.experiment.wide import Groups, members, wide_effort, wide_tune
 
 RUNS = int(os.environ.get("RUNS", "60"))
 FACTORS, WRONG, TRIALS, WORTH = 8, 3, 64, 0.02
 DIFFERENCES, BISECT_PAIRS = 12, 12
 SCATTERS = (0.02, 0.03)
+# Other levels of each factor.
+WIDE: dict[str, Groups] = {"20_factors": (1,) * 20, "sizes": (4, 3, *(1,) * 6)}
 
 
 def mis_set(seed: int, scatter: float) -> TunedHost:
@@ -84,6 +88,55 @@ def searches(scatter: float, judged: bool) -> bool:
     return reached == RUNS and claims <= 0.05 * RUNS and harmed <= 0.01 * RUNS
 
 
+def wide_host(groups: Groups, seed: int, scatter: float, wrong: int) -> TunedHost:
+    """Return a host with that many factors set wrong: each of their other levels gains."""
+    draw = random.Random(seed)
+    gains = [draw.choice((0.0, -draw.uniform(0.02, 0.1))) for _ in range(sum(groups))]
+    factors = members(groups)
+    for at in draw.sample(range(len(groups)), wrong):
+        for level in factors[at]:
+            gains[level] = draw.uniform(0.04, 0.12)
+    return TunedHost(tuple(gains), seed, scatter)
+
+
+def wide_tuned(host: TunedHost, groups: Groups) -> float:
+    """Return the true gain of what is claimed; 1 where nothing is."""
+    found = wide_tune(
+        groups, lambda asked: host.measure(asked.on), WORTH, wide_effort(groups, 1000), host.seed
+    )
+    return host.truth(found.claimed)
+
+
+def wide_best(host: TunedHost, groups: Groups) -> float:
+    """Return the gain of the best level of every factor."""
+    gains = host.gains
+    return math.prod(1 + max(0.0, *(gains[level] for level in each)) for each in members(groups))
+
+
+def wide_searches(scatter: float, judged: bool) -> bool:
+    """Print what searches over many factors, or many levels, reach."""
+    asked = " asked " if judged else " goal "
+    passed = True
+    for shape, groups in WIDE.items():
+        name = f"tune_sim_{shape}_{scatter:.0%}"
+        hosts = [wide_host(groups, seed, scatter, WRONG) for seed in range(RUNS // 3)]
+        shares = sorted(wide_tuned(host, groups) / wide_best(host, groups) for host in hosts)
+        reached = sum(share >= 0.95 for share in shares)
+        show(f"{name}_at_least_95%_of_the_best", reached, f"of-{len(hosts)}{asked}{len(hosts)}")
+        show(f"{name}_most_trials", max(host.measured for host in hosts), "trials")
+        still = [wide_host(groups, 1000 + seed, scatter, 0) for seed in range(RUNS // 3)]
+        claims = sum(wide_tuned(host, groups) != 1 for host in still)
+        show(f"{name}_claims_where_nothing_helps", claims, f"of-{len(still)}{asked}{RUNS / 60:g}")
+        crossed = [wide_host(groups, 2000 + seed, scatter, WRONG) for seed in range(RUNS // 3)]
+        for host in crossed:
+            pair = frozenset(random.Random(host.seed).sample(range(sum(groups)), 2))
+            host.together[pair] = random.Random(host.seed).choice((-0.2, 0.2))
+        harmed = sum(wide_tuned(host, groups) < 1 for host in crossed)
+        show(f"{name}_interactions_shipped_a_harm", harmed, f"of-{len(crossed)}{asked}0")
+        passed = passed and reached == len(hosts) and claims <= RUNS / 60 and not harmed
+    return passed
+
+
 def compared(seed: int, gain: float, scatter: float) -> Compared:
     host = TunedHost((gain,), seed, scatter)
     return compare_in_turns(lambda b: host.measure(frozenset({0} if b else ())), Stop(WORTH, 12))
@@ -127,7 +180,9 @@ def bisections(scatter: float, judged: bool) -> bool:
 
 
 def main() -> int:
-    figures: tuple[Callable[[float, bool], bool], ...] = (searches, comparisons, bisections)
+    figures: tuple[Callable[[float, bool], bool], ...] = (
+        searches, wide_searches, comparisons, bisections,
+    )  # fmt: skip
     passed = [
         figure(scatter, at == 0) or at > 0
         for figure in figures

@@ -17,15 +17,20 @@ from tests.hosts.server import Server
 from tests.support.fake_disk import FakeDisk
 from tests.support.fake_kernel import LAB, FakeKernel
 from tests.support.fake_ovs import FakeOvs
-from tests.support.fake_runner import UNIT_LINK, FakeRunner
+from tests.support.fake_runner import WANTS, FakeRunner
 from wirespeed.remote.interface import HostUnreachable
 
 GRUB_CFG = "/boot/grub/grub.cfg"
 DROP_IN = "/etc/default/grub.d/60-wirespeed.cfg"
-UNIT = "/etc/systemd/system/wirespeed-host.service"
+# Units and their scripts, in the order of a boot.
+UNITS = {
+    "wirespeed-host.service": "/var/lib/wirespeed/apply/at-boot.sh",
+    "wirespeed-kept.service": "/var/lib/wirespeed/apply/kept-at-boot.sh",
+}
 FOLDERS = ("/", "/etc", "/etc/default", "/etc/default/grub.d", "/etc/systemd",
            "/etc/systemd/system", "/etc/systemd/system/multi-user.target.wants", "/boot",
-           "/boot/grub", "/var", "/var/lib", "/run")  # fmt: skip
+           "/boot/grub", "/var", "/var/lib", "/run", "/run/systemd",
+           "/run/systemd/system")  # fmt: skip
 BASE_LINE = "linux /boot/vmlinuz root=/dev/vda1 ro console=ttyS0"
 
 
@@ -110,8 +115,10 @@ class FakeHost:
         line = next(line for line in menu.splitlines() if "vmlinuz" in line).split(None, 2)[2]
         cmdline = f"BOOT_IMAGE=/boot/vmlinuz {line}"
         self.kernel = FakeKernel(self.server, cmdline, self.found_now, self.trust)
-        if self.disk.read(UNIT_LINK) is not None and self.disk.read(UNIT) is not None:
-            self.run_script("/var/lib/wirespeed/apply/at-boot.sh")
+        for unit, script in UNITS.items():
+            paths = (f"{WANTS}/{unit}", f"/etc/systemd/system/{unit}")
+            if all(self.disk.read(path) is not None for path in paths):
+                self.run_script(script)
 
     def lose_power(self, *, keep: bool) -> None:
         self.disk.lose_power(keep=keep)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tests.support.fake_disk import FakeDisk
     from tests.support.fake_host import FakeHost
 
-UNIT_LINK = "/etc/systemd/system/multi-user.target.wants/wirespeed-host.service"
+WANTS = "/etc/systemd/system/multi-user.target.wants"
 
 
 class FakeRunner:
@@ -202,8 +202,8 @@ class FakeRunner:
                 states = ["active" if f"--unit={unit.removesuffix('.timer')}" in host.timer else
                           "inactive" for unit in units]  # fmt: skip
                 return (0 if "active" in states else 3), "\n".join(states) + "\n"
-            case ["systemctl", "is-enabled", _]:
-                enabled = host.disk.read(UNIT_LINK) is not None
+            case ["systemctl", "is-enabled", unit]:
+                enabled = host.disk.read(f"{WANTS}/{unit}") is not None
                 return (0, "enabled\n") if enabled else (1, "disabled\n")
             case ["virsh", *_]:
                 return self._virsh(argv)
@@ -283,10 +283,10 @@ class FakeRunner:
                 host._update_grub()
             case ["systemctl", "daemon-reload"] | ["udevadm", "settle", *_]:
                 pass
-            case ["systemctl", "enable", _]:
-                disk.write(UNIT_LINK, "link")
-            case ["systemctl", "disable", _]:
-                disk.remove(UNIT_LINK)
+            case ["systemctl", "enable", unit]:
+                disk.write(f"{WANTS}/{unit}", "link")
+            case ["systemctl", "disable", unit]:
+                disk.remove(f"{WANTS}/{unit}")
             case ["systemctl", "stop", *units]:
                 host.stop(units)
             case ["systemctl", "reboot"]:

@@ -12,7 +12,8 @@ from wirespeed.apply.make import make, restore
 from wirespeed.apply.plan_steps import PlannedSteps
 from wirespeed.apply.setting import Entry, Value
 from wirespeed.apply.step import Result, State, Step
-from wirespeed.apply.steps.boot_unit import BOOT_NAMES, boot_steps
+from wirespeed.apply.steps.boot_unit import KEPT, PLANNED, boot_steps
+from wirespeed.apply.steps.kernel_files import KernelFiles
 from wirespeed.apply.steps.ovs import OvsKeys
 from wirespeed.remote.interface import Runner
 
@@ -54,6 +55,33 @@ class Work:
         if not at_boot:
             results += self._restore(self._of_boot)
         return tuple(results)
+
+    def keep(self, steps: Sequence[Step], *, at_boot: bool) -> tuple[Result, ...]:
+        """Perform steps that no plan names; settings of a plan, and those kept before, stay.
+
+        at_boot: whether the host can set them again at each boot. Raises as carry_out does.
+        """
+        for step in self.changing(steps):
+            self.journal.note(step.setting, step.setting.read(self.runner))
+        results = [self._carry_out(step) for step in steps]
+        if at_boot:
+            kept = self._kept(steps, results)
+            results += [self._carry_out(step) for step in boot_steps(kept, KEPT)]
+        return tuple(results)
+
+    def _kept(self, steps: Sequence[Step], results: Sequence[Result]) -> list[Step]:
+        """Return what the next boot sets: proven settings of this search and of earlier ones."""
+        wanted = {step.setting.name: step for step in steps}
+        failed = {result.name for result in results if not result.state.is_so}
+        found = []
+        for entry in self.journal.entries:
+            setting = entry.setting
+            if not isinstance(setting, KernelFiles) or setting.of_interrupts:
+                continue
+            if setting.name not in failed:
+                now = Step(setting, setting.read(self.runner), "", "")
+                found.append(wanted.get(setting.name, now))
+        return found
 
     def _note_all(self, planned: PlannedSteps) -> None:
         """Record the old value of every setting before the first change.
@@ -140,13 +168,19 @@ class Work:
             yield _result(_back(entry), state, now, failed, changed=True)
 
     def _others(self, planned: PlannedSteps) -> list[Entry]:
-        """Return the settings of an earlier plan that this plan does not name, newest first."""
-        names = {step.setting.name for step in planned.all} | BOOT_NAMES
-        return [e for e in reversed(self.journal.entries) if e.setting.name not in names]
+        """Return the settings of an earlier plan that this plan does not name, newest first.
+
+        A plan names no setting that a search has kept: only a rollback restores these.
+        """
+        names = {step.setting.name for step in planned.all} | PLANNED.names | KEPT.names
+        return [
+            e for e in reversed(self.journal.entries)
+            if e.setting.name not in names and not isinstance(e.setting, KernelFiles)
+        ]  # fmt: skip
 
     @property
     def _of_boot(self) -> list[Entry]:
-        return [e for e in reversed(self.journal.entries) if e.setting.name in BOOT_NAMES]
+        return [e for e in reversed(self.journal.entries) if e.setting.name in PLANNED.names]
 
 
 def _back(entry: Entry) -> Step:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from wirespeed.apply.actions import Action, script
@@ -20,7 +20,7 @@ from wirespeed.apply.kinds import UnknownKind, entry_to_json, setting_from_json
 from wirespeed.apply.make import attempt
 from wirespeed.apply.setting import Entry, Value
 from wirespeed.model.input.bounded import load_json
-from wirespeed.remote.interface import Runner
+from wirespeed.remote.interface import ProgramMissing, Runner
 
 UNIT = "wirespeed-apply-checkpoint"
 # Timer for changes that were made from a session on the host itself.
@@ -129,8 +129,10 @@ class Checkpoint:
 
     def _stop(self, *units: str) -> None:
         names = [f"{unit}.{kind}" for unit in units for kind in ("timer", "service")]
-        # systemctl reports a failure where there is no such unit.
-        self._runner.run(["systemctl", "stop", *names], check=False)
+        # systemctl reports a failure where there is no such unit. A host without systemd has no
+        # timer, and `tune --keep` may have changed it.
+        with suppress(ProgramMissing):
+            self._runner.run(["systemctl", "stop", *names], check=False)
 
     def _write_script(self, changes: Sequence[Entry]) -> None:
         undo: list[Action] = []

@@ -13,6 +13,7 @@ from wirespeed.apply.steps.drivers import Driver
 from wirespeed.apply.steps.governors import Governors
 from wirespeed.apply.steps.huge_pages import HugePagePool
 from wirespeed.apply.steps.interrupts import Interrupts
+from wirespeed.apply.steps.kernel_files import KernelFiles
 from wirespeed.apply.steps.kernel_line import GrubbyArguments, GrubDropIn
 from wirespeed.apply.steps.ovs import OvsKeys, OvsPorts
 from wirespeed.apply.steps.text_file import TextFile
@@ -22,7 +23,7 @@ _KINDS: Mapping[str, type[Setting]] = {
     kind.__name__: kind
     for kind in (
         GrubDropIn, GrubbyArguments, HugePagePool, Governors, Interrupts, Vfs, Driver, OvsKeys,
-        OvsPorts, TextFile, EnabledUnit,
+        OvsPorts, TextFile, EnabledUnit, KernelFiles,
     )
 }  # fmt: skip
 

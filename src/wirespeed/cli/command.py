@@ -62,7 +62,7 @@ VERBS = {
     ),
     "bisect": (
         "bisect:bisect_studies",
-        "Try the differences between two studies in groups, and name those that change the rate.",
+        "Try the differences between two settings in groups, and name those that change the rate.",
     ),
     "clean": (
         "clean:clean",

@@ -24,6 +24,8 @@ Floats = npt.NDArray[np.float64]
 ERROR = 0.05
 START: Combination = frozenset()
 """Combination with every factor at its present level."""
+# Every subset of the factors of proven effects is looked at: 2 to this power.
+_MOST_NAMED = 16
 # No rate is known better than this: the logarithms' standard deviation is at least so large.
 _FINEST = 1e-4
 
@@ -127,17 +129,31 @@ def holm(terms: Sequence[Term], error: float = ERROR) -> frozenset[Combination]:
     return frozenset(proven)
 
 
-def best_combination(factors: int, terms: Sequence[Term]) -> Combination:
+def best_combination(
+    factors: int, terms: Sequence[Term], groups: Sequence[Combination] = ()
+) -> Combination:
     """Return the combination that the proven effects make fastest; of equals the smallest.
 
     A factor that brings less than its error there, on top of the others, stays at its level.
+    groups: levels that exclude each other.
     """
     proven = [term for term in terms if term.proven]
-    named = sorted(frozenset().union(*(term.of for term in proven)) & frozenset(range(factors)))
-    best = max(_subsets(named), key=lambda cell: _log_gain(proven, cell))
+    named = _strongest(factors, proven)
+    cells = (cell for cell in _subsets(named) if all(len(cell & group) < 2 for group in groups))
+    best = max(cells, key=lambda cell: _log_gain(proven, cell))
     while unsure := [factor for factor in sorted(best) if not _pays(proven, best, factor)]:
         best -= {unsure[0]}
     return best
+
+
+def _strongest(factors: int, proven: Sequence[Term]) -> list[int]:
+    """Return the factors of the proven effects; of very many those that may gain most."""
+    gains = dict.fromkeys(range(factors), 0.0)
+    for term in proven:
+        for factor in term.of:
+            gains[factor] += term.log if len(term.of) == 1 else abs(term.log)
+    named = [factor for factor in gains if any(factor in term.of for term in proven)]
+    return sorted(sorted(named, key=lambda factor: -gains[factor])[:_MOST_NAMED])
 
 
 def _log_gain(terms: Sequence[Term], cell: Combination) -> float:

@@ -21,26 +21,22 @@ from enum import StrEnum
 from wirespeed.experiment.combinations import Combination
 from wirespeed.experiment.fractions import basic_factors, folded, screening_fraction, strings
 from wirespeed.experiment.screening import (
-    ERROR,
     START,
     Fit,
     NotSeparable,
     Screened,
-    Term,
     best_combination,
     fit,
     holm,
 )
+from wirespeed.experiment.tuned import Tuned
 from wirespeed.experiment.turns import (
     FEWEST_PAIRS,
     MOST_PAIRS,
-    Answer,
-    Compared,
     Rates,
     Stop,
     compare_in_turns,
 )
-from wirespeed.model.result.quantile import student
 
 # Fewest and usual number of blocks, by the number of basic factors of the fraction.
 _BLOCKS = {1: (4, 6), 2: (3, 5), 3: (2, 4), 4: (2, 3), 5: (2, 3)}
@@ -104,78 +100,30 @@ def most_trials(factors: int, effort: Effort) -> int:
     return effort.blocks * int(2 ** basic_factors(factors)) + Stop(0.0, effort.pairs).most
 
 
-class Verdict(StrEnum):
-    """Conclusion about one factor."""
-
-    KEEP = "keep"
-    HARMS = "harms"
-    NO_EFFECT = "no effect shown"
-    ELSEWHERE = "gains only with other levels"
-    """Its gain over all combinations is proven, and with the chosen levels it brings nothing."""
-    UNCONFIRMED = "not confirmed"
-    """The screening proved an effect, and fresh measurements did not prove the gain."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tuned:
-    """Outcome."""
-
-    mains: tuple[Term, ...]
-    """Effect of each factor, in order."""
-    interactions: tuple[Term, ...]
-    """Interactions of two factors that the measurements suspect."""
-    scatter: float
-    """Standard deviation of the logarithm that no effect explains."""
-    chosen: Combination
-    """Combination that was confirmed or refuted; START where no change was worth trying."""
-    confirmation: Compared | None
-    """None where there was nothing to confirm."""
-    void: str | None = None
-    """Reason why nothing can be concluded, as a clause."""
-    folded: int | None = None
-    """Factor of the foldover."""
-
-    @property
-    def claimed(self) -> Combination:
-        """Factors whose other level is proven to bring more, together."""
-        sure = self.confirmation is not None and self.confirmation.answer is Answer.MORE
-        return self.chosen if sure and self.void is None else START
-
-    def verdict(self, factor: int) -> Verdict:
-        """Return the conclusion about a factor."""
-        if factor in self.chosen:
-            return Verdict.KEEP if factor in self.claimed else Verdict.UNCONFIRMED
-        main = self.mains[factor]
-        if not main.proven:
-            return Verdict.NO_EFFECT
-        return Verdict.HARMS if main.log < 0 else Verdict.ELSEWHERE
-
-    @property
-    def possible(self) -> tuple[float, float]:
-        """Interval of the gain of the most promising factor.
-
-        It holds for all factors together.
-        """
-        share = 1 - ERROR / len(self.mains) / 2
-        halves = [student(share, term.freedom) * term.error for term in self.mains]
-        best = max(range(len(halves)), key=lambda at: self.mains[at].log)
-        term = self.mains[best]
-        return (
-            replace(term, log=term.log - halves[best]).gain,
-            replace(term, log=term.log + halves[best]).gain,
-        )
-
-
 def tune(
     factors: int, measure: Callable[[Asked], Rates], worth: float, effort: Effort, seed: int = 1
 ) -> Tuned:
     """Screen the factors, confirm the best combination. Raises NotSeparable."""
     search = _Search(factors, measure, effort, random.Random(seed))  # noqa: S311  an order
     found, fold = search.screened()
+    return replace(concluded(found, factors, measure, worth, effort), folded=fold)
+
+
+def concluded(
+    found: Fit, factors: int, measure: Callable[[Asked], Rates], worth: float, effort: Effort, *,
+    groups: tuple[Combination, ...] = (),
+) -> Tuned:  # fmt: skip
+    """Choose the best combination of a screening, and confirm it on fresh measurements.
+
+    found: main effects first, then interactions, each with its verdict. groups: levels that exclude
+    each other.
+    """
     mains = found.terms[:factors]
     interactions = tuple(term for term in found.terms[factors:] if term.proven)
-    chosen = best_combination(factors, found.terms)
-    tuned = Tuned(mains, interactions, found.scatter, chosen, None, _void(found), fold)
+    chosen = best_combination(factors, found.terms, groups)
+    tuned = Tuned(
+        mains, interactions, found.scatter, chosen, None, _void(found), groups=groups
+    )  # fmt: skip
     if chosen == START or tuned.void is not None:
         return replace(tuned, chosen=START)
     stop = Stop(worth, effort.pairs, one_sided=True)

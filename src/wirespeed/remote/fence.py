@@ -26,13 +26,7 @@ def fenced(runner: Runner, token: int, folder: str = FOLDER) -> Iterator[None]:
     """Exclude other controllers from the host while the body runs. Raises Fenced."""
     runner.run(["mkdir", "-p", "--", folder])
     lock, fence = f"{folder}/fence.lock", f"{folder}/fence"
-    # Runner.lock waits, and the holder may measure for hours.
-    if runner.run(["flock", "--nonblock", lock, "true"], check=False).exit_code != 0:
-        raise Fenced(
-            f"{runner.name} is in use by the lease with token {_seen(runner, fence)}, not by ours, "
-            f"{token}",
-            "Wait for its end. One whose connection was cut lets go within 15 s.",
-        )
+    _check_free(runner, lock, fence, f"by ours, {token}")
     with runner.lock(lock):
         seen = _seen(runner, fence)
         if seen > token:
@@ -46,6 +40,22 @@ def fenced(runner: Runner, token: int, folder: str = FOLDER) -> Iterator[None]:
             runner.write(f"{fence}.new", f"{token}\n")
             runner.run(["mv", "-f", "--", f"{fence}.new", fence])
         yield
+
+
+def check_not_leased(runner: Runner, folder: str = FOLDER) -> None:
+    """Raise Fenced where a lease's holder is using the host. Changes nothing."""
+    lock = f"{folder}/fence.lock"
+    if runner.glob(lock):  # flock would create it
+        _check_free(runner, lock, f"{folder}/fence", "by this command")
+
+
+def _check_free(runner: Runner, lock: str, fence: str, ours: str) -> None:
+    # Runner.lock waits, and the holder may measure for hours.
+    if runner.run(["flock", "--nonblock", lock, "true"], check=False).exit_code != 0:
+        raise Fenced(
+            f"{runner.name} is in use by the lease with token {_seen(runner, fence)}, not {ours}",
+            "Wait for its end. One whose connection was cut lets go within 15 s.",
+        )
 
 
 def _seen(runner: Runner, fence: str) -> int:

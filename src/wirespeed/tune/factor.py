@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import groupby
 from typing import Any
 
 from wirespeed.model.input.fault import show
@@ -35,6 +36,13 @@ class Factor:
     """CPUs that the other level takes in addition."""
     memory_mib: int = 0
     """Memory that the other level takes in addition."""
+    of: str = ""
+    """Name of the factor that has this and further other levels; empty where it has only one."""
+
+    @property
+    def group(self) -> str:
+        """Name of what has one level at a time."""
+        return self.of or self.name
 
     @property
     def change(self) -> str:
@@ -50,6 +58,11 @@ class Factor:
         parts = [f"{self.cpus} CPU"] if self.cpus else []
         parts += [f"{self.memory_mib} MiB"] if self.memory_mib else []
         return ", ".join([*parts, str(self.needs)])
+
+
+def groups_of(factors: Sequence[Factor]) -> tuple[int, ...]:
+    """Return the number of other levels of each factor; its levels follow each other."""
+    return tuple(len(list(levels)) for _, levels in groupby(factors, key=lambda one: one.group))
 
 
 @dataclass(frozen=True, slots=True)

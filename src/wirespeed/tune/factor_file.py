@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ _NEEDS: Mapping[str, Needs] = {
     "switch": Needs.SWITCH, "vnf": Needs.FUNCTION, "guest": Needs.GUEST, "host": Needs.HOST,
     "reboot": Needs.REBOOT,
 }  # fmt: skip
-_OWN = ("name", "needs", "cpus", "memory_mib", "host")
+_OWN = ("name", "needs", "cpus", "memory_mib", "host", "levels")
+_OF_LEVEL = ("host", "cpus", "memory_mib")
 # A factor may write no other files of the host.
 _BELOW = ("/proc/sys/", "/proc/irq/", "/sys/")
 
@@ -36,9 +38,19 @@ def read_factors(path: Path) -> tuple[Factor, ...]:
     if not isinstance(tables, list) or not tables or raw.keys() - {"factor"}:
         raise BadInput(f"{path}: has no tables [[factor]], or others", "Write only [[factor]].")
     faults = [str(fault) for table in tables for fault in _faults(table)]
+    faults += _twice([table.get("name") for table in tables if isinstance(table, dict)])
     if faults:
         raise faulty_file(str(path), faults, "docs/reference/tune.md lists the keys of a factor.")
-    return tuple(_factor(table) for table in tables)
+    return tuple(factor for table in tables for factor in _factors(table))
+
+
+def _twice(names: Sequence[object]) -> list[str]:
+    """Return the errors of names that several factors have."""
+    seen = [name for name in names if isinstance(name, str)]
+    return [
+        str(Fault("factor.name", name, "is the name of another factor, too"))
+        for name in dict.fromkeys(seen) if seen.count(name) > 1
+    ]  # fmt: skip
 
 
 def _faults(table: object) -> Iterator[Fault]:
@@ -50,6 +62,32 @@ def _faults(table: object) -> Iterator[Fault]:
         yield Fault("factor.name", name, "must be a text of one line")
     if (needs := table.get("needs", "switch")) not in _NEEDS:
         yield Fault("factor.needs", needs, f"must be one of {', '.join(_NEEDS)}")
+    if "levels" in table:
+        yield from _level_faults(table)
+    else:
+        yield from _value_faults(table)
+
+
+def _level_faults(table: Mapping[str, Any]) -> Iterator[Fault]:
+    name, levels = table.get("name"), table["levels"]
+    if both := sorted({*_keys(table), *(key for key in _OF_LEVEL if key in table)}):
+        yield Fault(f"factor {name!r}", both[0], "must be in a level, where there are `levels`")
+    tables = isinstance(levels, list) and all(isinstance(each, dict) for each in levels)
+    if not tables or not levels:
+        yield Fault("factor.levels", levels, 'must be tables, e.g. [{ "KEY" = 512 }]')
+        return
+    for at, level in enumerate(levels):
+        if level in levels[:at]:
+            yield Fault(f"factor {name!r}", level, "is a level twice")
+        for key in ("name", "needs", "levels"):
+            if key in level:
+                yield Fault(f"factor {name!r}", key, "must be next to `levels`, not in a level")
+        yield from _value_faults({**level, "name": name})
+
+
+def _value_faults(table: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield the errors of one level."""
+    name = table.get("name")
     for key in ("cpus", "memory_mib"):
         value = table.get(key, 0)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
@@ -73,10 +111,20 @@ def _keys(table: Mapping[str, Any]) -> dict[str, Any]:
     return flatten({key: value for key, value in table.items() if key not in _OWN})
 
 
-def _factor(table: Mapping[str, Any]) -> Factor:
-    host = dict(table.get("host", {}))
-    usual = "host" if host and not _keys(table) else "switch"
+def _factors(table: Mapping[str, Any]) -> Iterator[Factor]:
+    """Yield a factor for each level that the table names."""
+    if "levels" not in table:
+        yield _factor(table["name"], table, table)
+        return
+    for level in table["levels"]:
+        factor = _factor(table["name"], table, level)
+        yield replace(factor, name=f"{factor.name}: {factor.change}", of=factor.name)
+
+
+def _factor(name: str, table: Mapping[str, Any], level: Mapping[str, Any]) -> Factor:
+    host, keys = dict(level.get("host", {})), _keys(level)
+    usual = "host" if host and not keys else "switch"
     return Factor(
-        table["name"], _keys(table), _NEEDS[table.get("needs", usual)], host,
-        table.get("cpus", 0), table.get("memory_mib", 0),
+        name, keys, _NEEDS[table.get("needs", usual)], host, level.get("cpus", 0),
+        level.get("memory_mib", 0),
     )  # fmt: skip

@@ -12,17 +12,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from wirespeed.bench.host.changes import selected
 from wirespeed.bench.host.host import changing_host
 from wirespeed.bench.interface import BenchError
 from wirespeed.model.cpuset import format_list
 from wirespeed.model.errors import WirespeedError
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.state import state_directory
+from wirespeed.sources.kernel_value import selected
 from wirespeed.tune.factor import Factor, Needs, NotTried
 
-_GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
-_IRQS = "/proc/irq/*/smp_affinity_list"
+GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
+IRQS = "/proc/irq/*/smp_affinity_list"
 _WORKQUEUES = "/sys/devices/virtual/workqueue/cpumask"
 
 
@@ -34,7 +34,7 @@ class _Candidate:
 
 
 _CANDIDATES = (
-    _Candidate("CPU governor", _GOVERNORS, "performance"),
+    _Candidate("CPU governor", GOVERNORS, "performance"),
     _Candidate("transparent huge pages", "/sys/kernel/mm/transparent_hugepage/enabled", "never"),
     _Candidate("KSM", "/sys/kernel/mm/ksm/run", "0"),
     _Candidate("vm.stat_interval", "/proc/sys/vm/stat_interval", "120"),
@@ -76,7 +76,7 @@ def _all(quiet_cpus: Sequence[int]) -> Iterator[_Candidate | NotTried]:
         return
     mask = f"{sum(1 << cpu for cpu in quiet_cpus):x}"
     yield _Candidate("workqueue CPUs", _WORKQUEUES, mask)
-    yield _Candidate("IRQ affinity", _IRQS, format_list(quiet_cpus))
+    yield _Candidate("IRQ affinity", IRQS, format_list(quiet_cpus))
 
 
 def _read(runner: Runner, path: str) -> str | None:

@@ -10,6 +10,7 @@ from wirespeed.model.errors import BadInput
 from wirespeed.model.plan.plan import HostPlan
 from wirespeed.model.study.study import Point
 from wirespeed.remote.interface import Runner
+from wirespeed.sources.kernel_value import same_value, selected
 from wirespeed.study.interface import Rig
 from wirespeed.tune.catalogue import catalogue
 from wirespeed.tune.choose import Wanted, chosen
@@ -33,6 +34,9 @@ def offered(
     own: factors of the user's file; None: wirespeed's own. Raises BadInput where none is left.
     """
     factors, excluded = list(own or ()), list[NotTried]()
+    for factor in factors:
+        if wanted.not_wanted(factor) is None:
+            _check_files(factor, runner)
     if own is None:
         frames = base.workload.frames
         assert frames is not None
@@ -42,12 +46,31 @@ def offered(
         for tried, others in (catalogue(frames, plan), host_factors(runner, quiet)):
             factors += tried
             excluded += others
-    wanted.check([*(factor.name for factor in factors), *(each.name for each in excluded)])
-    found, more = chosen(factors, base.parameters, wanted, rig.plan)
+    wanted.check([*(factor.group for factor in factors), *(each.name for each in excluded)])
+    found, more = chosen(factors, base.parameters, wanted, rig.plan, own=own is not None)
     if not found:
         reasons = "\n".join(f"  {each.name}: {each.why}" for each in (*more, *excluded))
         raise BadInput(f"{base.label}: there is no factor to try", f"Reasons:\n{reasons}")
     return Offer(found, (*more, *excluded))
+
+
+def _check_files(factor: Factor, runner: Runner) -> None:
+    """Raise BadInput where the host lacks a file of the factor, or has its other level already."""
+    if not factor.host:
+        return
+    now = runner.read_many(list(factor.host))
+    for path in factor.host:
+        if not isinstance(now[path], str):
+            raise BadInput(
+                f"factor {factor.group!r}: {path} cannot be read on {runner.name}: {now[path]}",
+                "Correct the path, or leave the factor out with --never.",
+            )
+    same = all(same_value(selected(str(now[path])), text) for path, text in factor.host.items())
+    if same and not factor.sets and not factor.of:
+        raise BadInput(
+            f"factor {factor.name!r}: both levels are equal: {factor.change}",
+            f"Give it another level, or leave it out with --never {factor.name!r}.",
+        )
 
 
 def _polling(plan: HostPlan) -> frozenset[int]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from wirespeed.experiment.screening import Term
-from wirespeed.experiment.tuning import Verdict
+from wirespeed.experiment.tuned import Verdict
 from wirespeed.model.input.fault import show
 from wirespeed.report.compare.tuned import FactorRow, Measurement, TunedReport, signed
 from wirespeed.report.text.explained import explained

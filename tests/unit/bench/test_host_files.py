@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from wirespeed.bench.host.changes import SysctlSet, selected
+from wirespeed.bench.host.changes import SysctlSet
 from wirespeed.bench.host.host import changing_host, tidy_up
 from wirespeed.bench.host.journal import Journal
 from wirespeed.remote.local import LocalRunner
+from wirespeed.sources.kernel_value import selected
 
 THP = "/sys/kernel/mm/transparent_hugepage/enabled"
 MASK = "/sys/devices/virtual/workqueue/cpumask"

@@ -118,6 +118,7 @@ READS = {
     ("live", "RECORDING|RUN|FILE"): ["live", "FILE"],
     ("tune", "STUDY"): ["tune", "FILE"],
     ("tune", "--factors"): ["tune", "quickstart", "--point", "p2p, 64 B", "--factors", "FILE"],
+    ("tune", "--lab"): ["tune", "quickstart", "--point", "p2p, 64 B", "--lab", "FILE"],
 }
 # `fleet add` goes on after a file that it cannot use, and `explain --lab` needs a run first.
 ELSEWHERE = {("fleet add", "PATH..."), ("fleet add", "--members"), ("explain", "--lab")}
@@ -132,7 +133,7 @@ def test_every_file_that_a_verb_reads_is_in_the_table() -> None:
             option = each.param_type_name == "option"
             name = each.opts[0] if option else each.metavar
             hosts = option and name in ("--host", "--recorded", "--openstack")
-            changed = path[0] in ("apply", "verify", "rollback", "bng")
+            changed = path[0] in ("apply", "verify", "rollback", "bng", "tune")
             is_file = "Path" in str(each.type_descriptor.annotation) or (hosts and not changed)
             words = not option and name in (
                 "STUDY", "STUDY|PLAN", "RUN...|CSV", "RECORDING|RUN|FILE",

@@ -12,7 +12,10 @@ import pytest
 
 from tests.support.fake_rig import FakeHost
 from tests.unit.cli.conftest import Command
+from wirespeed.cli.verbs import trials_run
 from wirespeed.model.study.spec import Frames
+from wirespeed.remote.fence import Fenced
+from wirespeed.remote.interface import Runner
 
 SCHEMA = Path(__file__).parents[3] / "schemas" / "tune.schema.json"
 POINT = ("quickstart", "--set", "topology.kind=p2p", "--set", "traffic.frame=64")
@@ -115,6 +118,30 @@ def test_tune_bad_input_is_one_error(wirespeed: Command, words: tuple[str, ...],
     assert said in ended.err
 
 
+def test_tune_factor_that_is_wanted_and_too_dear_is_one_error(
+    wirespeed: Command, tmp_path: Path
+) -> None:
+    file = tmp_path / "factors.toml"
+    file.write_text('[[factor]]\nname = "d"\ncpus = 2\n"sut.vswitch.ovs.smc" = true\n')
+    words = ("--factors", str(file), "--only", "d", "--more-cpus", "1")
+    ended = wirespeed("tune", *POINT, *words)
+    assert ended.code == 2
+    assert "--only names 'd', and it takes 2 more CPUs" in ended.err
+
+
+def test_tune_host_that_another_controller_has_leased_is_refused(
+    wirespeed: Command, monkeypatch: pytest.MonkeyPatch, host: FakeHost
+) -> None:
+    def leased(runner: Runner) -> None:
+        raise Fenced(f"{runner.name} is in use by the lease with token 7")
+
+    monkeypatch.setattr(trials_run, "check_not_leased", leased)
+    ended = wirespeed("tune", *POINT, *FOUR)
+    assert ended.code == 1
+    assert "in use by the lease" in ended.err
+    assert not host.opened
+
+
 def test_tune_study_of_several_points_asks_which(wirespeed: Command) -> None:
     ended = wirespeed("tune", "quickstart")
     assert ended.code == 2
@@ -128,7 +155,11 @@ def test_tune_study_of_several_points_asks_which(wirespeed: Command) -> None:
         ('[[factor]]\nname = "d"\n"sut.vswitch.descriptor" = 4096\n', "Did you mean"),
         ('[[factor]]\nname = "d"\n', "sets nothing"),
         ('[[factor]]\nname = "d"\nhost = { "/etc/passwd" = "x" }\n', "must be below"),
-        ('[[factor]]\nname = "d"\nneeds = "reboot"\n"sut.vswitch.ovs.smc" = true\n', "a reboot"),
+        (
+            '[[factor]]\nname = "d"\nneeds = "reboot"\n"sut.vswitch.ovs.smc" = true\n',
+            "factor 'd' needs a reboot, and tune makes none\nLeave it out with --never 'd'",
+        ),
+        ('[[factor]]\nname = "d"\n"sut.vswitch.ovs.rxq_assign" = "groop"\n', "'group' or"),
         (
             '[[factor]]\nname = "a"\n"sut.vswitch.ovs.smc" = true\n'
             '[[factor]]\nname = "b"\n"sut.vswitch.ovs.smc" = true\n',

@@ -13,16 +13,8 @@ from tests.support.tuned_host import NEAR, TunedHost
 from wirespeed.experiment.combinations import MAX_FACTORS
 from wirespeed.experiment.fractions import strings
 from wirespeed.experiment.screening import NotSeparable
-from wirespeed.experiment.tuning import (
-    Asked,
-    Stage,
-    TooFewTrials,
-    Tuned,
-    Verdict,
-    effort_for,
-    most_trials,
-    tune,
-)
+from wirespeed.experiment.tuned import Tuned, Verdict
+from wirespeed.experiment.tuning import Asked, Stage, TooFewTrials, effort_for, most_trials, tune
 from wirespeed.model.cpus import PlacementKind
 
 MIS_SET = (0.08, 0.0, 0.1, -0.06, 0.0, 0.06, 0.0, 0.0)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wirespeed.remote.fence import Fenced, fenced
+from wirespeed.remote.fence import Fenced, check_not_leased, fenced
 from wirespeed.remote.local import LocalRunner
 
 HOST = LocalRunner("target")
@@ -34,6 +34,17 @@ def test_one_at_a_time(tmp_path: Path) -> None:
         pytest.fail("let in")
     with fenced(HOST, 2, str(tmp_path)):
         pass
+
+
+def test_check_not_leased_refuses_while_a_lease_is_used(tmp_path: Path) -> None:
+    check_not_leased(HOST, str(tmp_path))
+    assert not list(tmp_path.iterdir())
+    with (
+        fenced(HOST, 4, str(tmp_path)),
+        pytest.raises(Fenced, match="with token 4, not by this command"),
+    ):
+        check_not_leased(HOST, str(tmp_path))
+    check_not_leased(HOST, str(tmp_path))
 
 
 def test_a_damaged_memory_lets_nobody_in(tmp_path: Path) -> None:

@@ -17,23 +17,18 @@ from wirespeed.apply.step import Step
 from wirespeed.apply.steps.text_file import TextFile
 from wirespeed.remote.interface import Runner
 
-UNIT = "wirespeed-host.service"
-_UNIT_PATH = f"/etc/systemd/system/{UNIT}"
-SCRIPT = "/var/lib/wirespeed/apply/at-boot.sh"
-_UNIT_TEXT = f"""\
-# Written by `wirespeed apply`, removed by `wirespeed rollback`.
+_TEXT = """\
+# Written by `wirespeed {verb}`, removed by `wirespeed rollback`.
 [Unit]
-Description=VFs, drivers, interrupts and governors as planned
-After=systemd-udevd.service systemd-udev-trigger.service systemd-modules-load.service
-Before=network-pre.target openvswitch-switch.service openvswitch.service libvirtd.service
-Wants=network-pre.target
+Description={description}
+{order}
 RequiresMountsFor=/var/lib/wirespeed
-ConditionPathExists={SCRIPT}
+ConditionPathExists={script}
 
 [Service]
 Type=oneshot
 RemainAfterExit=yes
-ExecStart=/bin/sh {SCRIPT}
+ExecStart=/bin/sh {script}
 
 [Install]
 WantedBy=multi-user.target
@@ -64,17 +59,56 @@ class EnabledUnit(Setting):
         )
 
 
-_SETTINGS = (TextFile(SCRIPT), TextFile(_UNIT_PATH), EnabledUnit(UNIT))
-BOOT_NAMES = frozenset(setting.name for setting in _SETTINGS)
+@dataclass(frozen=True, slots=True)
+class BootUnit:
+    """A unit of the host, and the script that it runs at boot."""
+
+    unit: str
+    script: str
+    verb: str
+    """Command that writes it."""
+    description: str
+    order: str
+    """Lines of the unit that order it among others."""
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        path = f"/etc/systemd/system/{self.unit}"
+        return (TextFile(self.script), TextFile(path), EnabledUnit(self.unit))
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names of its settings."""
+        return frozenset(setting.name for setting in self.settings)
+
+    @property
+    def text(self) -> str:
+        return _TEXT.format(
+            verb=self.verb, description=self.description, order=self.order, script=self.script
+        )
 
 
-def boot_steps(volatile: Sequence[Step]) -> list[Step]:
+PLANNED = BootUnit(
+    "wirespeed-host.service", "/var/lib/wirespeed/apply/at-boot.sh", "apply",
+    "VFs, drivers, interrupts and governors as planned",
+    "After=systemd-udevd.service systemd-udev-trigger.service systemd-modules-load.service\n"
+    "Before=network-pre.target openvswitch-switch.service openvswitch.service libvirtd.service\n"
+    "Wants=network-pre.target",
+)  # fmt: skip
+KEPT = BootUnit(
+    "wirespeed-kept.service", "/var/lib/wirespeed/apply/kept-at-boot.sh", "tune --keep",
+    "Settings that measurements have proven",
+    f"After={PLANNED.unit} systemd-udevd.service systemd-sysctl.service tuned.service",
+)  # fmt: skip
+
+
+def boot_steps(volatile: Sequence[Step], unit: BootUnit = PLANNED) -> list[Step]:
     """Return the steps of the unit that sets these steps' settings at boot."""
     if not volatile:
         return []
     actions: list[Action] = [Run(("udevadm", "settle", "--timeout=30"), may_fail=True)]
     for step in volatile:
         actions += step.setting.actions(step.wanted)
-    text = script("What `wirespeed apply` set and a reboot loses.", actions)
-    values = (text, _UNIT_TEXT, "enabled")
-    return [Step(s, value, "", _BECAUSE) for s, value in zip(_SETTINGS, values, strict=True)]
+    text = script(f"What `wirespeed {unit.verb}` set and a reboot loses.", actions)
+    values = (text, unit.text, "enabled")
+    return [Step(s, value, "", _BECAUSE) for s, value in zip(unit.settings, values, strict=True)]

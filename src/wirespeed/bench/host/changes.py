@@ -8,7 +8,6 @@ changed since stays.
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from wirespeed.bench.host.vf_changes import VfSet, VfsMade
 from wirespeed.bench.interface import BenchError
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.pci import SYS_PCI
+from wirespeed.sources.kernel_value import same_value, selected
 
 # Programs of a run take the pages that it found free. Meanwhile no other run may add or return
 # pages, which could be the same ones. Pages belong to the host, so the lock does, too.
@@ -58,19 +58,6 @@ class HugePagesAdded(Change):
         return f"gave back {given_back} huge pages of {self.size_kib} KiB on node {self.node}"
 
 
-def selected(text: str) -> str:
-    """Return the value in a kernel file; of a choice such as "always [madvise] never" the chosen
-    one.
-    """
-    chosen = re.search(r"\[(\S+)\]", text)
-    return chosen[1] if chosen else text.strip()
-
-
-def _plain(value: str) -> str:
-    """Return a value without the zeros and commas that the kernel adds to a mask of CPUs."""
-    return value.replace(",", "").lstrip("0") if re.fullmatch(r"[0-9a-f,]+", value) else value
-
-
 @dataclass(frozen=True, slots=True)
 class SysctlSet(Change):
     """File below /proc/sys or /sys that was set from `was` to `to`."""
@@ -83,7 +70,7 @@ class SysctlSet(Change):
         return f"{self.path} set to {self.to} (was {self.was})"
 
     def undo(self, runner: Runner) -> str | None:
-        if _plain(selected(runner.read(self.path))) != _plain(self.to):
+        if not same_value(selected(runner.read(self.path)), self.to):
             return None  # changed by somebody else
         runner.write(self.path, self.was)
         return f"set {self.path} back to {self.was}"

@@ -23,7 +23,6 @@ from wirespeed.bench.host.changes import (
     MountPointMade,
     ProcessStarted,
     SysctlSet,
-    selected,
     start_ticks,
 )
 from wirespeed.bench.host.journal import Journal, Undone
@@ -32,6 +31,7 @@ from wirespeed.bench.host.leftovers import hosts_left, leftovers, nobodys
 from wirespeed.bench.interface import BenchError
 from wirespeed.model.errors import WirespeedError
 from wirespeed.remote.interface import LOCALHOST, Process, Runner
+from wirespeed.sources.kernel_value import selected
 
 log = logging.getLogger("wirespeed.bench")
 

@@ -34,12 +34,28 @@ def print_tuned(found: TunedReport, console: Console) -> None:
     if found.overrides:
         keys = " ".join(f"--set {key}={show(value)}" for key, value in found.overrides.items())
         print_paragraph(f"To keep in the study: {keys}", console)
-    for path, value in found.host_files.items():
-        print_paragraph(f"To keep on the host: {path} = {value}", console)
+    if found.kept is None:
+        for path, value in found.host_files.items():
+            print_paragraph(f"To keep on the host: {path} = {value}", console)
     if found.limit:
         print_paragraph(f"Still the limit: {found.limit}", console)
     if found.next_change:
         print_paragraph(f"To change it: {found.next_change}", console)
+
+
+def print_kept(found: TunedReport, address: str, console: Console) -> None:
+    """Print the settings that --keep applied, and how to undo them."""
+    for each in found.kept or ():
+        lost = "; the next reboot loses it" if each.until_reboot else ""
+        note = f" ({each.note})" if each.note else ""
+        print_paragraph(
+            f"Kept on the host: {each.name}: {each.old} to {each.new}, {each.state}{note}{lost}",
+            console,
+        )
+    if found.kept:
+        print_paragraph(f"`wirespeed rollback --host {address}` restores the old values.", console)
+    else:
+        print_paragraph("No setting of the host was proven: nothing is kept on it.", console)
 
 
 def _cells(row: FactorRow) -> tuple[str | Text, ...]:

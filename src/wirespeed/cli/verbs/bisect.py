@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import json as json_text
+from contextlib import ExitStack
 from typing import Annotated, Any
 
 import typer
 
 from wirespeed.cli.console import print_json, print_line, print_paragraph
+from wirespeed.cli.input.bisect_sides import differences_here, named_sides
 from wirespeed.cli.input.options import JsonOption, SetOption, StoreOption
 from wirespeed.cli.input.turn_options import (
     GoalOption,
@@ -28,18 +30,36 @@ from wirespeed.experiment.turns import Stop
 from wirespeed.model.errors import BadInput
 from wirespeed.model.study.study import Study
 from wirespeed.model.words import counted
+from wirespeed.remote.local import LocalRunner
 from wirespeed.report.json.tune_document import compared_document
 from wirespeed.session.lab_rig import rig_for
 from wirespeed.store.store import Store
-from wirespeed.tune.differences import Difference, differences, setting_with
+from wirespeed.tune.differences import Difference, Differences, between_points
 from wirespeed.tune.factor import NotTried
 from wirespeed.tune.goal import goal_named
 
 
 def bisect_studies(
-    a: Annotated[str, typer.Argument(metavar="A", help="Study to begin with.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="Study whose differences are tried on A.")],
+    a: Annotated[
+        str,
+        typer.Argument(
+            metavar="A",
+            help="Study to begin with; with --study a plan, a host file, a recorded folder or a "
+            "host of the fleet.",
+        ),
+    ],
+    b: Annotated[
+        str, typer.Argument(metavar="B", help="The same kind; its differences are tried on A.")
+    ],
     *,
+    study: Annotated[
+        str | None,
+        typer.Option(
+            "--study",
+            metavar="STUDY",
+            help="Study to measure with, if A and B are plans or hosts.",
+        ),
+    ] = None,
     set_: SetOption = None,
     set_a: SetAOption = None,
     set_b: SetBOption = None,
@@ -54,23 +74,34 @@ def bisect_studies(
     json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Try the differences between two studies in groups, and name those that change the rate."""
+    """Try the differences between two settings in groups, and name those that change the rate.
+
+    A and B are two studies; with --study two plans or two hosts, whose differences are tried here
+    as keys of the study and files of this host. Differences that cannot be tried here are listed
+    with the reason.
+    """
     aim = goal_named(goal)
-    name, first = Side(a, (*(set_ or ()), *(set_a or ()))).point(point, aim)
-    _, second = Side(b, (*(set_ or ()), *(set_b or ()))).point(point, aim)
     stop = Stop(worth / 100, pairs)
-    both = Study(name, name, "", (first, second), {})
-    with Store(store, exists=resume) as opened, rig_for(both, None) as rig:
-        found, left = differences(first.parameters, second.parameters, rig.plan)
-        if not found:
-            reasons = "\n".join(f"  {each.name}: {each.why}" for each in left)
-            raise BadInput(
-                "no difference between A and B can be tried here",
-                f"Reasons:\n{reasons}" if left else "A and B are the same point.",
-            )
-        rig.plan(setting_with(first.parameters, found, frozenset(range(len(found)))).workload)
+    if study is not None and (set_a or set_b):
+        raise BadInput(
+            f"--set-{'a' if set_a else 'b'}: with --study, A and B are no studies",
+            "Leave it out; --set changes the study.",
+        )
+    with Store(store, exists=resume) as opened, ExitStack() as stack:
+        if study is None:
+            name, first = Side(a, (*(set_ or ()), *(set_a or ()))).point(point, aim)
+            _, second = Side(b, (*(set_ or ()), *(set_b or ()))).point(point, aim)
+            rig = stack.enter_context(rig_for(Study(name, name, "", (first, second), {}), None))
+            found = between_points(first.parameters, second.parameters, rig.plan)
+        else:
+            sides = named_sides(a, b, opened)
+            name, first = Side(study, tuple(set_ or ())).point(point, aim)
+            rig = stack.enter_context(rig_for(Study(name, name, "", (first,), {}), None))
+            found = differences_here(*sides, first, rig, LocalRunner())
+        _check_some(found)
+        rig.plan(found.setting(frozenset(range(len(found.tried)))).workload)
         asked: dict[str, Any] = {
-            "a": first.parameters, "b": second.parameters, "goal": str(aim), "worth": stop.worth,
+            "a": found.a, "differences": found.tried, "goal": str(aim), "worth": stop.worth,
             "pairs": pairs, "probes": probes,
         }  # fmt: skip
         request = Request(
@@ -78,19 +109,27 @@ def bisect_studies(
             probes * stop.most, store, resume, json,
         )  # fmt: skip
         if not json:
-            print_line(f"{counted(len(found), 'difference')} to try.", stderr=True)
+            print_line(f"{counted(len(found.tried), 'difference')} to try.", stderr=True)
         with trials_of(opened, request, rig) as trials:
             outcome = bisect(
-                len(found),
-                lambda on: trials.measure(setting_with(first.parameters, found, on)),
-                stop.worth, pairs, probes,
+                len(found.tried), lambda on: trials.measure(found.setting(on)), stop.worth, pairs,
+                probes,
             )  # fmt: skip
     if json:
-        told = {"run": trials.writer.run_id, **_document(found, left, outcome)}
+        told = {"run": trials.writer.run_id, **_document(found.tried, found.left, outcome)}
         print_json(json_text.dumps(told, indent=2, allow_nan=False))
     else:
-        _print(found, left, outcome, stop, goal)
+        _print(found.tried, found.left, outcome, stop, goal)
         print_line(f"Run {trials.writer.run_id}.")
+
+
+def _check_some(found: Differences) -> None:
+    if not found.tried:
+        reasons = "\n".join(f"  {each.name}: {each.why}" for each in found.left)
+        raise BadInput(
+            "no difference between A and B can be tried here",
+            f"Reasons:\n{reasons}" if found.left else "A and B are the same point.",
+        )
 
 
 def _document(

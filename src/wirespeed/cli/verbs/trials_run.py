@@ -15,6 +15,8 @@ from wirespeed.cli.show.progress import watching
 from wirespeed.cli.typed import typed
 from wirespeed.model.errors import BadInput
 from wirespeed.model.study.study import Point, Study
+from wirespeed.remote.fence import check_not_leased
+from wirespeed.remote.interface import Runner
 from wirespeed.remote.local import LocalRunner
 from wirespeed.session import rig as rigs
 from wirespeed.store.codec import encode
@@ -60,8 +62,16 @@ def measured_point(point: Point, keys: Mapping[str, Any]) -> Point:
 
 
 @contextmanager
-def trials_of(opened: Store, request: Request, rig: Rig) -> Iterator[Trials]:
-    """Yield the measurements of a new run, or of the one that --resume continues."""
+def trials_of(
+    opened: Store, request: Request, rig: Rig, runner: Runner | None = None
+) -> Iterator[Trials]:
+    """Yield the measurements of a new run, or of the one that --resume continues.
+
+    runner: host whose files are set for measurements; None: this machine. Raises Fenced where
+    another controller has leased the host.
+    """
+    sut = runner or LocalRunner()
+    check_not_leased(sut)
     origin = rigs.origin_of(rig, ["wirespeed", *sys.argv[1:]])
     if request.resume:
         writer = RunWriter(opened, _cut_short(opened, request, origin))
@@ -70,9 +80,7 @@ def trials_of(opened: Store, request: Request, rig: Rig) -> Iterator[Trials]:
     shown = replace(request.study, points=(request.point,) * request.most)
     detail = Detail.QUIET if request.json else Detail.NORMAL
     with held(opened, writer.run_id), watching(shown, writer.run_id, detail) as watcher:
-        trials = Trials(
-            writer, rig, watcher, request.goal, lambda files: host_set(LocalRunner(), files)
-        )
+        trials = Trials(writer, rig, watcher, request.goal, lambda files: host_set(sut, files))
         if request.resume:
             print_line(f"run {writer.run_id} goes on: {trials.replay()} measured", stderr=True)
         try:

@@ -9,17 +9,19 @@ from typing import Annotated
 
 import typer
 
+from wirespeed.apply.keep import check_can_keep
 from wirespeed.cli.console import print_json, print_line
 from wirespeed.cli.input.options import JsonOption, SetOption, StoreOption, StudyArgument
 from wirespeed.cli.input.study_point import the_point
+from wirespeed.cli.input.tuned_host import tuned_host
 from wirespeed.cli.output_file import write_output
 from wirespeed.cli.show.show import results_console
-from wirespeed.cli.show.tune_tables import print_tuned
+from wirespeed.cli.show.tune_tables import print_kept, print_tuned
 from wirespeed.cli.verbs.trials_run import Request, measured_point, trials_of
-from wirespeed.experiment.tuning import most_trials
+from wirespeed.cli.verbs.tune_keep import failed, kept
 from wirespeed.model.study.study import Study
 from wirespeed.model.words import counted, percent, seconds
-from wirespeed.remote.local import LocalRunner
+from wirespeed.remote.reach import reach
 from wirespeed.report.compare.tuned import TunedReport
 from wirespeed.report.json.tune_document import tune_document
 from wirespeed.report.page.tune_page import tune_page
@@ -29,11 +31,17 @@ from wirespeed.store.read import read_run
 from wirespeed.store.store import Store
 from wirespeed.study.announce import estimate_s
 from wirespeed.tune.choose import Wanted
+from wirespeed.tune.factor import groups_of
 from wirespeed.tune.factor_file import read_factors
 from wirespeed.tune.goal import goal_named, search_for
 from wirespeed.tune.offer import offered
 from wirespeed.tune.outcome import report_of, tuned_toml
-from wirespeed.tune.search import check_combinations, effort_within, search
+from wirespeed.tune.search import (
+    check_combinations,
+    effort_within,
+    most_measurements,
+    search,
+)
 
 _TUNED = Path("tuned.toml")
 
@@ -93,6 +101,27 @@ def tune(
     seed: Annotated[
         int, typer.Option("--seed", metavar="N", min=0, help="Seed of the order of trials.")
     ] = 1,
+    keep: Annotated[
+        bool,
+        typer.Option(
+            "--keep",
+            help="Apply the proven settings of the host, recorded for `wirespeed rollback`.",
+        ),
+    ] = False,
+    lab: Annotated[
+        Path | None,
+        typer.Option(
+            "--lab", metavar="FILE",
+            help="Testbed file (TOML): the hosts that the study's table `hosts` names.",
+        ),
+    ] = None,
+    host: Annotated[
+        str | None,
+        typer.Option(
+            "--host", metavar="HOST",
+            help="Host to tune: that of the SUT, by name or ssh address. Default: that host.",
+        ),
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the newest unfinished search like this one.")
     ] = False,
@@ -106,21 +135,30 @@ def tune(
     json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:  # fmt: skip
-    """Try settings of the switch, the VNF and the host, prove the gain, put everything back."""
+    """Try settings of the switch, the VNF and the host, prove the gain, put everything back.
+
+    With --keep, the proven settings of the host are applied afterwards: each is recorded on the
+    host before it is changed, and `wirespeed rollback` restores the old values. Exits with 1 if
+    one could not be kept.
+    """
     wanted = Wanted(tuple(only or ()), tuple(never or ()), more_cpus, more_memory)
     aim = goal_named(goal)
     name, plain = the_point(study, set_ or (), point)
     base = measured_point(plain, search_for(aim, plain))
     own = None if factors is None else read_factors(factors)
+    sut = tuned_host(base, lab, host)
     with (
         Store(store, exists=resume) as opened,
-        rig_for(Study(name, name, "", (base,), {}), None) as rig,
+        rig_for(Study(name, name, "", (base,), {}), lab) as rig,
+        reach(sut.address, sut.name) as runner,
     ):
-        offer = offered(base, rig, LocalRunner(), own, wanted)
+        offer = offered(base, rig, runner, own, wanted)
+        if keep and any(factor.host for factor in offer.tried):
+            check_can_keep(reach, sut.address)
         trial_s = estimate_s([base])
-        effort = effort_within(len(offer.tried), minutes, trial_s)
-        check_combinations(offer.tried, base.parameters, rig.plan)
-        most = most_trials(len(offer.tried), effort)
+        effort = effort_within(offer.tried, minutes, trial_s)
+        check_combinations(offer.tried, base.parameters, rig.plan, effort, seed)
+        most = most_measurements(offer.tried, effort)
         asked = {
             "factors": offer.tried, "goal": aim, "worth": worth, "effort": effort, "seed": seed,
         }  # fmt: skip
@@ -129,11 +167,12 @@ def tune(
             f"tune-{name}", title, base, aim, asked, most, store, resume, json
         )  # fmt: skip
         if not json:
+            tried = counted(len(groups_of(offer.tried)), "factor")
             print_line(
-                f"{counted(len(offer.tried), 'factor')}, at most {most} measurements, about "
-                f"{seconds(most * trial_s)}.", stderr=True,
-            )  # fmt: skip
-        with trials_of(opened, request, rig) as trials:
+                f"{tried}, at most {most} measurements, about {seconds(most * trial_s)}.",
+                stderr=True,
+            )
+        with trials_of(opened, request, rig, runner) as trials:
             found = search(
                 trials, offer.tried, base.parameters, worth / 100, effort, seed=seed
             )  # fmt: skip
@@ -141,6 +180,8 @@ def tune(
     report = report_of(
         record, plain.label, aim, worth / 100, offer.tried, excluded=offer.excluded, found=found
     )  # fmt: skip
+    if keep:
+        report = kept(report, offer.tried, sut.address)
     _write(report, output, html)
     if json:
         print_json(json_text.dumps(tune_document(report), indent=2, allow_nan=False))
@@ -148,6 +189,10 @@ def tune(
         print_tuned(report, results_console())
         if report.claimed:
             print_line(f"Settings: {output} (gains below {percent(worth / 100)} do not count)")
+        if keep:
+            print_kept(report, sut.address, results_console())
+    if failed(report):
+        raise typer.Exit(1)
 
 
 def _write(report: TunedReport, output: Path, html: Path | None) -> None:

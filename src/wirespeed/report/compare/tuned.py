@@ -19,7 +19,7 @@ class FactorRow:
 
     name: str
     verdict: str
-    """One of experiment.tuning.Verdict, or "not tried"."""
+    """One of experiment.tuned.Verdict, or "not tried"."""
     change: str = ""
     """Its other level; empty where it was not tried."""
     cost: str = ""
@@ -41,6 +41,21 @@ class Measurement:
     """Factors at their other level."""
     value: float | None
     placement: PlacementKind | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSetting:
+    """A setting of the host that was kept, or that could not be."""
+
+    name: str
+    factor: str
+    """Factor that it belongs to; empty for the unit that sets it again at boot."""
+    state: str
+    old: str
+    new: str
+    note: str
+    until_reboot: bool
+    """True if the next reboot loses it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +89,8 @@ class TunedReport:
     next_change: str
     """Change that would lift this limit; empty if none is known."""
     measurements: tuple[Measurement, ...]
+    kept: tuple[KeptSetting, ...] | None = None
+    """Settings that --keep applied to the host; None without --keep."""
 
     @property
     def claimed(self) -> tuple[str, ...]:

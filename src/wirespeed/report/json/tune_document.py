@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 from wirespeed.experiment.turns import Compared, Ratio
 from wirespeed.report.compare.tuned import TunedReport
 
 # Raise the second number when a field is added, the first when one changes or goes.
-TUNE_VERSION = "1.0"
+TUNE_VERSION = "1.1"
 
 
 def tune_document(found: TunedReport) -> dict[str, Any]:
@@ -44,6 +45,7 @@ def tune_document(found: TunedReport) -> dict[str, Any]:
              "placement": None if each.placement is None else str(each.placement)}
             for each in found.measurements
         ],
+        "kept": None if found.kept is None else [asdict(each) for each in found.kept],
     }  # fmt: skip
 
 

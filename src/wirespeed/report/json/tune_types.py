@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from wirespeed.experiment.tuning import Verdict
+from wirespeed.experiment.tuned import Verdict
 from wirespeed.experiment.turns import Answer
 from wirespeed.model.cpus import PlacementKind
 from wirespeed.report.json.explain_types import ExplainedRun
@@ -68,6 +68,21 @@ class TuneMeasurement(TypedDict):
     placement: PlacementKind | None
 
 
+class TuneKept(TypedDict):
+    """A setting of the host that --keep applied; `wirespeed rollback` restores the old value."""
+
+    name: str
+    factor: str
+    """Factor that it belongs to; empty for the unit that sets it again at boot."""
+    state: str
+    """"done", "already so", "with exceptions", or why it was not set."""
+    old: str
+    new: str
+    note: str
+    until_reboot: bool
+    """True if the next reboot loses it."""
+
+
 class TuneDocument(TypedDict):
     """What `wirespeed tune --json` prints: the factors, their effects, the confirmation and the
     settings to keep."""
@@ -98,3 +113,5 @@ class TuneDocument(TypedDict):
     next_change: str
     """Change that would lift this limit; empty if none is known."""
     measurements: list[TuneMeasurement]
+    kept: list[TuneKept] | None
+    """Settings that --keep applied to the host; null without --keep."""
