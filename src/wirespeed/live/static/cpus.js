@@ -33,7 +33,7 @@ class CpuMap {
     }
     for (const { cpu, busy, isolated, item, value, bar, owner } of this.cells) {
       const share = busy === null ? NaN : samples.line(about, busy, t);
-      value.textContent = `${shownNumber(share)}%`;
+      value.textContent = percentWords(share);
       bar.style.width = `${share > 0 ? Math.min(100, share) : 0}%`;
       const polls = on.get(cpu) ?? [];
       const alone = isolated !== null && String(samples.value(about, isolated, t)?.raw) === "1";

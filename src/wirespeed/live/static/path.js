@@ -4,11 +4,11 @@
 "use strict";
 
 const SVG = "http://www.w3.org/2000/svg";
-const PATH_WIDTH = 440;
-const BAND = 120;
+const PATH_WIDTH = 360;
+const BAND = 110;
 const ROW = 16;
 const MARGIN = 8;
-const BUSY_LISTED = 3;
+const BUSY_LISTED = 2;
 
 function svgElement(name, attributes, text = undefined) {
   const made = document.createElementNS(SVG, name);
@@ -61,7 +61,7 @@ class PathDrawing {
     this.shown.push({
       lines,
       draw: (values) => {
-        const words = lines.map(({ label }, at) => `${label} ${shownNumber(values[at])}%`);
+        const words = lines.map(({ label }, at) => `${label} ${percentWords(values[at])}`);
         text.textContent = `busy: ${words.slice(0, BUSY_LISTED).join(", ")}`
           + `${words.length > BUSY_LISTED ? ` and ${words.length - BUSY_LISTED} more` : ""}`;
       },
@@ -142,6 +142,10 @@ class PathDrawing {
     const said = [...this.svg.querySelectorAll("text")].map((each) => each.textContent);
     this.svg.setAttribute("aria-label", said.filter((each) => each).join("; "));
   }
+}
+
+function percentWords(share) {
+  return share >= 10 ? `${share.toFixed(0)}%` : `${shownNumber(share)}%`;
 }
 
 function rateWords(mpps) {
