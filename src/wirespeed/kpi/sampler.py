@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
+from wirespeed.kpi.collectors.own import METER
 from wirespeed.kpi.collectors.registry import collectors
 from wirespeed.kpi.frames import Frame, Layout, Note, Sample, written
 from wirespeed.kpi.interface import Collector, Missing, Name, Source
@@ -86,6 +87,8 @@ class Reader:
             if not self._read_all():
                 probe_at = begun + self._retry_s
                 self._retry_s = min(_RETRY_MOST_S, self._retry_s * 2)
+            if self._sources:
+                METER.note(self.collector.name, time.thread_time_ns())
             note = self.pace.note(begun - due, time.monotonic() - begun)
             if note is not None:
                 self.output.note(note)
