@@ -101,6 +101,7 @@ def test_unknown_recording_ends_with_2_and_names_the_list(wirespeed: Command) ->
     assert wirespeed("kpi", "record", "--for", "0.3s", "--collector", "cpu").code == 0
     for verb in (
         ["show", "kpi-9"],
+        ["cost", "kpi-9"],
         ["mark", "x", "kpi-9"],
         ["export", "kpi-9", "--csv", "x"],
         ["clean", "--recording", "kpi-9"],

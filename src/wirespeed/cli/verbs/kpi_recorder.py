@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from wirespeed.cli.console import print_line
+from wirespeed.cli.verbs.kpi_cost import add_price
 from wirespeed.kpi.assembler import CHUNK_NS, Assembler
 from wirespeed.kpi.collectors.files import BOOT_ID
 from wirespeed.kpi.collectors.registry import metrics
@@ -21,6 +22,7 @@ from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.reach import reach
 from wirespeed.store.recording_queue import RecordingQueue
 from wirespeed.store.recording_writer import RecordingWriter
+from wirespeed.store.recordings import recording_of
 from wirespeed.store.store import Store
 
 # Steps of the wall clock that are reported; slewing stays below it.
@@ -49,6 +51,7 @@ class HostRecorder:
         spare = not seat.sparse
         if full:
             seat = replace(seat, sparse=False)
+        self._store, self._of_run = store, run_id is not None
         self._clock = read_clock(LocalRunner())
         self._step_ns = 0
         self.writer = RecordingWriter.start(
@@ -91,6 +94,9 @@ class HostRecorder:
                 "Check the store; what it took before is kept.",
             )
         self.writer.finish()
+        if not self._of_run:  # the run's trials are known to the run alone
+            price = add_price(self._store, recording_of(self._store, self.writer.id))
+            print_line(f"{self.writer.id}: {price}", stderr=True)
 
     def _sorted(self, frames: Iterable[Frame]) -> tuple[list[Chunk], list[Mark]]:
         chunks: list[Chunk] = []

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import IO
 
 from wirespeed.cli.console import print_line
+from wirespeed.cli.verbs.kpi_cost import add_price
 from wirespeed.measure.interface import Progress
 from wirespeed.model.cpuset import format_list
 from wirespeed.model.host.installed import own_module
@@ -22,6 +23,9 @@ from wirespeed.model.result.result import SearchResult
 from wirespeed.model.result.trial import Trial
 from wirespeed.model.study.study import Point
 from wirespeed.model.words import mpps, seconds, share
+from wirespeed.store.errors import StoreError
+from wirespeed.store.recordings import recording_of_run
+from wirespeed.store.store import Store
 from wirespeed.study.interface import Watcher
 
 # The recorder stores what is left, and ends.
@@ -86,6 +90,18 @@ def recording(
             said.seek(0)
             for line in said.read().decode(errors="replace").splitlines():
                 print_line(f"kpi: {line}", stderr=True)
+            _price(run_id, store)
+
+
+def _price(run_id: str, store: str | None) -> None:
+    """Store and print what the recording cost. A store that fails ends no run."""
+    try:
+        with Store(store, exists=True) as opened:
+            found = recording_of_run(opened, run_id)
+            if found is not None:
+                print_line(f"kpi: {found.id}: {add_price(opened, found)}", stderr=True)
+    except StoreError as fault:
+        print_line(f"kpi: no price of the recording: {fault.what}", stderr=True)
 
 
 class Marking:

@@ -63,8 +63,6 @@ class OwnCollector:
         self._meter = meter
 
     def probe(self, runner: Runner) -> Sequence[Source] | Missing:  # noqa: ARG002
-        if not self._meter.used():
-            return Missing("nothing was read yet")
         return (_Sampler(self._meter),)
 
 
