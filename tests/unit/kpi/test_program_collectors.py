@@ -61,7 +61,7 @@ def test_guests_have_vcpus_io_threads_and_emulator_by_name() -> None:
 @pytest.mark.parametrize(
     ("words", "name"), [(("-name", "vm7"), "vm7"), ((), "qemu 20"), (("-name",), "qemu 20")]
 )
-def test_guest_is_named_as_qemu_was_told(words: tuple[str, ...], name: str) -> None:
+def test_guest_is_named_as_qemu_is_started(words: tuple[str, ...], name: str) -> None:
     _, found = read(GuestCollector(), process(20, "qemu-system-x86", *words, threads=THREADS))
     assert {labels[0] for _, labels in found} == {name}
 

@@ -115,7 +115,7 @@ def test_source_that_hangs_delays_no_other_and_is_reported_once() -> None:
 
 
 @pytest.mark.usefixtures("fast")
-def test_broken_connection_is_made_anew_and_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_broken_connection_is_made_anew_and_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
     frames, runners = Frames(), []
 
     @contextmanager

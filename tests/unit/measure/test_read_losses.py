@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check that losses in reads are told from losses that coincide with reads by chance."""
+"""Check that losses in reads are distinguished from losses that coincide with reads by chance."""
 
 from __future__ import annotations
 
