@@ -16,7 +16,7 @@ STATS = {
     "ipackets": 10, "opackets": 20, "ibytes": 1, "obytes": 2, "imissed": 3, "ierrors": 4,
     "oerrors": 5, "rx_nombuf": 6, "q_ipackets": [10, 0], "q_opackets": [0, 20],
 }  # fmt: skip
-OLD = {
+OLD: dict[str, Any] = {
     "/": ["/", "/ethdev/list", "/ethdev/stats", "/mempool/list", "/mempool/info"],
     "/ethdev/list": [0],
     "/ethdev/stats,0": STATS,

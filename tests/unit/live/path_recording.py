@@ -31,7 +31,7 @@ def _program(key: str, unit: str = "packets", **labels: str) -> RecordedSeries:
 
 
 # Each series, and its value after that time in ns.
-VALUES = [
+VALUES: list[tuple[RecordedSeries, float | str]] = [
     *(
         (_switch("port_packets", interface=port, direction=direction), forward)
         for port, direction, forward in (
