@@ -93,7 +93,9 @@ def test_page_draws_path_cpus_and_trial_of_the_moment(page: Page, store: File) -
         assert "CPU 1 100%" in cpus
         assert "ovs-vswitchd pmd-c01 (isolated)" in cpus
         gate = "document.querySelector('.gate').textContent"
-        assert page.run(gate) == "trial: search 2.100 Mpps for 2 s; excluded: 3.1% SUT stopped"
+        assert page.run(gate) == (
+            "trial: search 2.100 Mpps for 2 s; excluded: 3.1% SUT stopped; polling CPUs on one core"
+        )
         page.run("page.player.seek(3e9)")
         page.wait(f"{gate} === 'trial: search 2.000 Mpps for 2 s; all of it counts'", "the trial")
         assert page.run(f"{drawn}.includes('lost, drops: 0/s')")

@@ -15,6 +15,7 @@ from typing import IO
 from wirespeed.cli.console import print_line
 from wirespeed.cli.verbs.kpi_cost import add_price
 from wirespeed.measure.interface import Progress
+from wirespeed.model.cpus import placement_words
 from wirespeed.model.cpuset import format_list
 from wirespeed.model.host.installed import own_module
 from wirespeed.model.plan.plan import HostPlan, Plan
@@ -127,7 +128,9 @@ class Marking:
 
     def trial(self, trial: Trial) -> None:
         self._tell("traffic", "0")
-        self._mark(MarkKind.TRIAL, f"{trial.stage} {mpps(trial.intended_load_fps)} Mpps: judged")
+        where = "" if trial.placement is None else f"; {placement_words(trial.placement)}"
+        load = mpps(trial.intended_load_fps)
+        self._mark(MarkKind.TRIAL, f"{trial.stage} {load} Mpps: judged{where}")
         if (excluded := _excluded(trial)) is not None:
             self._mark(MarkKind.GATE, excluded)
         self._watcher.trial(trial)

@@ -7,19 +7,23 @@ const JUDGED = ": judged";
 const NO_TRIALS = [];
 const trialsByMarks = new WeakMap();
 
-// Return { begin, end, text, gate } in the order of time; end is Infinity for one that runs; gate is
-// "" where all of it counts.
+// Return { begin, end, text, gate, placement } in the order of time; end is Infinity for one that
+// runs; gate is "" where all of it counts, placement where it is not known.
 function trialsOf(marks) {
   if (!marks.length) return NO_TRIALS;
   if (trialsByMarks.has(marks)) return trialsByMarks.get(marks);
   const found = [];
   let open = null;
   for (const [at, kind, text] of marks) {
-    if (kind === "trial" && text.endsWith(JUDGED)) {
-      if (open !== null) open.end = at;
+    const judged = kind === "trial" ? text.indexOf(JUDGED) : -1;
+    if (judged >= 0) {
+      if (open !== null) {
+        open.end = at;
+        open.placement = text.slice(judged + JUDGED.length).replace("; ", "");
+      }
       open = null;
     } else if (kind === "trial") {
-      open = { begin: at, end: Infinity, text, gate: "" };
+      open = { begin: at, end: Infinity, text, gate: "", placement: "" };
       found.push(open);
     } else if (kind === "gate" && found.length) {
       found[found.length - 1].gate = text;
@@ -36,7 +40,7 @@ function trialAt(trials, t) {
 function trialWords(trial) {
   if (trial === null) return "no trial at this time";
   const gate = trial.gate || (trial.end === Infinity ? "not judged yet" : "all of it counts");
-  return `trial: ${trial.text}; ${gate}`;
+  return `trial: ${trial.text}; ${gate}${trial.placement && `; ${trial.placement}`}`;
 }
 
 // Draw a bar for each trial at the upper edge: filled where its gate excluded something.
