@@ -10,13 +10,12 @@ says so and ends.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -149,9 +148,10 @@ def logged(folder: Path) -> Measured:
         with counting(server.pid) as read, counting(logger.pid) as stored:
             time.sleep(LONG_S)
             used = read() + stored()
-    samples, seconds = logged_samples(archive)
+    samples = logged_samples(archive)
     octets = sum(path.stat().st_size for path in folder.glob(f"{archive.name}.*"))
-    return Measured(used / (samples * LONG_S / seconds), octets / samples)
+    # The archive also has the time before the CPU time was counted.
+    return Measured(used / (samples * LONG_S / (LONG_S + WARM_UP_S)), octets / samples)
 
 
 def await_pmcd(host: str, folder: Path) -> None:
@@ -163,26 +163,11 @@ def await_pmcd(host: str, folder: Path) -> None:
         time.sleep(0.2)
 
 
-def logged_samples(archive: Path) -> tuple[float, float]:
-    """Return the number of values in an archive, and its length in seconds."""
-    shown = subprocess.run(
-        ["pmlogsummary", "-NyFl", str(archive), *METRICS], capture_output=True, text=True, check=True
-    ).stdout  # fmt: skip
-    counts = [float(line.split()[-2]) for line in shown.splitlines() if line.startswith("network.")]
-    label = subprocess.run(
-        ["pmdumplog", "-l", "-z", str(archive)], capture_output=True, text=True, check=True
-    ).stdout
-    return sum(counts), LONG_S + WARM_UP_S if not label else _length_s(archive)
-
-
-def _length_s(archive: Path) -> float:
-    """Return the time between the first and the last record of an archive."""
-    shown = subprocess.run(
-        ["pmval", "-w", "1", "-f", "0", "-t", f"{1000 // HZ}msec", "-a", str(archive), METRICS[0]],
-        capture_output=True, text=True, check=False,
-    ).stdout  # fmt: skip
-    rows = [line for line in shown.splitlines() if line[:2].isdigit()]
-    return len(rows) / HZ
+def logged_samples(archive: Path) -> float:
+    """Return the number of values in an archive."""
+    words = ["pmlogsummary", "-NFy", str(archive), *METRICS]
+    shown = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    return sum(float(line.split()[-2]) for line in shown.splitlines() if "network." in line)
 
 
 def main() -> None:

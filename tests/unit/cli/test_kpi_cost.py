@@ -12,7 +12,9 @@ import pytest
 
 from tests.unit.cli.conftest import Command
 from tests.unit.cli.test_kpi import line_of, started
-from wirespeed.cli.verbs.kpi_cost import Cost, SourceCost, add_price, cost_of, sentences
+from wirespeed.cli.recording_cost import Cost, SourceCost, add_price, cost_of, sentences
+from wirespeed.cli.verbs.kpi_turns import turn_words
+from wirespeed.experiment.turns import Answer, Compared, Ratio, Stop
 from wirespeed.measure.read_losses import ReadLosses
 from wirespeed.model.result.recording import Chunk, RecordedSeries, RecordingClock
 from wirespeed.model.result.series import Series, SeriesKind
@@ -142,3 +144,36 @@ def test_run_with_kpi_has_its_price_in_recording_and_report(
     assert wirespeed("run", "wire", "--quiet").code == 0
     assert wirespeed("report", "latest", "--html", str(page)).code == 0
     assert "Price of the recording" not in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Answer.LESS, "Recording lowers mrr: -0.3% (-0.9% to +0.2%), 12 pairs, 95% confidence"),
+        (Answer.MORE, "Recording does not lower mrr, which was higher with it"),
+        (Answer.SAME, "Recording changes mrr by less than 1"),
+        (Answer.UNDECIDED, "Cannot tell whether recording changes mrr"),
+    ],
+)
+def test_turns_with_and_without_recording_end_in_one_sentence(answer: Answer, said: str) -> None:
+    found = Compared(answer, Ratio(-0.003, -0.009, 0.002, 12))
+    assert turn_words("mrr", Stop(0.01, 12), found).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--pairs", "5"], "--pairs: it is for --study"),
+        (["kpi-1", "--study", "p2p"], "--study makes recordings of its own"),
+        (["--study", "nowhere"], "nowhere"),
+        (["--study", "p2p", "--goal", "fast"], "--goal fast: unknown goal"),
+        (["--study", "quickstart", "--kpi-rate", "99"], "rate 99 Hz: not within 1 and 50"),
+    ],
+)
+def test_bad_options_of_kpi_cost_end_with_2(
+    wirespeed: Command, words: list[str], said: str
+) -> None:
+    ended = wirespeed("kpi", "cost", *words)
+    assert ended.code == 2
+    assert said in ended.err
+    assert "Traceback" not in ended.err

@@ -4,59 +4,37 @@
 from __future__ import annotations
 
 import json as json_text
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
 from wirespeed.cli.console import plain_console, print_json, print_line
-from wirespeed.cli.input.options import JsonOption, StoreOption
-from wirespeed.measure.read_losses import LostWindows, ReadLosses, losses_in_reads
-from wirespeed.model.result.recording import NO_VALUE, Mark, MarkKind
-from wirespeed.model.result.series import OFFERED, RECEIVED
-from wirespeed.model.words import counted
+from wirespeed.cli.input.options import JsonOption, SetOption, StoreOption
+from wirespeed.cli.input.study_point import the_point
+from wirespeed.cli.input.turn_options import GoalOption, PairsOption, PointOption, WorthOption
+from wirespeed.cli.recording_cost import (
+    Cost,
+    SourceCost,
+    cost_of,
+    dearest_first,
+    milliseconds,
+    sentences,
+)
+from wirespeed.cli.verbs.compare import check_given
+from wirespeed.cli.verbs.kpi_turns import cost_in_turns
+from wirespeed.experiment.turns import Stop
+from wirespeed.kpi.pace import checked_rate
 from wirespeed.store import recordings
-from wirespeed.store.read import read_run
-from wirespeed.store.recording_price import read_times
-from wirespeed.store.recordings import RecordingSummary
-from wirespeed.store.series import moments_and_values
-from wirespeed.store.store import Store, open_to_read
+from wirespeed.store.store import open_to_read
+from wirespeed.tune.goal import goal_named
 
-# Source that the sampler has of itself (kpi/collectors/own.py).
-_SAMPLER = "sampler"
-# Share of rotations below which a coincidence is called no chance, over all sources together.
-_CHANCE = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class SourceCost:
-    """What the reads of one source took."""
-
-    source: str
-    reads: int
-    mean_ns: float
-    """Mean duration of a read by the clock."""
-    longest_ns: int
-    cpu_ns: float | None
-    """CPU time a read of its collector, its parsing included; None where nobody counted it."""
-    losses: ReadLosses | None
-    """None where no trial with windows was recorded."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What a recording cost."""
-
-    length_ns: int
-    cpu_ns: int | None
-    """CPU time of the sampler; None where an older version recorded."""
-    memory_octets: int | None
-    sources: tuple[SourceCost, ...]
+_OF_TURNS = ("set_", "point", "goal", "pairs", "worth", "kpi_rate")
 
 
 def cost(
+    ctx: typer.Context,
     recording: Annotated[
         str,
         typer.Argument(
@@ -64,13 +42,44 @@ def cost(
         ),
     ] = recordings.LATEST,
     *,
+    study: Annotated[
+        str | None,
+        typer.Option(
+            "--study",
+            metavar="STUDY",
+            help="Measure a point of this study in turns, with and without recording.",
+        ),
+    ] = None,
+    set_: SetOption = None,
+    point: PointOption = None,
+    goal: GoalOption = "mrr",
+    pairs: PairsOption = 12,
+    worth: WorthOption = 1.0,
+    kpi_rate: Annotated[
+        float | None,
+        typer.Option(
+            "--kpi-rate",
+            metavar="HZ",
+            help="With --study: record at this rate, 1 to 50, also while frames flow on a host "
+            "without a CPU to spare.",
+        ),
+    ] = None,
     json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
     """Show what a recording cost: CPU time and duration of reads, and losses that fall into them.
 
-    Losses are those of the run that it was made next to, tested against chance.
+    Losses are those of the run that it was made next to, tested against chance. With --study: how
+    recording changes a rate; exit with 1 if it lowers it.
     """
+    if study is not None:
+        check_given(ctx, without=("recording",), because="--study makes recordings of its own")
+        rate_hz = None if kpi_rate is None else checked_rate(kpi_rate)
+        wanted, stop = goal_named(goal), Stop(worth / 100, pairs)
+        name, plain = the_point(study, tuple(set_ or ()), point)
+        cost_in_turns(name, plain, wanted, stop, rate_hz=rate_hz, json=json, store=store)
+        return
+    check_given(ctx, without=_OF_TURNS, because="it is for --study")
     with open_to_read(store) as opened:
         found = recordings.recording_of(opened, recording)
         seen = cost_of(opened, found)
@@ -85,134 +94,16 @@ def cost(
             print_line(sentence)
 
 
-def add_price(store: Store, found: RecordingSummary) -> str:
-    """Store the price of a recording that has ended as marks at its end; return its summary."""
-    told = sentences(cost_of(store, found))
-    for sentence in told:
-        recordings.mark(store, found.id, Mark(found.end_ns, MarkKind.PRICE, sentence))
-    return told[0]
-
-
-def cost_of(store: Store, found: RecordingSummary) -> Cost:
-    """Return what a recording cost. Raises StoreError."""
-    times = read_times(store, found.id)
-    own = _last_values(store, found.id)
-    trials = list(_trials(store, found)) if found.run_id is not None else []
-    losses = losses_in_reads(trials, times) if trials else {}
-    sources = tuple(
-        SourceCost(
-            source, len(took), float(took.mean()), int(took.max()),
-            _cpu_a_read(own, source.partition(" ")[0]), losses.get(source),
-        )
-        for source, (_, took) in times.items()
-    )  # fmt: skip
-    return Cost(
-        max(0, found.end_ns - found.begin_ns), own.get(("sampler_cpu_seconds", "")),
-        own.get(("sampler_memory_bytes", "")), sources,
-    )  # fmt: skip
-
-
-def _trials(store: Store, found: RecordingSummary) -> Iterator[LostWindows]:
-    """Yield where each trial of the run lost frames, of those within the recording."""
-    for point in read_run(store, str(found.run_id), series=True).points:
-        for stored in point.trials:
-            seen = stored.trial.observation
-            if not found.begin_ns <= seen.began_ns <= found.end_ns:
-                continue
-            series = {each.name: each for each in stored.packed}
-            if OFFERED in series and RECEIVED in series:
-                at_ns, offered = moments_and_values(series[OFFERED])
-                _, received = moments_and_values(series[RECEIVED])
-                if len(at_ns) > 1:
-                    yield LostWindows(
-                        seen.began_ns + int(at_ns[0]), int(at_ns[1] - at_ns[0]),
-                        offered > received, seen.began_error_ns,
-                    )  # fmt: skip
-
-
-def _last_values(store: Store, recording_id: str) -> dict[tuple[str, str], int]:
-    """Return the sampler's last values of itself, by key and first label."""
-    series = recordings.series_of(store, recording_id)
-    found: dict[tuple[str, str], int] = {}
-    for reads in recordings.reads_of(store, recording_id, _SAMPLER):
-        for number, value in zip(reads.series.tolist(), reads.values[-1].tolist(), strict=True):
-            if value != NO_VALUE:
-                each = series[number]
-                found[each.key, each.labels[0][1] if each.labels else ""] = value
-    return found
-
-
-def _cpu_a_read(own: Mapping[tuple[str, str], int], collector: str) -> float | None:
-    reads = own.get(("collector_reads", collector), 0)
-    return own["collector_cpu_seconds", collector] / reads if reads else None
-
-
-def sentences(found: Cost) -> list[str]:
-    """Return the price in sentences: of the whole recording first, then of each source."""
-    tested = sum(each.losses is not None and each.losses.reads > 0 for each in found.sources)
-    return [
-        _summary(found), *(_of_source(each, tested) for each in _dearest_first(found.sources)),
-    ]  # fmt: skip
-
-
-def _summary(found: Cost) -> str:
-    """Return the price of the whole recording."""
-    length_s = found.length_ns / 1e9
-    if found.cpu_ns is None or not found.length_ns:
-        return f"{length_s:.1f} s recorded; the sampler's CPU time is not known"
-    share = found.cpu_ns / found.length_ns
-    memory = f", {found.memory_octets / (1 << 20):.0f} MiB" if found.memory_octets else ""
-    return (
-        f"recording took {share:.2%} of a CPU ({found.cpu_ns / 1e9:.2f} s in {length_s:.1f} s)"
-        f"{memory}"
-    )
-
-
-def _of_source(found: SourceCost, tested: int) -> str:
-    cpu = "" if found.cpu_ns is None else f", {_ms(found.cpu_ns)} of CPU time each"
-    text = f"{found.source}: {counted(found.reads, 'read')}{cpu}, longest {_ms(found.longest_ns)}"
-    return f"{text}; {_losses(found.source, found.losses, tested)}" if found.losses else text
-
-
-def _losses(source: str, found: ReadLosses, tested: int) -> str:
-    """Return how many loss bursts fall into the reads of a source, and how many by chance."""
-    if not found.bursts:
-        return "no trial lost a frame"
-    if not found.reads:
-        return "no read while frames flowed"
-    verb = "falls" if found.inside == 1 else "fall"
-    judged = " (more than by chance)" if is_blamed(found, tested) else ""
-    return (
-        f"{found.inside} of {counted(found.bursts, 'loss burst')} {verb} into {source}, "
-        f"{found.expected:.1f} expected{judged}"
-    )
-
-
-def is_blamed(found: ReadLosses, tested: int) -> bool:
-    """Return whether more losses fall into the reads of a source than chance explains.
-
-    tested: number of sources; with each of them, one more may coincide by chance.
-    """
-    return found.inside > found.expected and found.chance < _CHANCE / max(1, tested)
-
-
-def _dearest_first(found: Iterable[SourceCost]) -> list[SourceCost]:
-    return sorted(found, key=lambda each: -each.mean_ns * each.reads)
-
-
 def _print_table(found: Cost) -> None:
     table = Table("source", "reads", "CPU a read", "mean read", "longest read", "share of time")
-    for each in _dearest_first(found.sources):
+    for each in dearest_first(found.sources):
+        cpu = "-" if each.cpu_ns is None else milliseconds(each.cpu_ns)
         table.add_row(
-            each.source, str(each.reads), "-" if each.cpu_ns is None else _ms(each.cpu_ns),
-            _ms(each.mean_ns), _ms(each.longest_ns), _share(each, found.length_ns),
+            each.source, str(each.reads), cpu, milliseconds(each.mean_ns),
+            milliseconds(each.longest_ns), _share(each, found.length_ns),
         )  # fmt: skip
     plain_console().print(table)
 
 
 def _share(each: SourceCost, length_ns: int) -> str:
     return f"{each.mean_ns * each.reads / length_ns:.2%}" if length_ns else "-"
-
-
-def _ms(ns: float) -> str:
-    return f"{ns / 1e6:.2f} ms"

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from wirespeed.cli.console import print_line
-from wirespeed.cli.verbs.kpi_cost import add_price
+from wirespeed.cli.recording_cost import add_price
 from wirespeed.kpi.assembler import CHUNK_NS, Assembler
 from wirespeed.kpi.collectors.files import BOOT_ID
 from wirespeed.kpi.collectors.registry import metrics
