@@ -128,7 +128,9 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
             host.clock.align()
     for host, seen in zip(setup.hosts, threads, strict=True):
         host.watch.start(seen.pollers, AFTER_NS, duration_s)
+    before_ns = time.monotonic_ns()
     setup.generator.start(0.0 if math.isinf(load_fps) else load_fps, duration_s)
+    after_ns = time.monotonic_ns()
     # No query in between: where programs share a CPU, each query takes time from a poller, which
     # would look like noise in the trial.
     for seen in threads:
@@ -183,6 +185,8 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
         pause_s=pause_s,
         interrupts=tuple(each for seen in threads for each in seen.interrupts),
         changes=tuple(change for look in looks for change in look.changes),
+        began_ns=(before_ns + after_ns) // 2 + AFTER_NS,
+        began_error_ns=(after_ns - before_ns) // 2,
     )
 
 

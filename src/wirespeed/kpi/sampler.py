@@ -14,17 +14,19 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import count
 
+from wirespeed.kpi.collectors.own import METER
 from wirespeed.kpi.collectors.registry import collectors
 from wirespeed.kpi.frames import Frame, Layout, Note, Sample, written
 from wirespeed.kpi.interface import Collector, Missing, Name, Source
 from wirespeed.kpi.pace import Pace, Traffic
-from wirespeed.remote.interface import RemoteError, Runner
+from wirespeed.remote.interface import HostLost, RemoteError, Runner
 from wirespeed.remote.reach import reach
 
 # Time between two looks for new sources, and the longest pause after a source failed.
 PROBE_S, _RETRY_MOST_S = 2.0, 30.0
+# Longest wait for the threads of a connection at its end.
+_END_S = 2.0
 # A program that is gone or hangs, or a text of another layout.
 _FAILURES = (RemoteError, OSError, ValueError, LookupError, TypeError)
 TRAFFIC, REST = "traffic", "rest"
@@ -86,6 +88,8 @@ class Reader:
             if not self._read_all():
                 probe_at = begun + self._retry_s
                 self._retry_s = min(_RETRY_MOST_S, self._retry_s * 2)
+            if self._sources:
+                METER.note(self.collector.name, time.thread_time_ns())
             note = self.pace.note(begun - due, time.monotonic() - begun)
             if note is not None:
                 self.output.note(note)
@@ -97,6 +101,7 @@ class Reader:
             found = self.collector.probe(self.runner)
         except _FAILURES as fault:
             found = Missing(_line(fault))
+            self._check(fault)
         if isinstance(found, Missing):
             self._sources = ()
             self._say(f"{self.collector.name}: missing because {found.because}")
@@ -117,6 +122,7 @@ class Reader:
             except _FAILURES as fault:
                 failed = True
                 source.close()
+                self._check(fault)
                 self._say(f"{source.name}: no value: {_line(fault)}")
                 continue
             end_ns = time.monotonic_ns()
@@ -133,6 +139,11 @@ class Reader:
             self._said = ""
         return not failed
 
+    def _check(self, fault: BaseException) -> None:
+        """Stop where the connection to the host broke: its Runner never answers again."""
+        if isinstance(fault, HostLost):
+            self.stopped.set()
+
     def _say(self, text: str) -> None:
         """Report a text once, until another one follows."""
         if text and text != self._said:
@@ -145,6 +156,55 @@ def _line(fault: BaseException) -> str:
     return f"its answer lacks {text}" if isinstance(fault, LookupError) else text
 
 
+@dataclass(slots=True)
+class Sessions:
+    """Reads a host over one connection after another: one that broke is made anew."""
+
+    address: str
+    names: Sequence[str]
+    rate_hz: float
+    traffic: Traffic
+    output: Output
+    _stopped: threading.Event = field(default_factory=threading.Event)
+    _ended: bool = False
+
+    def run(self) -> None:
+        """Read until end() is called, or nobody takes the frames."""
+        while self._begin() and not self.output.broken.is_set():
+            with reach(self.address) as runner:
+                self._read(runner)
+            if self._begin() and not self.output.broken.is_set():
+                self.output.note(f"{self.address}: the connection broke; it is made anew")
+                self._stopped.wait(PROBE_S)
+
+    def end(self) -> None:
+        self._ended = True
+        self._stopped.set()
+
+    def _begin(self) -> bool:
+        """Forget what stopped the last connection; return whether to go on."""
+        # end() after this line sets the new event.
+        self._stopped = threading.Event()
+        return not self._ended
+
+    def _read(self, runner: Runner) -> None:
+        # Collectors hold connections to programs, which ended with the last one to the host.
+        chosen = collectors(self.names)
+        readers = [
+            Reader(
+                runner, each, Pace(each, self.traffic, self.rate_hz), self.output, self._stopped,
+                number / self.rate_hz / len(chosen),
+            )
+            for number, each in enumerate(chosen)
+        ]  # fmt: skip
+        threads = [threading.Thread(target=reader.run, daemon=True) for reader in readers]
+        for thread in threads:
+            thread.start()
+        self._stopped.wait()
+        for thread in threads:
+            thread.join(timeout=_END_S)
+
+
 def sample(
     address: str, names: Sequence[str], rate_hz: float, *, sparse: bool, polled: bool
 ) -> None:
@@ -152,27 +212,16 @@ def sample(
 
     sparse: no CPU to spare there. polled: frames flow from the begin, as on a host in service.
     """
-    output, stopped = Output(), threading.Event()
     traffic = Traffic(sparse, polled)
-    chosen = collectors(names)
     # A thread that parses lets another one begin its read in time.
     sys.setswitchinterval(0.0005)
-    with reach(address) as runner:
-        readers = [
-            Reader(
-                runner, each, Pace(each, traffic, rate_hz), output, stopped,
-                number / rate_hz / len(chosen),
-            )
-            for number, each in zip(count(), chosen, strict=False)
-        ]  # fmt: skip
-        threads = [threading.Thread(target=reader.run, daemon=True) for reader in readers]
-        for thread in threads:
-            thread.start()
-        for line in sys.stdin:
-            traffic.running = line.strip() == TRAFFIC
-        stopped.set()
-        for thread in threads:
-            thread.join(timeout=2.0)
+    sessions = Sessions(address, names, rate_hz, traffic, Output())
+    working = threading.Thread(target=sessions.run, daemon=True)
+    working.start()
+    for line in sys.stdin:
+        traffic.running = line.strip() == TRAFFIC
+    sessions.end()
+    working.join(timeout=_END_S)
 
 
 def main() -> None:

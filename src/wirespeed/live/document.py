@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from wirespeed.live.lanes import lanes_of
+from wirespeed.live.state import state_of
 from wirespeed.model.result.recording import Mark, RecordedSeries
 from wirespeed.store.chunk_codec import Integers
 from wirespeed.store.recording_range import PackedChunk, Strip
@@ -44,6 +45,7 @@ def about(recorded: Recorded) -> dict[str, Any]:
     """Return the JSON document about a recording, without its samples."""
     found, base = recorded.summary, recorded.base_ns
     numbers = {name: number for number, name in enumerate(recorded.sources)}
+    lanes = lanes_of(recorded.series)
     return {
         "version": VERSION,
         "id": found.id,
@@ -65,7 +67,8 @@ def about(recorded: Recorded) -> dict[str, Any]:
             for each in recorded.series
         ],
         "marks": marks(recorded.marks, base),
-        "lanes": [asdict(lane) for lane in lanes_of(recorded.series)],
+        "lanes": [asdict(lane) for lane in lanes],
+        "state": asdict(state_of(recorded.series, lanes)),
     }
 
 

@@ -44,6 +44,8 @@ class Lane:
     """Upper end of its axis; None: the most that is shown."""
     loss: bool = False
     """Anything above 0 is a loss."""
+    gates: bool = False
+    """Trials are drawn above it, with what their gates excluded."""
 
 
 @dataclass(slots=True)
@@ -66,6 +68,7 @@ _PORTS = (
     "port_packets", "device_rx_packets", "device_tx_packets", "ethdev_rx_packets",
     "ethdev_tx_packets", "task_rx_packets", "task_tx_packets", "interface_packets",
 )  # fmt: skip
+_NOISE = "Noise"
 _LANES: tuple[tuple[str, str, float | None, tuple[_Rule, ...]], ...] = (
     ("CPU busy", "%", 100.0, (
         _Rule(tuple(f"cpu_{kind}_seconds" for kind in _CPU_TIMES), _PERCENT_OF_NS, joined=True),
@@ -78,13 +81,19 @@ _LANES: tuple[tuple[str, str, float | None, tuple[_Rule, ...]], ...] = (
     ("Packets", "Mpps", None, (_Rule(_PORTS, 1e-6),)),
     ("Drops by cause", "packets/s", None, ()),
     ("Queues", "packets", None, (_Rule(("ring_used",)), _Rule(("upcall_flows",)))),
-    ("Noise: time taken away", "%", 100.0, (
+    ("Latency since the start of the trial", "\N{MICRO SIGN}s", None, (
+        _Rule(("task_latency_seconds",), 1e-3),
+    )),
+    (f"{_NOISE}: time taken away", "%", 100.0, (
         _Rule(("cpu_steal_seconds", "thread_wait_seconds"), _PERCENT_OF_NS),
     )),
-    ("Noise: interrupts and switches", "1/s", None, (
+    (f"{_NOISE}: interrupts and switches", "1/s", None, (
         _Rule(("cpu_interrupts",), joined=True), _Rule(("thread_switches",)),
     )),
-    ("Placement of threads", "CPU", None, (_Rule(("thread_cpu",)),)),
+    ("Placement of threads", "CPU", None, (_Rule(("thread_cpu", "guest_thread_cpu")),)),
+    ("Price of recording", "% of a CPU", None, (
+        _Rule(("collector_cpu_seconds",), _PERCENT_OF_NS),
+    )),
     ("Free buffers and pages", "1", None, (_Rule(("mempool_free", "huge_pages_free")),)),
 )  # fmt: skip
 DROPS = "Drops by cause"
@@ -98,7 +107,8 @@ def lanes_of(series: Sequence[RecordedSeries]) -> tuple[Lane, ...]:
     for name, unit, top, rules in _LANES:
         lines = tuple(_lost(series)) if name == DROPS else tuple(_lines(series, rules))
         if lines:
-            found.append(Lane(name, unit, lines, top, loss=name == DROPS))
+            gates = name.startswith(_NOISE)
+            found.append(Lane(name, unit, lines, top, loss=name == DROPS, gates=gates))
     return tuple(found)
 
 

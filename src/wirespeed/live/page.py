@@ -12,8 +12,8 @@ from wirespeed.report.base.theme import DARK, LIGHT, css_variables
 
 # In the order in which they need each other; a page loads them as one.
 _SCRIPTS = (
-    "decode.js", "samples.js", "picture.js", "source.js", "events.js", "draw.js", "pane.js",
-    "table.js", "player.js", "page.js",
+    "decode.js", "samples.js", "picture.js", "source.js", "events.js", "draw.js",
+    "trials.js", "path.js", "cpus.js", "pane.js", "table.js", "player.js", "page.js",
 )  # fmt: skip
 SCRIPT, STYLE = "page.js", "page.css"
 DATA_START = '<script type="application/json" id="data">'

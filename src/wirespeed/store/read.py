@@ -29,6 +29,7 @@ from wirespeed.store.errors import (
     damage,
 )
 from wirespeed.store.forms import decode_form
+from wirespeed.store.recording_price import price_of_run
 from wirespeed.store.records import (
     PointRecord,
     PointState,
@@ -144,6 +145,7 @@ def _run(connection: Connection, run: Row[Any], *, series: bool) -> RunRecord:
         points=tuple(_point(p, tuple(by_attempt.get((p.ordinal, p.attempt), []))) for p in points),
         audits=_optional(tuple[AuditReport, ...], run.audits),
         form=decode_form(run.resolved),
+        price=price_of_run(connection, run.id),
     )
 
 

@@ -125,6 +125,8 @@ class RunRecord:
     """Audit of each host at the start of the run; None where an older version ran."""
     form: StudyForm = field(default_factory=StudyForm)
     """Design of the study's factors, with the mark of its short form."""
+    price: tuple[str, ...] = ()
+    """What the recording next to the run cost, in sentences; empty where there was none."""
 
     @property
     def complete(self) -> bool:

@@ -13,6 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+import numpy as np
+from numpy.typing import NDArray
+
 from wirespeed.model.result.series import Series, SeriesKind
 
 _BYTES = 8
@@ -44,6 +47,20 @@ class PackedSeries:
         )
 
 
+def moments_and_values(packed: PackedSeries) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return moments in ns and values as arrays: much faster than unpack() for a whole run.
+
+    Raises ValueError where it is cut.
+    """
+    steps, values = (
+        np.frombuffer(_octets(each), dtype=np.uint8).reshape(_BYTES, -1).T.copy()
+        for each in (packed.at_ns, packed.values)
+    )
+    kind = "<i8" if packed.values[:1].decode() == _INTEGERS else "<f8"
+    moments = np.cumsum(steps.view("<i8").reshape(-1), dtype=np.int64)
+    return moments, values.view(kind).reshape(-1).astype(np.float64)
+
+
 def pack(series: Series) -> PackedSeries:
     """Pack a series. Moments become differences, which are equal for windows."""
     steps = [*series.at_ns[:1], *(after - before for before, after in pairwise(series.at_ns))]
@@ -64,12 +81,18 @@ def _packed(numbers: Sequence[float]) -> bytes:
 
 def _unpacked(packed: bytes) -> tuple[float, ...]:
     kind = packed[:1].decode()
-    stream = zlib.decompressobj()
-    ranks = stream.decompress(packed[1:], _MAX_OCTETS)
-    if not stream.eof:
-        raise ValueError(f"a series is cut, or has more than {_MAX_OCTETS} octets")
+    ranks = _octets(packed)
     count = len(ranks) // _BYTES
     raw = bytearray(len(ranks))
     for rank in range(_BYTES):
         raw[rank::_BYTES] = ranks[rank * count : (rank + 1) * count]
     return struct.unpack(f"<{count}{kind}", raw)
+
+
+def _octets(packed: bytes) -> bytes:
+    """Return the octets of packed numbers, rank by rank. Raises ValueError where they are cut."""
+    stream = zlib.decompressobj()
+    ranks = stream.decompress(packed[1:], _MAX_OCTETS)
+    if not stream.eof:
+        raise ValueError(f"a series is cut, or has more than {_MAX_OCTETS} octets")
+    return ranks

@@ -10,6 +10,8 @@ import pytest
 from tests.support.real_bench import RUNNER, opened, point
 from wirespeed.kpi.collectors.registry import collectors, metrics
 from wirespeed.kpi.interface import Missing, Name
+from wirespeed.live.path import path_of
+from wirespeed.model.result.recording import RecordedSeries
 
 pytestmark = [
     pytest.mark.root,
@@ -52,9 +54,29 @@ def test_collectors_of_a_real_bench_agree_with_its_trial(tmp_path: Path) -> None
     assert after["pmd_busy_cycles", _pmd(after)] > 0
     assert grew("thread_cpu_seconds") > 0
     assert {"ovs-pmd bench", "ovs-ports bench", "wsdp tg", "dpdk ovs", "threads"} <= set(epochs)
+    assert {"dpdk-xstats ovs", "dpdk-xstats tg", "sampler"} <= set(epochs)
+    assert grew("ethdev_xstats", "tg") > 0
+    latencies = [count for (key, _), count in after.items() if key == "task_latency_seconds"]
+    assert latencies
+    assert all(count > 0 for count in latencies)
+    assert _stops(after) == ["tg", "Open vSwitch bench", "tg"]
+    assert seen.began_ns > 0
+    assert seen.began_error_ns < 1_000_000_000
     assert {key for key, _ in after} <= set(metrics())
     _, gone = read_all()
     assert not {"ovs-pmd bench", "wsdp tg"} & set(gone)
+
+
+def _stops(values: dict[Name, int]) -> list[str]:
+    """Return the stops of the path that the live page draws of these names."""
+    known = metrics()
+    series = [
+        RecordedSeries(
+            "", key, tuple(zip(known[key].labels, labels, strict=True)), "", known[key].kind
+        )
+        for key, labels in values
+    ]
+    return [stop.name for stop in path_of(series).stops]
 
 
 def _pmd(values: dict[Name, int]) -> tuple[str, ...]:

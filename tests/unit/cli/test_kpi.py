@@ -20,6 +20,8 @@ from pathlib import Path
 import pytest
 
 from tests.unit.cli.conftest import Command
+from wirespeed.cli.verbs.kpi_recorder import ClockSteps
+from wirespeed.model.result.recording import RecordingClock
 
 WIRESPEED = (sys.executable, "-m", "wirespeed.cli.main", "kpi")
 
@@ -80,6 +82,8 @@ def test_recording_is_listed_shown_marked_exported_and_cleaned(
         (["record", "--rate", "99"], "rate 99 Hz: not within 1 and 50"),
         (["record", "--for", "soon"], "--for soon: not a duration"),
         (["record", "--host", "ftp://x"], "ftp://x"),
+        (["record", "--host", "ssh://root@127.0.0.1:1", "--for", "1s"], "could not be reached"),
+        (["cost"], "no such file, so no run yet"),
         (["exporter", "--listen", "0.0.0.0:0"], "others can reach this address"),
         (["exporter", "--listen", "nowhere"], "not an address and a port"),
         (["exporter", "--listen", "127.0.0.1:70000"], "not an address and a port"),
@@ -97,10 +101,22 @@ def test_bad_input_is_one_sentence_and_ends_with_2(
     assert "Traceback" not in ended.err
 
 
+def test_stepped_wall_clock_is_one_mark_a_step_and_slewing_is_none() -> None:
+    second = 1_000_000_000
+    steps = ClockSteps(RecordingClock("boot", 10 * second, 5000 * second))
+    assert steps.look(11 * second, 5001 * second) == []
+    assert steps.look(12 * second, 5002 * second + second // 100) == []
+    [mark] = steps.look(13 * second, 5000 * second)
+    assert (mark.at_ns, mark.kind) == (13 * second, "clock")
+    assert mark.text == "the wall clock was stepped by -3.000 s"
+    assert steps.look(14 * second, 5001 * second) == []
+
+
 def test_unknown_recording_ends_with_2_and_names_the_list(wirespeed: Command) -> None:
     assert wirespeed("kpi", "record", "--for", "0.3s", "--collector", "cpu").code == 0
     for verb in (
         ["show", "kpi-9"],
+        ["cost", "kpi-9"],
         ["mark", "x", "kpi-9"],
         ["export", "kpi-9", "--csv", "x"],
         ["clean", "--recording", "kpi-9"],

@@ -12,6 +12,7 @@ from typing import Any
 from unittest.mock import Mock
 
 from wirespeed.cli.verbs.run_recording import Marking
+from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.result.reason import Reason
 from wirespeed.model.result.trial import LeftOut
 
@@ -32,7 +33,7 @@ def marking() -> Iterator[tuple[Marking, Any]]:
 
 def trial(**changes: object) -> Any:
     given = {"stage": "search", "intended_load_fps": 1e6, "gated": None, "fault": None,
-             "disturbed": None}  # fmt: skip
+             "disturbed": None, "placement": None}  # fmt: skip
     return SimpleNamespace(**(given | changes))
 
 
@@ -47,6 +48,16 @@ def test_trial_with_excluded_time_is_a_gate() -> None:
         made.trial(trial(disturbed="the SUT stood still"))
         found = [text for kind, text in marks() if kind == "gate"]
     assert found == ["excluded: 3.1% SUT stopped", "the whole trial: the SUT stood still"]
+
+
+def test_judged_trial_names_its_cpu_placement_where_it_is_known() -> None:
+    with marking() as (made, marks):
+        made.trial(trial(gated=gated()))
+        made.trial(trial(gated=gated(), placement=PlacementKind.ONE_CORE))
+        found = [text for kind, text in marks() if kind == "trial"]
+    assert found == [
+        "search 1.000 Mpps: judged", "search 1.000 Mpps: judged; polling CPUs on one core",
+    ]  # fmt: skip
 
 
 def test_injected_fault_is_named_when_its_point_is_complete() -> None:

@@ -27,6 +27,7 @@ READERS = {
     "predict fit": ["predict", "fit", "latest"],
     "kpi list": ["kpi", "list"],
     "kpi show": ["kpi", "show"],
+    "kpi cost": ["kpi", "cost"],
     "kpi mark": ["kpi", "mark", "a change"],
     "kpi export": ["kpi", "export", "--csv", "out.csv"],
     "kpi clean": ["kpi", "clean", "--keep", "30d"],

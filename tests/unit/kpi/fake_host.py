@@ -36,10 +36,17 @@ class FakeHost:
         return found
 
     def glob(self, *patterns: str) -> tuple[str, ...]:
-        return tuple(sorted(p for p in self.files if any(fnmatch(p, each) for each in patterns)))
+        return tuple(
+            sorted(path for path in self.files if any(_matches(path, each) for each in patterns))
+        )
 
     def run(self, *_: Any, **__: Any) -> Any:
         raise AssertionError("no collector of files starts a program")
+
+
+def _matches(path: str, pattern: str) -> bool:
+    """Return whether a path matches; no star stands for a slash."""
+    return path.count("/") == pattern.count("/") and fnmatch(path, pattern)
 
 
 def read(collector: Collector, files: dict[str, str]) -> tuple[str, dict[Name, int]]:

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import cast
 
 import pytest
@@ -14,8 +15,8 @@ from wirespeed.kpi import sampler
 from wirespeed.kpi.frames import Frame, Layout, Note, Sample, parsed, written
 from wirespeed.kpi.interface import Collector, KpiError, Metric, Missing, Source, Values
 from wirespeed.kpi.pace import Pace, Traffic
-from wirespeed.kpi.sampler import Output, Reader
-from wirespeed.remote.interface import Runner
+from wirespeed.kpi.sampler import Output, Reader, Sessions
+from wirespeed.remote.interface import HostLost, Runner
 from wirespeed.sources.errors import NoAnswer
 
 NAME = ("cpu_user_seconds", ("0",))
@@ -111,6 +112,39 @@ def test_source_that_hangs_delays_no_other_and_is_reported_once() -> None:
     assert about[0] == "slow: no value: no answer within 1 s"
     assert about.count(about[0]) <= 2
     assert any(text.startswith("slow: there now") for text in about)
+
+
+@pytest.mark.usefixtures("fast")
+def test_broken_connection_is_made_anew_and_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    frames, runners = Frames(), []
+
+    @contextmanager
+    def reached(address: str) -> Iterator[Runner]:
+        assert address == "ssh://far"
+        runners.append(cast(Runner, FakeHost()))
+        yield runners[-1]
+
+    def read() -> Values:
+        if len(runners) == 1 and frames.reads("cpu") >= 3:
+            raise HostLost("the connection to far broke")
+        return value()
+
+    monkeypatch.setattr(sampler, "reach", reached)
+    monkeypatch.setattr(sampler, "collectors", lambda _: (Reading("cpu", read),))
+    sessions = Sessions("ssh://far", (), 50, Traffic(sparse=False), cast(Output, frames))
+    working = threading.Thread(target=sessions.run)
+    working.start()
+    frames.wait(lambda _: frames.reads("cpu") >= 6)
+    sessions.end()
+    working.join()
+    assert len(runners) == 2
+    about = [text for text in frames.notes if "cannot keep up" not in text]
+    assert about == [
+        "cpu: no value: the connection to far broke",
+        "ssh://far: the connection broke; it is made anew",
+    ]
+    layouts = [frame for frame in frames.seen if isinstance(frame, Layout)]
+    assert len(layouts) == 2
 
 
 @pytest.mark.usefixtures("fast")

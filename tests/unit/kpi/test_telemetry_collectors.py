@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from wirespeed.kpi.collectors import dpdk, wsdp
+from wirespeed.kpi.collectors.dpdk_xstats import XstatsCollector
 from wirespeed.sources.errors import Refused
 from wirespeed.sources.telemetry import Telemetry
 
@@ -15,7 +16,7 @@ STATS = {
     "ipackets": 10, "opackets": 20, "ibytes": 1, "obytes": 2, "imissed": 3, "ierrors": 4,
     "oerrors": 5, "rx_nombuf": 6, "q_ipackets": [10, 0], "q_opackets": [0, 20],
 }  # fmt: skip
-OLD = {
+OLD: dict[str, Any] = {
     "/": ["/", "/ethdev/list", "/ethdev/stats", "/mempool/list", "/mempool/info"],
     "/ethdev/list": [0],
     "/ethdev/stats,0": STATS,
@@ -35,6 +36,7 @@ WSDP = {
     "/wirespeed/lcores": {"1": {"busy_ns": 5, "total_ns": 10, "polls": 3}},
     "/wirespeed/ports": {"east": STATS},
     "/wirespeed/rings": {"r0": {"size": 512, "used": 7}},
+    "/wirespeed/info": {"tasks": {"gen": {"type": "gen", "lcore": 1}}},
 }
 
 
@@ -79,3 +81,40 @@ def test_answer_without_a_counter_is_no_value() -> None:
         wsdp.read(
             "tg", telemetry({**WSDP, "/wirespeed/lcores": {"1": {"busy_ns": 1, "total_ns": 2}}})
         )
+
+
+SINK = {
+    "latency_count": 9, "latency_min_ns": 1, "latency_avg_ns": 2, "latency_p50_ns": 3,
+    "latency_p90_ns": 4, "latency_p99_ns": 5, "latency_p999_ns": 6, "latency_max_ns": 7,
+}  # fmt: skip
+
+
+def test_wsdp_has_latencies_of_sinks_once_a_frame_was_stamped() -> None:
+    tasks = {"gen": {"type": "gen", "lcore": 1}, "sink": {"type": "sink", "lcore": 1}}
+    answers = {**WSDP, "/wirespeed/info": {"tasks": tasks}, "/wirespeed/task,sink": SINK}
+    found = wsdp.read("tg", telemetry(answers))
+    assert found["task_latency_seconds", ("tg", "sink", "p99")] == 5
+    answers["/wirespeed/task,sink"] = {**SINK, "latency_count": 0}
+    assert not any(key == "task_latency_seconds" for key, _ in wsdp.read("tg", telemetry(answers)))
+
+
+def test_xstats_that_were_never_above_0_are_omitted_and_the_others_stay() -> None:
+    collector = XstatsCollector()
+    answers = {
+        "/ethdev/list": [0],
+        "/ethdev/xstats,0": {"rx_q0_packets": 7, "rx_crc_errors": 0, "tx_errors": 0},
+    }
+    assert collector.read("testpmd", telemetry(answers)) == {
+        ("ethdev_xstats", ("testpmd", "0", "rx_q0_packets")): 7
+    }
+    answers["/ethdev/xstats,0"] = {"rx_q0_packets": 0, "rx_crc_errors": 1, "tx_errors": 0}
+    assert collector.read("testpmd", telemetry(answers)) == {
+        ("ethdev_xstats", ("testpmd", "0", "rx_q0_packets")): 0,
+        ("ethdev_xstats", ("testpmd", "0", "rx_crc_errors")): 1,
+    }
+
+
+def test_xstats_are_bounded_by_port() -> None:
+    many = {f"rx_q{n}_packets": 1 for n in range(1000)}
+    found = XstatsCollector().read("x", telemetry({"/ethdev/list": [0], "/ethdev/xstats,0": many}))
+    assert len(found) == 256

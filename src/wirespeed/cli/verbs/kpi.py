@@ -18,6 +18,7 @@ from wirespeed.cli.console import plain_console, print_json, print_line
 from wirespeed.cli.input.amounts import duration_s, size_octets
 from wirespeed.cli.input.options import JsonOption, StoreOption
 from wirespeed.cli.typed import typed
+from wirespeed.cli.verbs.kpi_cost import cost
 from wirespeed.cli.verbs.kpi_export import export
 from wirespeed.cli.verbs.kpi_exporter import exporter
 from wirespeed.cli.verbs.kpi_record import record
@@ -35,6 +36,7 @@ app = VerbGroup(
 )
 app.command("record")(record)
 app.command("export")(export)
+app.command("cost")(cost)
 app.command("exporter")(exporter)
 
 _TEXT_MAX = 500

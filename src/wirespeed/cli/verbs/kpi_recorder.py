@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from wirespeed.cli.console import print_line
+from wirespeed.cli.recording_cost import add_price
 from wirespeed.kpi.assembler import CHUNK_NS, Assembler
 from wirespeed.kpi.collectors.files import BOOT_ID
 from wirespeed.kpi.collectors.registry import metrics
@@ -21,6 +22,7 @@ from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.reach import reach
 from wirespeed.store.recording_queue import RecordingQueue
 from wirespeed.store.recording_writer import RecordingWriter
+from wirespeed.store.recordings import recording_of
 from wirespeed.store.store import Store
 
 # Steps of the wall clock that are reported; slewing stays below it.
@@ -49,8 +51,9 @@ class HostRecorder:
         spare = not seat.sparse
         if full:
             seat = replace(seat, sparse=False)
+        self._store, self._of_run = store, run_id is not None
         self._clock = read_clock(LocalRunner())
-        self._step_ns = 0
+        self._steps = ClockSteps(self._clock)
         self.writer = RecordingWriter.start(
             store, host, self._clock, rate_hz, sparse=seat.sparse, run_id=run_id
         )
@@ -67,7 +70,7 @@ class HostRecorder:
     def take(self) -> None:
         """Take what the sampler has written, and store each second. Raises KpiError at its end."""
         chunks, marks = self._sorted(self.sampler.frames())
-        marks += self._clock_step()
+        marks += self._steps.look(time.monotonic_ns(), time.time_ns())
         chunks += self._assembler.flush(time.monotonic_ns() - CHUNK_NS)
         self._put(chunks, marks)
         if self.sampler.ended is not None:
@@ -90,7 +93,12 @@ class HostRecorder:
                 "lost",
                 "Check the store; what it took before is kept.",
             )
-        self.writer.finish()
+        try:
+            if not self._of_run:  # the run's trials are known to the run alone
+                price = add_price(self._store, recording_of(self._store, self.writer.id))
+                print_line(f"{self.writer.id}: {price}", stderr=True)
+        finally:
+            self.writer.finish()  # after the price: a page that follows shows it
 
     def _sorted(self, frames: Iterable[Frame]) -> tuple[list[Chunk], list[Mark]]:
         chunks: list[Chunk] = []
@@ -110,15 +118,23 @@ class HostRecorder:
         if series or chunks or marks:
             self._queue.put(series, chunks, marks)
 
-    def _clock_step(self) -> list[Mark]:
+
+class ClockSteps:
+    """Notices steps of the wall clock; moments of a recording are of CLOCK_MONOTONIC."""
+
+    def __init__(self, clock: RecordingClock) -> None:
+        self._clock = clock
+        self._step_ns = 0
+
+    def look(self, monotonic_ns: int, realtime_ns: int) -> list[Mark]:
         """Return a mark where the wall clock moved against CLOCK_MONOTONIC since the last look."""
-        now = time.monotonic_ns()
-        step_ns = time.time_ns() - self._clock.realtime_of(now)
+        step_ns = realtime_ns - self._clock.realtime_of(monotonic_ns)
         moved = step_ns - self._step_ns
         if abs(moved) < _STEP_NS:
             return []
         self._step_ns = step_ns
-        return [Mark(now, MarkKind.CLOCK, f"the wall clock was stepped by {moved / 1e9:+.3f} s")]
+        text = f"the wall clock was stepped by {moved / 1e9:+.3f} s"
+        return [Mark(monotonic_ns, MarkKind.CLOCK, text)]
 
 
 def read_clock(runner: Runner) -> RecordingClock:

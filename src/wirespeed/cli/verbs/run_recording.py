@@ -13,7 +13,9 @@ from contextlib import contextmanager, suppress
 from typing import IO
 
 from wirespeed.cli.console import print_line
+from wirespeed.cli.recording_cost import add_price
 from wirespeed.measure.interface import Progress
+from wirespeed.model.cpus import placement_words
 from wirespeed.model.cpuset import format_list
 from wirespeed.model.host.installed import own_module
 from wirespeed.model.plan.plan import HostPlan, Plan
@@ -22,6 +24,9 @@ from wirespeed.model.result.result import SearchResult
 from wirespeed.model.result.trial import Trial
 from wirespeed.model.study.study import Point
 from wirespeed.model.words import mpps, seconds, share
+from wirespeed.store.errors import StoreError
+from wirespeed.store.recordings import recording_of_run
+from wirespeed.store.store import Store
 from wirespeed.study.interface import Watcher
 
 # The recorder stores what is left, and ends.
@@ -86,6 +91,18 @@ def recording(
             said.seek(0)
             for line in said.read().decode(errors="replace").splitlines():
                 print_line(f"kpi: {line}", stderr=True)
+            _price(run_id, store)
+
+
+def _price(run_id: str, store: str | None) -> None:
+    """Store and print what the recording cost. A store that fails ends no run."""
+    try:
+        with Store(store, exists=True) as opened:
+            found = recording_of_run(opened, run_id)
+            if found is not None:
+                print_line(f"kpi: {found.id}: {add_price(opened, found)}", stderr=True)
+    except StoreError as fault:
+        print_line(f"kpi: no price of the recording: {fault.what}", stderr=True)
 
 
 class Marking:
@@ -111,7 +128,9 @@ class Marking:
 
     def trial(self, trial: Trial) -> None:
         self._tell("traffic", "0")
-        self._mark(MarkKind.TRIAL, f"{trial.stage} {mpps(trial.intended_load_fps)} Mpps: judged")
+        where = "" if trial.placement is None else f"; {placement_words(trial.placement)}"
+        load = mpps(trial.intended_load_fps)
+        self._mark(MarkKind.TRIAL, f"{trial.stage} {load} Mpps: judged{where}")
         if (excluded := _excluded(trial)) is not None:
             self._mark(MarkKind.GATE, excluded)
         self._watcher.trial(trial)

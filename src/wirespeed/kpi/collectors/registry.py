@@ -8,11 +8,18 @@ from difflib import get_close_matches
 
 from wirespeed.kpi.collectors.cpu import CpuCollector
 from wirespeed.kpi.collectors.dpdk import DpdkCollector
+from wirespeed.kpi.collectors.dpdk_xstats import XstatsCollector
+from wirespeed.kpi.collectors.guests import GuestCollector
 from wirespeed.kpi.collectors.interfaces import InterfaceCollector
 from wirespeed.kpi.collectors.interrupts import InterruptCollector
 from wirespeed.kpi.collectors.memory import MemoryCollector
 from wirespeed.kpi.collectors.ovs_pmd import OvsPmdCollector
 from wirespeed.kpi.collectors.ovs_ports import OvsPortCollector
+from wirespeed.kpi.collectors.own import OwnCollector
+from wirespeed.kpi.collectors.pcie import PcieCollector
+from wirespeed.kpi.collectors.speedtest_server import SpeedtestCollector
+from wirespeed.kpi.collectors.sriov import SriovCollector
+from wirespeed.kpi.collectors.tcp import TcpCollector
 from wirespeed.kpi.collectors.threads import ThreadCollector
 from wirespeed.kpi.collectors.wsdp import WsdpCollector
 from wirespeed.kpi.interface import Collector, Metric
@@ -20,7 +27,8 @@ from wirespeed.model.errors import BadInput
 
 _KINDS: tuple[Callable[[], Collector], ...] = (
     CpuCollector, ThreadCollector, InterruptCollector, MemoryCollector, InterfaceCollector,
-    OvsPmdCollector, OvsPortCollector, WsdpCollector, DpdkCollector,
+    SriovCollector, PcieCollector, OvsPmdCollector, OvsPortCollector, WsdpCollector, DpdkCollector,
+    XstatsCollector, GuestCollector, TcpCollector, SpeedtestCollector, OwnCollector,
 )  # fmt: skip
 
 

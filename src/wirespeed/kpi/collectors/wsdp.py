@@ -13,6 +13,10 @@ from wirespeed.sources.telemetry import Telemetry
 _STATS, _LCORES = "/wirespeed/stats", "/wirespeed/lcores"
 _PORTS = "/wirespeed/ports"
 _RINGS = "/wirespeed/rings"
+_INFO, _ONE_TASK = "/wirespeed/info", "/wirespeed/task"
+_SINK = "sink"
+# Statistic of a sink's latencies in its counters, and label.
+_LATENCY = {f"latency_{word}_ns": word for word in ("min", "avg", "p50", "p99", "p999", "max")}
 _TASK = {"rx": "rx", "tx": "tx", "tx_fail": "tx_fail", "discard": "discard", "handled": "handled"}
 _PORT = {
     "ipackets": "rx", "opackets": "tx", "imissed": "rx_missed", "ierrors": "rx_error",
@@ -38,6 +42,8 @@ class WsdpCollector:
                     _PORTS)
             for key in _PORT.values()
         ),
+        gauge("task_latency_seconds", NS, "program task statistic",
+              "Latency of the frames that a sink received since its trial began", _ONE_TASK),
         gauge("ring_size", NUMBER, "program ring", "Places of a ring", _RINGS),
         gauge("ring_used", NUMBER, "program ring", "Packets in a ring", _RINGS),
     )  # fmt: skip
@@ -65,4 +71,17 @@ def read(program: str, telemetry: Telemetry) -> Mapping[Name, int]:
     for ring, seen in telemetry.ask(_RINGS).items():
         found["ring_size", (program, ring)] = int(seen["size"])
         found["ring_used", (program, ring)] = int(seen["used"])
+    return found | _latencies(program, telemetry)
+
+
+def _latencies(program: str, telemetry: Telemetry) -> dict[Name, int]:
+    """Return the latencies of each sink; none before its first frame with a time stamp."""
+    found: dict[Name, int] = {}
+    for task, about in telemetry.ask(_INFO)["tasks"].items():
+        if about["type"] != _SINK:
+            continue
+        seen = telemetry.ask(f"{_ONE_TASK},{task}")
+        if int(seen["latency_count"]):
+            for printed, statistic in _LATENCY.items():
+                found["task_latency_seconds", (program, task, statistic)] = int(seen[printed])
     return found

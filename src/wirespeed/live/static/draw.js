@@ -162,6 +162,7 @@ function drawTimeline(canvas, state) {
   }
   drawGaps(context, gaps, x, height);
   for (const [at, kind] of marks) {
+    if (kind === PRICE) continue;
     context.fillStyle = colour(MARK_COLOURS[kind] ?? "muted");
     const tall = kind === "trial" || kind === "note" ? 10 : 18;
     context.fillRect(Math.round(x(at)), 0, kind === "user" || kind === "fault" ? 2 : 1, tall);

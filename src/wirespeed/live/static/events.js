@@ -2,13 +2,15 @@
 // Find the next loss, gate, fault, mark or gap after a moment, or the one before it.
 "use strict";
 
+// Kind of the marks that say what the recording cost: no event.
+const PRICE = "price";
 // Buckets inside losses that are looked at for a further start.
 const INNER_MAX = 40;
 
 // Return marks and gaps as { at, kind, text }, in the order of time.
 function namedEvents(about, gaps) {
   const kinds = { gate: "gate", fault: "fault" };
-  const marks = about.marks.map(([at, kind, text]) => ({
+  const marks = about.marks.filter(([, kind]) => kind !== PRICE).map(([at, kind, text]) => ({
     at, kind: kinds[kind] ?? "mark", text: `${kind}: ${text}`,
   }));
   const broken = gaps.map(([at, , source]) => ({

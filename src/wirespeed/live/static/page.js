@@ -41,6 +41,7 @@ class Page {
     this.controls();
     this.alignments();
     this.listMarks();
+    this.price();
     await this.survey();
     const before = this.player.restore(location.hash);
     if (before.align && this.panes.length > 1) this.alignAt(Number(before.align));
@@ -74,7 +75,10 @@ class Page {
     if (before.follow || (fresh && before.t === null)) this.player.follow(true);
     this.sources[0].follow(() => this.grown())
       .then(() => this.survey())
-      .then(() => this.listMarks())
+      .then(() => {
+        this.listMarks();
+        this.price();
+      })
       .catch((fault) => this.problem(fault.message));
   }
 
@@ -235,7 +239,7 @@ class Page {
   }
 
   listMarks() {
-    const { marks } = this.sources[0].about;
+    const marks = this.sources[0].about.marks.filter(([, kind]) => kind !== PRICE);
     byId("marks").hidden = !marks.length;
     byId("mark-list").replaceChildren(...marks.slice(0, 500).map(([at, kind, text]) => {
       const item = element("li");
@@ -244,6 +248,15 @@ class Page {
       item.append(button, ` ${kind}: ${text}`);
       return item;
     }));
+  }
+
+  // What the recording cost: its recorder writes it at the end.
+  price() {
+    const [first, ...others] = this.sources[0].about.marks
+      .filter(([, kind]) => kind === PRICE).map(([, , text]) => text);
+    byId("price").hidden = first === undefined;
+    byId("price-sum").textContent = `Price: ${first}`;
+    byId("price-list").replaceChildren(...others.map((text) => element("li", {}, text)));
   }
 
   problem(text) {

@@ -5,6 +5,7 @@
 const LANE_HEIGHT = 72;
 const LEGEND = 8;
 const NOT_LOADED = "\u2026";
+const STATE_MS = 100;
 
 function element(name, attributes = {}, text = undefined) {
   const made = document.createElement(name);
@@ -42,9 +43,13 @@ class Pane {
     this.root = element("section", { class: "pane" });
     this.title = element("h2");
     this.box = element("div", { class: "lanes" });
+    this.state = element("div", { class: "state" });
+    this.drawings = [];
+    this.stateAt = 0;
+    this.stateLater = null;
     this.cursor = element("div", { class: "cursor" });
     this.axis = element("canvas", { class: "axis", "aria-hidden": "true" });
-    this.root.append(this.title, this.box);
+    this.root.append(this.title, this.state, this.box);
     parent.append(this.root);
     this.listen();
   }
@@ -53,6 +58,9 @@ class Pane {
     const { about } = this.source;
     this.title.textContent = `${about.id} on ${about.host}`;
     this.root.setAttribute("aria-label", this.title.textContent);
+    this.drawings = [new PathDrawing(about.state.path), new CpuMap(about.state)]
+      .filter(({ empty }) => !empty);
+    this.state.replaceChildren(...this.drawings.map(({ root }) => root));
     this.lanes = about.lanes.map((lane) => {
       const root = element("section", { class: "lane", "aria-label": lane.name });
       const head = element("h3", {}, lane.name);
@@ -60,10 +68,12 @@ class Pane {
       head.append(" ", top);
       const canvas = element("canvas", { role: "img" });
       const legend = element("ul", { class: "legend" });
+      const gate = element("p", { class: "note gate" });
       root.append(head, canvas, legend);
+      if (lane.gates) root.append(gate);
       const members = lane.lines.flatMap((line) => line.members);
       const sources = new Set(members.map((number) => about.series[number][0]));
-      return { lane, root, top, canvas, legend, sources, values: [], names: "" };
+      return { lane, root, top, canvas, legend, gate, sources, values: [], names: "" };
     });
     this.box.replaceChildren(...this.lanes.map(({ root }) => root), this.axis, this.cursor);
     if (!this.lanes.length) {
@@ -118,6 +128,7 @@ class Pane {
   draw() {
     const { begin, end } = this.view;
     const gaps = gapsOf(this.strips);
+    const trials = trialsOf(this.source.about.marks);
     for (const each of this.lanes) {
       const width = Math.max(1, Math.floor(each.canvas.clientWidth));
       const found = linesIn(each.lane, this.strips, begin, end, width);
@@ -125,6 +136,7 @@ class Pane {
       const context = each.canvas.getContext("2d");
       const x = (at) => (at - begin) / (end - begin) * width;
       drawGaps(context, gaps.filter(([, , source]) => each.sources.has(source)), x, LANE_HEIGHT);
+      if (each.lane.gates) drawTrials(context, trials, x, width);
       each.top.textContent = `0 to ${shownNumber(top)} ${each.lane.unit}`;
       each.canvas.setAttribute("aria-label",
         `${each.lane.name}, 0 to ${shownNumber(top)} ${each.lane.unit}: the values follow as a list`);
@@ -176,10 +188,28 @@ class Pane {
       }
     }
     if (missing) this.source.need(at, ahead);
+    this.showState(at);
     const { begin, end } = this.view;
     const share = (at - begin) / (end - begin);
     this.cursor.hidden = share < 0 || share > 1;
     this.cursor.style.transform = `translateX(${share * this.width}px)`;
+  }
+
+  // Draw the path, the CPUs and the trial of a moment; while it moves, a few times a second.
+  showState(at) {
+    const now = performance.now();
+    clearTimeout(this.stateLater);
+    if (now - this.stateAt < STATE_MS) {
+      this.stateLater = setTimeout(() => this.showState(at), STATE_MS);
+      return;
+    }
+    this.stateAt = now;
+    const { samples, about } = this.source;
+    const trial = trialAt(trialsOf(about.marks), at);
+    for (const { lane, gate } of this.lanes) {
+      if (lane.gates) gate.textContent = trialWords(trial);
+    }
+    for (const each of this.drawings) each.show(samples, about, at);
   }
 
   timeAt(event) {

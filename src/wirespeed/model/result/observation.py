@@ -181,6 +181,11 @@ class Observation:
     """Interrupts of the polling CPUs, by source, the most frequent first."""
     changes: tuple[Change, ...] = ()
     """Settings that differ from those before the trial."""
+    began_ns: int = 0
+    """CLOCK_MONOTONIC when the first frame was due, in ns, of the machine that measures; 0 in
+    records of an older version."""
+    began_error_ns: int = 0
+    """Largest error of began_ns, in ns."""
 
     def total(self, field: str) -> int:
         """Return the sum of one count over the directions."""

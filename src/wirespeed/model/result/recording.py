@@ -23,6 +23,8 @@ class MarkKind(StrEnum):
     """A point with an injected fault is complete: which one it was."""
     NOTE = "note"
     """The recorder reports on itself: a missing source, a lowered rate, a gap."""
+    PRICE = "price"
+    """What the recording cost, at its end."""
     CLOCK = "clock"
     """The wall clock was stepped."""
     USER = "user"

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collect the scheduler's statistics of QEMU's threads: vCPUs, I/O threads and the emulator."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from wirespeed.kpi.interface import NS, NUMBER, Missing, Name, Source, Values, counter, gauge
+from wirespeed.remote.interface import Runner
+from wirespeed.sources.processes import epoch_of
+from wirespeed.sources.scheduler import treatments
+
+_SCHEDSTAT = "/proc/PID/task/TID/schedstat"
+_QEMU = "qemu-system"
+_NAME = re.compile(r"(?:^|,)guest=([^,]+)|^([^,=]+)")
+# Threads that live as long as the guest; workers of disks and displays come and go.
+_KEPT = re.compile(r"^(CPU |IO )")
+EMULATOR = "emulator"
+
+
+class GuestCollector:
+    name = "guests"
+    cheap = True
+    metrics = (
+        counter("guest_thread_cpu_seconds", NS, "guest thread", "Time on a CPU", _SCHEDSTAT,
+                term="Processor utilisation, counted"),
+        counter("guest_thread_wait_seconds", NS, "guest thread", "Time ready, without a CPU",
+                _SCHEDSTAT),
+        counter("guest_thread_switches", NUMBER, "guest thread kind", "Context switches",
+                "/proc/PID/task/TID/status"),
+        gauge("guest_thread_cpu", NUMBER, "guest thread", "CPU on which it ran last",
+              "/proc/PID/task/TID/stat"),
+    )  # fmt: skip
+
+    def probe(self, runner: Runner) -> Sequence[Source] | Missing:
+        threads: dict[int, tuple[str, str]] = {}
+        epochs: list[str] = []
+        for pid in _qemu(runner):
+            name = _guest(runner.read(f"/proc/{pid}/cmdline"), pid)
+            others = len({guest for guest, _ in threads.values() if guest.split("#")[0] == name})
+            guest = f"{name}#{others + 1}" if others else name
+            threads |= {tid: (guest, thread) for tid, thread in _threads(runner, pid)}
+            epochs.append(epoch_of(runner, pid))
+        if not threads:
+            return Missing(f"no process {_QEMU}-* runs")
+        epoch = f"{zlib.crc32(repr((epochs, sorted(threads))).encode()):08x}"
+        return (_Guests(runner, threads, epoch),)
+
+
+def _qemu(runner: Runner) -> list[int]:
+    """Return the QEMU processes, the oldest number first."""
+    names = runner.read_many(runner.glob("/proc/[0-9]*/comm"))
+    return sorted(
+        int(path.split("/")[2])
+        for path, name in names.items()
+        if isinstance(name, str) and name.startswith(_QEMU)
+    )
+
+
+def _guest(cmdline: str, pid: int) -> str:
+    """Return the name that QEMU was given, e.g. "-name guest=vnf1,debug-threads=on"."""
+    words = cmdline.split("\0")
+    given = words[words.index("-name") + 1] if "-name" in words[:-1] else ""
+    found = _NAME.search(given)
+    return (found[1] or found[2]) if found else f"qemu {pid}"
+
+
+def _threads(runner: Runner, pid: int) -> Iterator[tuple[int, str]]:
+    for path, text in runner.read_many(runner.glob(f"/proc/{pid}/task/[0-9]*/comm")).items():
+        tid = int(path.split("/")[-2])
+        if tid == pid:
+            yield tid, EMULATOR
+        elif isinstance(text, str) and _KEPT.match(text):
+            yield tid, text.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class _Guests:
+    runner: Runner
+    threads: Mapping[int, tuple[str, str]]
+    epoch: str
+    name: str = "guests"
+
+    def read(self) -> Values:
+        found: dict[Name, int] = {}
+        for tid, seen in treatments(self.runner, tuple(self.threads)).items():
+            label = self.threads[tid]
+            found["guest_thread_cpu_seconds", label] = seen.on_cpu_ns
+            found["guest_thread_wait_seconds", label] = seen.runqueue_wait_ns
+            found["guest_thread_switches", (*label, "voluntary")] = seen.voluntary_switches
+            found["guest_thread_switches", (*label, "involuntary")] = seen.involuntary_switches
+            found["guest_thread_cpu", label] = seen.cpu
+        return Values(self.epoch, found)
+
+    def close(self) -> None: ...

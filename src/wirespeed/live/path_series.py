@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find the switches, programs, tasks and interfaces of a recording, with lines for their ports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wirespeed.live.lanes import Form, Line
+from wirespeed.live.path_parts import Cable, Owner, Path, Port, Queue, Stop
+from wirespeed.model.result.recording import RecordedSeries
+
+_MPPS = 1e-6
+_LOST_IN = ("rx_missed", "rx_error", "rx_no_buffer")
+
+
+class PathSeries:
+    """Series by owner."""
+
+    def __init__(self, series: Sequence[RecordedSeries]) -> None:
+        self._found: dict[str, list[tuple[int, dict[str, str]]]] = {}
+        for number, each in enumerate(series):
+            self._found.setdefault(each.key, []).append((number, dict(each.labels)))
+
+    def _of(self, key: str, **labels: str) -> list[tuple[int, dict[str, str]]]:
+        return [
+            (number, own)
+            for number, own in self._found.get(key, [])
+            if labels.items() <= own.items()
+        ]
+
+    def _line(
+        self, label: str, keys: Sequence[str], factor: float = 1.0, **labels: str
+    ) -> Line | None:
+        numbers = tuple(number for key in keys for number, _ in self._of(key, **labels))
+        return Line(label, numbers, factor) if numbers else None
+
+    def switches(self) -> list[Owner]:
+        """Return the instances of Open vSwitch."""
+        owners: dict[str, Owner] = {}
+        for _, labels in self._found.get("port_packets", []):
+            name, port = labels.get("switch", ""), labels.get("interface", "")
+            owner = owners.setdefault(name, Owner(f"Open vSwitch {name}", "switch"))
+            owner.ports.setdefault(port, self._switch_port(name, port))
+        for name, owner in owners.items():
+            for number, labels in self._of("datapath_dropped_packets", switch=name):
+                cause = labels.get("cause", "").removeprefix("datapath_drop_").replace("_", " ")
+                owner.lost.append(Line(cause, (number,)))
+            for number, labels in self._of("pmd_busy_cycles", switch=name):
+                idle = self._of("pmd_idle_cycles", **labels)
+                rest = tuple(each for each, _ in idle)
+                label = f"PMD on CPU {labels.get('cpu', '')}"
+                owner.busy.append(Line(label, (number,), 100.0, Form.SHARE, rest))
+        return list(owners.values())
+
+    def _switch_port(self, switch: str, port: str) -> Port:
+        labels = {"switch": switch, "interface": port}
+        lost = self._line("drops", ("port_dropped_packets", "port_error_packets"), **labels)
+        into, out = (
+            self._line(port, ("port_packets",), _MPPS, **labels, direction=direction)
+            for direction in ("rx", "tx")
+        )
+        return Port(port, into, out, lost)
+
+    def programs(self) -> list[Owner]:
+        """Return the DPDK programs: ours, and others but Open vSwitch, which counts its own."""
+        owners: dict[str, Owner] = {}
+        switched = "port_packets" in self._found
+        for kind in ("device", "ethdev"):
+            for _, labels in self._found.get(f"{kind}_rx_packets", []):
+                name, port = labels.get("program", ""), labels.get("port", "")
+                if switched and name.partition("#")[0].startswith("ovs"):
+                    continue
+                owner = owners.setdefault(name, Owner(name, "program"))
+                owner.ports.setdefault(port, self._program_port(kind, name, port))
+        for _, labels in self._found.get("task_rx_packets", []):
+            owners.setdefault(
+                labels.get("program", ""), Owner(labels.get("program", ""), "program")
+            )
+        for name, owner in owners.items():
+            self._load(name, owner)
+        return list(owners.values())
+
+    def _load(self, name: str, owner: Owner) -> None:
+        """Add what a program's lcores, tasks and rings say."""
+        for number, labels in self._of("lcore_busy_seconds", program=name):
+            rest = tuple(each for each, _ in self._of("lcore_seconds", **labels))
+            label = f"lcore {labels.get('lcore', '')}"
+            owner.busy.append(Line(label, (number,), 100.0, Form.OF, rest))
+        lost = self._line("discarded", ("task_discard_packets",), program=name)
+        owner.lost += [lost] if lost else []
+        for _, labels in self._of("ring_used", program=name):
+            ring = labels.get("ring", "")
+            used = self._line(ring, ("ring_used",), **labels)
+            if used is not None:
+                owner.queues.append(Queue(ring, used, self._line(ring, ("ring_size",), **labels)))
+
+    def _program_port(self, kind: str, program: str, port: str) -> Port:
+        labels = {"program": program, "port": port}
+        into = self._line(port, (f"{kind}_rx_packets",), _MPPS, **labels)
+        out = self._line(port, (f"{kind}_tx_packets",), _MPPS, **labels)
+        keys = [f"{kind}_{word}_packets" for word in (*_LOST_IN, "tx_error")]
+        return Port(port, into, out, self._line("drops", keys, **labels))
+
+    def refused(self, program: str) -> tuple[Line, ...]:
+        """Return what the first ring refused of a generator's tasks."""
+        found = self._line("refused by the first ring", ("task_tx_fail_packets",), program=program)
+        return (found,) if found else ()
+
+    def tasks(self, program: Owner) -> Path:
+        """Return the path through the tasks of one program: generators first, sinks last."""
+        names = [
+            labels.get("task", "")
+            for _, labels in self._of("task_rx_packets", program=program.name)
+        ]
+        ordered = sorted(names, key=lambda name: name.startswith("sink") - name.startswith("gen"))
+        stops, cables = [], []
+        for place, name in enumerate(ordered):
+            labels = {"program": program.name, "task": name}
+            lost = self._line("discarded", ("task_discard_packets",), **labels)
+            load = tuple(program.busy) if place == 0 else ()
+            stops.append(Stop(name, f"task of {program.name}", load, (lost,) if lost else ()))
+            if place + 1 < len(ordered):
+                sent = self._line(name, ("task_tx_packets",), _MPPS, **labels)
+                full = self._line("refused, ring full", ("task_tx_fail_packets",), **labels)
+                queues = tuple(program.queues) if place == 0 else ()
+                cables.append(
+                    Cable(f"{name} to {ordered[place + 1]}", sent, None,
+                          (full,) if full else (), queues)
+                )  # fmt: skip
+        return Path(tuple(stops), tuple(cables))
+
+    def kernel(self) -> list[Owner]:
+        """Return the kernel with its interfaces, loopback excluded."""
+        owner = Owner("kernel", "interfaces")
+        for _, labels in self._found.get("interface_packets", []):
+            name = labels.get("interface", "")
+            if name != "lo":
+                own = {"interface": name}
+                into, out = (
+                    self._line(name, ("interface_packets",), _MPPS, **own, direction=direction)
+                    for direction in ("rx", "tx")
+                )
+                keys = ("interface_dropped_packets", "interface_error_packets")
+                owner.ports.setdefault(
+                    name, Port(name, into, out, self._line("drops", keys, **own))
+                )
+        return [owner] if owner.ports else []
