@@ -18,7 +18,7 @@ from wirespeed.model.plan.policy import NicUse
 from wirespeed.model.plan.quantity import milli, whole
 from wirespeed.plan.diff import Difference, Effort, changed
 from wirespeed.plan.errors import PlanError
-from wirespeed.plan.render.openshift import profile_name
+from wirespeed.plan.render.openshift import profile_name, system_cpus
 from wirespeed.plan.render.pods import amount, object_names, pool_label, resources
 
 _NEXT = (
@@ -115,12 +115,16 @@ def _profile(pool: PoolPlan, profile: Mapping[str, Any] | None) -> Iterator[Diff
         yield Difference(where, "object", None, "present", Effort.REBOOT)
         return
     spec = profile["spec"]
-    for what, decision in (("reserved", pool.reserved_cpus), ("isolated", pool.isolated_cpus)):
+    ovs = pool.ovs_cpus
+    for what, cpus, because in (
+        ("reserved", system_cpus(pool), pool.reserved_cpus.because),
+        ("isolated", pool.isolated_cpus.value, pool.isolated_cpus.because),
+        ("ovsDpdk", ovs.value if ovs else (), ovs.because if ovs else ""),
+    ):
         found = format_list(parse_list(spec["cpu"].get(what, "")))
         yield from changed(
-            where, f"cpu.{what}", found, format_list(decision.value), Effort.REBOOT,
-            because=decision.because,
-        )  # fmt: skip
+            where, f"cpu.{what}", found, format_list(cpus), Effort.REBOOT, because=because
+        )
     policy = (spec.get("numa") or {}).get("topologyPolicy", "best-effort")
     yield from changed(
         where, "numa.topologyPolicy", str(policy), str(pool.topology_policy.value), Effort.REBUILD,

@@ -17,6 +17,7 @@ from wirespeed.plan.render.pods import (
     deployment,
     filters_macs,
     network_names,
+    node_labels,
     object_names,
     resources,
     sriov_policies,
@@ -38,6 +39,7 @@ def render(plan: Plan) -> Files:
             "tuned.conf.j2", pool=pool, profile=profile,
             summary=f"polling pods of pool {pool.name}",
         )  # fmt: skip
+    files |= node_labels(plan, "kubernetes")
     files |= sriov_policies(plan, "kubernetes")
     names = network_names(plan)
     for network, resource in resources(plan).items():
