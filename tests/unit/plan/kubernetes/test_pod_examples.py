@@ -77,8 +77,10 @@ def test_profile_and_kubelet_name_the_same_cpus(example: str) -> None:
     (kubelet,) = (d for d in documents if d["kind"] == "KubeletConfiguration")
     (profile,) = (d for d in documents if d["kind"] == "PerformanceProfile")
     cpu = profile["spec"]["cpu"]
-    assert cpu["reserved"] == kubelet["reservedSystemCPUs"]
-    reserved, isolated = set(parse_list(cpu["reserved"])), set(parse_list(cpu["isolated"]))
+    # The operator adds the CPUs of PMD threads to the kubelet's key.
+    reserved = {*parse_list(cpu["reserved"]), *parse_list(cpu.get("ovsDpdk", ""))}
+    assert reserved == set(parse_list(kubelet["reservedSystemCPUs"]))
+    isolated = set(parse_list(cpu["isolated"]))
     assert not reserved & isolated
     assert reserved | isolated == set(example_host(POD_EXAMPLES[example]).online_cpus)
 
