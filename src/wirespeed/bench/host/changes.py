@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from wirespeed.bench.host.cgroup_changes import CgroupMade, ControllerEnabled
 from wirespeed.bench.host.change import Change
 from wirespeed.bench.host.network_changes import (
     InterfaceMade,
@@ -226,6 +227,8 @@ _KINDS: Mapping[str, type[Change]] = {
         InterfaceSet,
         VfsMade,
         VfSet,
+        CgroupMade,
+        ControllerEnabled,
     )
 }
 
