@@ -16,7 +16,7 @@ from wirespeed.model.plan.plan import Plan, PodPlan, PoolPlan
 from wirespeed.plan.host.kernel import size_word
 from wirespeed.plan.pods.pool import ALPHA_OPTIONS
 from wirespeed.plan.render.interface import Files, fill
-from wirespeed.plan.render.kubernetes import EVICTION_MIB
+from wirespeed.plan.render.kubernetes import EVICTION_MIB, kube_reserved_mib
 from wirespeed.plan.render.pods import (
     NAMESPACE,
     OPERATOR_NAMESPACES,
@@ -109,7 +109,6 @@ def _profile(pool: PoolPlan) -> str:
 
 def _snippet(pool: PoolPlan) -> dict[str, Any]:
     """Return the part of the KubeletConfiguration that a PerformanceProfile has no field for."""
-    total = sum(entry.bytes >> 20 for entry in pool.reserved_memory.value)
     options = dict.fromkeys(pool.cpu_options.value, "true")
     if pool.topology_policy.value is TopologyPolicy.SINGLE_NUMA_NODE:
         # The operator switches it on where the profile does not name it.
@@ -119,7 +118,7 @@ def _snippet(pool: PoolPlan) -> dict[str, Any]:
         "cpuManagerPolicyOptions": options,
         # The operator adds 500Mi of its own where systemReserved has no memory.
         "systemReserved": {"memory": "0"},
-        "kubeReserved": {"memory": f"{total - EVICTION_MIB}Mi"},
+        "kubeReserved": {"memory": f"{kube_reserved_mib(pool)}Mi"},
         "evictionHard": {"memory.available": f"{EVICTION_MIB}Mi"},
         "reservedMemory": [
             {"numaNode": entry.node, "limits": {"memory": f"{entry.bytes >> 20}Mi"}}
