@@ -112,6 +112,31 @@ def test_cluster_file_that_is_none_is_refused(text: str) -> None:
     assert "c.json" in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("cpus", "requests", "found"),
+    [
+        ("3", {}, [("main: cpu", "3", "a multiple of 2")]),
+        ("3000m", {"cpu": "3000m"}, [("main: cpu", "3", "a multiple of 2")]),
+        ("4", {}, []),
+        ("3500m", {}, []),
+        # Burstable: its CPUs are shared.
+        ("3", {"cpu": "2"}, []),
+    ],
+)
+def test_deployment_of_others_with_an_odd_cpu_count_is_reported(
+    cpus: str, requests: dict[str, str], found: list[tuple[str, str, str]]
+) -> None:
+    cluster = copy.deepcopy(_cluster())
+    other = copy.deepcopy(cluster["Deployment"]["bng"])
+    resources = {"limits": {"cpu": cpus, "memory": "1Gi"}, "requests": requests}
+    other["spec"]["template"]["spec"]["containers"] = [{"name": "main", "resources": resources}]
+    cluster["Deployment"]["other"] = other
+    differences = diff_cluster(cluster, PLAN, "c.json")
+    assert [(d.what, d.old, d.new) for d in differences] == found
+    other["spec"]["template"]["spec"]["nodeSelector"] = {}
+    assert diff_cluster(cluster, PLAN, "c.json") == ()
+
+
 def test_cluster_whose_profile_gives_pmd_threads_other_cpus_is_reported() -> None:
     plan = shipped("s4-onp-pods")
     profile = yaml.safe_load(render(plan)["openshift/nfv/performance-profile.yaml"])
