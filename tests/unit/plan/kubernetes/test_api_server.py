@@ -26,10 +26,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
     """Provide a server with the CRDs of the operators and with their namespaces."""
     with running(PROGRAM, tmp_path_factory.mktemp("server")) as made:
         for path in CRDS.glob("*.yaml"):
-            text = path.read_text(encoding="utf-8")
-            answer = made.apply(text)
+            definition = yaml.safe_load(path.read_text(encoding="utf-8"))
+            # The operator that converts older versions does not run here.
+            definition["spec"].pop("conversion", None)
+            answer = made.apply(yaml.safe_dump(definition))
             assert answer.accepted, answer.message
-            made.wait_established(yaml.safe_load(text)["metadata"]["name"])
+            made.wait_established(definition["metadata"]["name"])
         for name in ("default", "sriov-network-operator", "openshift-sriov-network-operator"):
             namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
             assert made.apply(yaml.safe_dump(namespace)).accepted
