@@ -44,6 +44,8 @@ FUNCTIONS = (
     Function("Intel 2017 (S2): router, 3 CPUs", "s2-chains", 3, 3, 1, "0000:04:00.0"),
     Function("Dell and Intel 2021 (S3): tester", "s3-jumbo", 4, 8, 2, "0000:3b:00.0"),
     Function("Dell and Intel 2021 (S3): tester, 22 CPUs", "s3-jumbo", 22, 8, 2, "0000:3b:00.0"),
+    Function("HP 2015 (S4): l3fwd", "s4-onp-pods", 4, 2, 2, "0000:04:00.0"),
+    Function("HP 2015 (S4): l3fwd, 3 CPUs", "s4-onp-pods", 3, 2, 2, "0000:04:00.0"),
 )
 
 _NETWORK = """

@@ -24,6 +24,7 @@ example s0-speedtest s0-compute
 example s1-bng s1-dppd
 example s2-chains s2-r730
 example s3-jumbo s3-r740xd
+example s4-onp-pods s4-dl380
 planned s1-bng-pods s1-bng
 planned s2-chains-pods s2-chains
 planned s3-jumbo-pods s3-jumbo

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Describe the servers of the papers S0, S1, S2 and S3, from their tables and figures.
+"""Describe the servers of the papers S0, S1, S2, S3 and S4, from their tables and figures.
 
 Necessary properties that a paper does not state are marked "not in the paper": kernel release, PCI
 addresses, idle states of the CPU generation.
@@ -329,6 +329,34 @@ S3 = Server(
 )
 
 MACHINES = {server.name: server for server in (S0, S1, S2, S3)}
+
+# S4: a DL380 Gen9 with the HP 560SFP+ and an X710-DA4. The paper names no CPU, memory or kernel.
+S4 = Server(
+    name="s4-dl380",
+    cpu_model="Intel(R) Xeon(R) CPU E5-2690 v3 @ 2.60GHz",
+    flags=BROADWELL_FLAGS,
+    cores_per_socket=12,
+    numbering="block",
+    memory_kib=(64 * GIB_IN_KIB, 64 * GIB_IN_KIB),
+    free_kib=(56 * GIB_IN_KIB, 60 * GIB_IN_KIB),
+    release="3.10.0-229.el7.x86_64",
+    cmdline="BOOT_IMAGE=/vmlinuz ro intel_iommu=on",
+    cache_kib=(32, 256, 30720),
+    idle_states=(("POLL", 0), ("C1", 2), ("C1E", 10), ("C3", 33), ("C6", 133)),
+    nics=(
+        Nic("0000:02:00.0", 0, "14e4", "1657", "tg3", "eno1", 1000, lanes=4, gts="5.0"),
+        Nic("0000:04:00.0", 0, "8086", "10fb", "ixgbe", "eno49", gts="5.0", sriov_total=63),
+        Nic("0000:04:00.1", 0, "8086", "10fb", "ixgbe", "eno50", gts="5.0", sriov_total=63),
+        *(
+            Nic(f"0000:07:00.{n}", 0, "8086", "1572", "i40e", f"ens2f{n}", sriov_total=32)
+            for n in range(4)
+        ),
+    ),
+    default_route="eno1",
+    irq_cpus="0,12",
+    iommu=("dmar0", "dmar1"),
+)
+RECORDED = {**MACHINES, S4.name: S4}
 
 # S0 table 4, S1's flavor-key commands, S3 figure 10.
 FLAVORS = {

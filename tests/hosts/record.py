@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tests.hosts.papers import MACHINES
+from tests.hosts.papers import RECORDED
 from tests.hosts.server import Server, runner
 from wirespeed.host.collect import collect
 from wirespeed.remote.recorder import Recorder
@@ -27,7 +27,7 @@ def record(server: Server, folder: Path) -> None:
 
 
 def main() -> None:
-    for name, server in MACHINES.items():
+    for name, server in RECORDED.items():
         shutil.rmtree(HERE / name, ignore_errors=True)
         record(server, HERE / name)
 

@@ -41,7 +41,7 @@ class Difference:
 _POOL_VALUES = {
     "reserved_cpus": Effort.REBOOT, "cpu_options": Effort.REBUILD,
     "reserved_memory": Effort.REBUILD, "topology_policy": Effort.REBUILD,
-    "topology_scope": Effort.REBUILD,
+    "topology_scope": Effort.REBUILD, "ovs_cpus": Effort.REBOOT,
 }  # fmt: skip
 
 
@@ -205,10 +205,12 @@ def _pools(old: Plan, new: Plan) -> Iterator[Difference]:
     for name, one, other in _pairs({p.name: p for p in old.pools}, {p.name: p for p in new.pools}):
         where = f"pool {name}"
         for what, effort in _POOL_VALUES.items():
-            was = getattr(one, what).value if one else None
-            now = getattr(other, what).value if other else None
-            because = getattr(other, what).because if other else ""
-            yield from changed(where, what, was, now, effort, because=because)
+            before = getattr(one, what) if one else None
+            after = getattr(other, what) if other else None
+            yield from changed(
+                where, what, before.value if before else None, after.value if after else None,
+                effort, because=after.because if after else "",
+            )  # fmt: skip
     for name, pod, later in _pairs({p.name: p for p in old.pods}, {p.name: p for p in new.pods}):
         where = f"pod {name}"
         was, now = (each.replicas if each else None for each in (pod, later))

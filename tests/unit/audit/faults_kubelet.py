@@ -87,8 +87,8 @@ KUBELET_FAULTS = [
     Case(
         "WS56",
         "reserves an isolated core",
-        _with_kubelet(replace(_GOOD, reserved_cpus=(0, 1, 6, 12, 13, 18))),
-        ("CPUs 1,13 are reserved for the system and isolated",),
+        _with_kubelet(replace(_GOOD, reserved_cpus=(0, 3, 6, 12, 15, 18))),
+        ("CPUs 3,15 are reserved for the system and isolated",),
         "isolcpus=",
     ),
     Case(

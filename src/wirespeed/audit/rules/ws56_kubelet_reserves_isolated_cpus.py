@@ -13,7 +13,7 @@ def check(subject: Subject) -> Outcome:
     if subject.kubelet is None:
         raise FactUnusable("needs the configuration of the kubelet (--kubelet)")
     reserved = set(subject.kubelet.reserved_cpus)
-    both = reserved & set(subject.facts.kernel.isolated)
+    both = reserved & set(subject.facts.kernel.isolated) - _polling(subject)
     if not both:
         return Passed(f"no reserved CPU ({format_list(reserved) or 'none'}) is isolated")
     return [
@@ -23,6 +23,13 @@ def check(subject: Subject) -> Outcome:
             fix=(f"# Take {format_list(both)} out of reservedSystemCPUs or of isolcpus=",),
         )
     ]
+
+
+def _polling(subject: Subject) -> set[int]:
+    """Return the cores of PMD threads: isolated for them, and reserved so that no pod gets them."""
+    ovs = subject.facts.ovs
+    threads = (ovs.pmds if ovs else None) or ()
+    return {cpu for thread in threads for cpu in subject.facts.siblings(thread.core)}
 
 
 RULE = Rule(

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from wirespeed.bench.host.cgroup_changes import CgroupMade, ControllerEnabled
 from wirespeed.bench.host.change import Change
 from wirespeed.bench.host.network_changes import (
     InterfaceMade,
@@ -213,6 +214,8 @@ _KINDS: Mapping[str, type[Change]] = {
         InterfaceSet,
         VfsMade,
         VfSet,
+        CgroupMade,
+        ControllerEnabled,
     )
 }
 

@@ -7,6 +7,7 @@ context undoes everything, newest first, on success, failure and Ctrl-C alike.
 
 from __future__ import annotations
 
+import copy
 import logging
 import os
 import signal
@@ -68,6 +69,7 @@ class Host:
         self.wsdp = wsdp
         self.nice: int | None = None
         self._journal = journal
+        self._prefix: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -94,6 +96,12 @@ class Host:
         """Return what other, living runs have changed on this host."""
         return self._journal.others()
 
+    def running_by(self, prefix: Sequence[str]) -> Host:
+        """Return this host as one that starts programs by a command that execs them."""
+        made = copy.copy(self)
+        made._prefix = tuple(prefix)
+        return made
+
     def spawn(
         self,
         argv: Sequence[str],
@@ -107,7 +115,8 @@ class Host:
         Its PID is known only after the start. Until that is journalled, the kernel ends the process
         when its parent dies.
         """
-        process = self.runner.spawn(argv, log=log, env=env, cpus=cpus, nice=self.nice)
+        whole = [*self._prefix, *argv]
+        process = self.runner.spawn(whole, log=log, env=env, cpus=cpus, nice=self.nice)
         ticks = start_ticks(self.runner, process.pid)
         if ticks is not None:
             self.note(ProcessStarted(process.pid, ticks, os.path.basename(argv[0])))

@@ -33,7 +33,7 @@ _MARKS = {
 def print_plan(plan: Plan, console: Console) -> None:
     """Print one panel for each host, then guests that did not fit, then warnings."""
     for host in plan.hosts:
-        console.print(_host_panel(host))
+        console.print(_host_panel(host, _polling(plan, host)))
     console.print(Text(_legend(plan), style="dim"))
     for lost in plan.unplaced:
         console.print(Text(f"\n{lost.guest} fits nowhere:", style="bold red"))
@@ -75,15 +75,24 @@ def print_differences(
 def _legend(plan: Plan) -> str:
     """Return the meaning of the letters that were drawn."""
     drawn = {
-        letter for host in plan.hosts if host.cores for letter in _owners(host, host.cores).values()
+        letter
+        for host in plan.hosts
+        if host.cores
+        for letter in _owners(host, host.cores, _polling(plan, host)).values()
     }
     return ", ".join(f"{mark} {words}" for mark, (words, _) in _MARKS.items() if mark in drawn)
 
 
-def _host_panel(host: HostPlan) -> Panel:
+def _polling(plan: Plan, host: HostPlan) -> tuple[int, ...]:
+    """Return the CPUs of PMD threads on a node of a pool; other hosts have them in vswitch."""
+    pools = (pool.ovs_cpus for pool in plan.pools if host.host in pool.hosts)
+    return next((cpus.value for cpus in pools if cpus), ())
+
+
+def _host_panel(host: HostPlan, polling: tuple[int, ...]) -> Panel:
     parts: list[RenderableType] = []
     if host.cores:
-        owners = _owners(host, host.cores)
+        owners = _owners(host, host.cores, polling)
         for node in host.cores.nodes:
             parts.append(Text(f"NUMA node {node.node}", style="bold"))
             parts.append(_node_cores(node, owners))
@@ -97,11 +106,12 @@ def _host_panel(host: HostPlan) -> Panel:
     return Panel(Group(*parts), title=Text(host.host), title_align="left")
 
 
-def _owners(host: HostPlan, cores: CorePlan) -> dict[int, str]:
+def _owners(host: HostPlan, cores: CorePlan, polling: tuple[int, ...]) -> dict[int, str]:
     """Return the letter of each CPU's owner."""
     owned = dict.fromkeys(cores.dedicated.value, "g")
     owned |= dict.fromkeys(cores.shared.value, "s")
     owned |= dict.fromkeys(cores.idle.value, "-")
+    owned |= dict.fromkeys(polling, "P")
     for pod in host.pods:
         owned |= {cpu: "G" for container in pod.containers for cpu in container.cpus}
     if host.vswitch:

@@ -283,6 +283,8 @@ class PoolPlan:
     huge_pages: Decision[tuple[HugePages, ...]]
     default_page_kib: int
     kernel: tuple[Decision[KernelWord], ...]
+    ovs_cpus: Decision[Cpus] | None = None
+    """CPUs among `reserved_cpus` for the PMD threads of the nodes' Open vSwitch."""
 
 
 @dataclass(frozen=True, slots=True)

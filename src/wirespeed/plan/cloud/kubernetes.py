@@ -2,7 +2,8 @@
 """Compare an existing Kubernetes cluster with a plan, as `kubectl get -o json` prints it.
 
 `old` is the cluster's value, `new` the plan's. Objects that the plan does not name are not
-compared. A node's API tells how many CPUs, pages and VFs pods can have, not which.
+compared, but Deployments whose pods a planned node will refuse are named. A node's API tells how
+many CPUs, pages and VFs pods can have, not which.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from wirespeed.model.input.text import printable
 from wirespeed.model.plan.plan import HostPlan, Plan, PodPlan, PoolPlan
 from wirespeed.model.plan.policy import NicUse
 from wirespeed.model.plan.quantity import milli, whole
+from wirespeed.plan.cloud.foreign_pods import refused_pods
 from wirespeed.plan.diff import Difference, Effort, changed
 from wirespeed.plan.errors import PlanError
-from wirespeed.plan.render.openshift import profile_name
+from wirespeed.plan.render.openshift import profile_name, system_cpus
 from wirespeed.plan.render.pods import amount, object_names, pool_label, resources
 
 _NEXT = (
@@ -73,6 +75,7 @@ def _differences(objects: Objects, plan: Plan) -> Iterator[Difference]:
     names = object_names([pod.name for pod in plan.pods])
     for pod in plan.pods:
         yield from _deployment(pod, objects.get("Deployment", {}).get(names[pod.name]))
+    yield from refused_pods(objects.get("Deployment", {}), plan)
 
 
 def _one_host_per_pool(plan: Plan) -> list[HostPlan]:
@@ -115,12 +118,16 @@ def _profile(pool: PoolPlan, profile: Mapping[str, Any] | None) -> Iterator[Diff
         yield Difference(where, "object", None, "present", Effort.REBOOT)
         return
     spec = profile["spec"]
-    for what, decision in (("reserved", pool.reserved_cpus), ("isolated", pool.isolated_cpus)):
+    ovs = pool.ovs_cpus
+    for what, cpus, because in (
+        ("reserved", system_cpus(pool), pool.reserved_cpus.because),
+        ("isolated", pool.isolated_cpus.value, pool.isolated_cpus.because),
+        ("ovsDpdk", ovs.value if ovs else (), ovs.because if ovs else ""),
+    ):
         found = format_list(parse_list(spec["cpu"].get(what, "")))
         yield from changed(
-            where, f"cpu.{what}", found, format_list(decision.value), Effort.REBOOT,
-            because=decision.because,
-        )  # fmt: skip
+            where, f"cpu.{what}", found, format_list(cpus), Effort.REBOOT, because=because
+        )
     policy = (spec.get("numa") or {}).get("topologyPolicy", "best-effort")
     yield from changed(
         where, "numa.topologyPolicy", str(policy), str(pool.topology_policy.value), Effort.REBUILD,

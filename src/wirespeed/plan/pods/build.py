@@ -32,6 +32,7 @@ from wirespeed.plan.pods.placement import PodHost, place, pod_host
 from wirespeed.plan.pods.pool import PoolDraft, draft_pool
 from wirespeed.plan.pods.requests import pod_plan, pod_request
 from wirespeed.plan.sizing.huge_pages import SMALL_KIB
+from wirespeed.plan.workload.ignored_settings import ignored_by_pods
 
 
 def plan_pods(workload: Workload, hosts: Sequence[HostFacts]) -> Plan:
@@ -68,7 +69,7 @@ def plan_pods(workload: Workload, hosts: Sequence[HostFacts]) -> Plan:
         unplaced=tuple(lost),
         pools=tuple(pools),
         pods=tuple(_pod_plans(workload, resources, plans)),
-        warnings=(*workload.warnings, *warnings),
+        warnings=(*workload.warnings, *ignored_by_pods(workload), *warnings),
     )
 
 
@@ -148,13 +149,17 @@ def _pool_plan(
     node = draft.nodes[0]
     cores = node.cores
     isolated = cores.dedicated.value
+    polling = node.pmds.value
     reserve = draft.settings.reserved_memory[0].bytes >> 20
     return PoolPlan(
         name=draft.pool.name,
         hosts=tuple(n.facts.host for n in draft.nodes),
         kubernetes=draft.pool.kubernetes,
         reserved_cpus=Decision(
-            node.reserved_cpus, f"{cores.housekeeping.because}; no pod runs on them"
+            node.reserved_cpus,
+            f"{cores.housekeeping.because}; "
+            f"{'the kubelet also reserves those of PMD threads; ' if polling else ''}"
+            "no pod runs on them",
         ),
         isolated_cpus=Decision(isolated, "all CPUs that are not reserved: pods run there"),
         cpu_options=draft.options,
@@ -168,7 +173,8 @@ def _pool_plan(
         prefer_closest=draft.pool.prefer_closest,
         huge_pages=pages,
         default_page_kib=workload.memory.page_size_kib,
-        kernel=_kernel(node.facts, isolated, pages.value, workload),
+        kernel=_kernel(node.facts, sorted({*isolated, *polling}), pages.value, workload),
+        ovs_cpus=node.pmds if polling else None,
     )
 
 

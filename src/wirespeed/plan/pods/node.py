@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.plan.kubelet import NodeMemory
-from wirespeed.model.plan.plan import CorePlan
+from wirespeed.model.plan.plan import CorePlan, Decision
 from wirespeed.model.plan.workload import Workload
 from wirespeed.plan.errors import PlanError
 from wirespeed.plan.host.capacity import Pool, device_pools
@@ -30,6 +30,8 @@ class Node:
 
     facts: HostFacts
     cores: CorePlan
+    pmds: Decision[tuple[int, ...]]
+    """CPUs of Open vSwitch's PMD threads."""
     nics: tuple[HostNic, ...]
     vfs: tuple[Pool, ...]
     pages: tuple[NodePages, ...]
@@ -66,12 +68,18 @@ def partition(facts: HostFacts, workload: Workload) -> Node:
     _check_page_sizes(facts, workload)
     # Running guests are Nova's; a node of Kubernetes has none of them.
     alone = replace(workload, placement=replace(workload.placement, keep_running=False))
-    cores = split_cores(facts.host, physical_cores(facts), workload.cores, (), {}).plan
+    pmd_cores = {
+        node: Decision(count, "cores.pmd_cores of the workload")
+        for node, count in (workload.cores.pmd_cores or {}).items()
+        if count
+    }
+    split = split_cores(facts.host, physical_cores(facts), workload.cores, pmd_cores, pmd_cores)
     nics = host_nics(facts, alone)
     reserve = node_reserve_mib(workload.memory.host_reserve_mib, len(facts.nodes))
     return Node(
         facts=facts,
-        cores=cores,
+        cores=split.plan,
+        pmds=split.pmds,
         nics=nics,
         vfs=device_pools(facts, alone, nics),
         pages=node_pages(facts, workload.memory, demand_mib(workload), {}),

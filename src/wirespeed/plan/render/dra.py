@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from wirespeed.model.plan.plan import Plan, PodPlan
 from wirespeed.model.plan.policy import NicUse
 from wirespeed.plan.render.interface import Files, fill
+from wirespeed.plan.render.kubernetes import EVICTION_MIB, kube_reserved_mib
 from wirespeed.plan.render.pods import (
     MELLANOX,
     NAMESPACE,
@@ -41,8 +42,14 @@ class Request:
 
 
 def render(plan: Plan) -> Files:
-    """Return dra/NAME-claim.yaml and dra/NAME.yaml of each pod with VFs."""
-    files: dict[str, str] = {}
+    """Return dra/POOL/kubelet.yaml, and dra/NAME-claim.yaml and dra/NAME.yaml of pods with VFs."""
+    files = {
+        f"dra/{pool.name}/kubelet.yaml": fill(
+            "kubelet_dra.yaml.j2", pool=pool, kube_reserved=f"{kube_reserved_mib(pool)}Mi",
+            eviction=f"{EVICTION_MIB}Mi",
+        )
+        for pool in plan.pools
+    }  # fmt: skip
     names = object_names([pod.name for pod in plan.pods])
     for pod in plan.pods:
         if not pod.ports:

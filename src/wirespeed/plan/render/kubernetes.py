@@ -11,12 +11,14 @@ import json
 
 from wirespeed.model.plan.plan import Plan, PoolPlan
 from wirespeed.plan.pods.pool import ALPHA_OPTIONS
+from wirespeed.plan.render import tuned
 from wirespeed.plan.render.interface import Files, fill
 from wirespeed.plan.render.pods import (
     NAMESPACE,
     deployment,
     filters_macs,
     network_names,
+    node_labels,
     object_names,
     resources,
     sriov_policies,
@@ -34,10 +36,10 @@ def render(plan: Plan) -> Files:
         base = f"kubernetes/{pool.name}"
         profile = f"wirespeed-{object_names([pool.name])[pool.name]}"
         files[f"{base}/kubelet.yaml"] = kubelet(pool)
-        files[f"{base}/tuned/{profile}/tuned.conf"] = fill(
-            "tuned.conf.j2", pool=pool, profile=profile,
-            summary=f"polling pods of pool {pool.name}",
-        )  # fmt: skip
+        files[f"{base}/tuned/{profile}/tuned.conf"] = tuned.profile(
+            profile, f"hosts of pool {pool.name}", f"polling pods of pool {pool.name}"
+        )
+    files |= node_labels(plan, "kubernetes")
     files |= sriov_policies(plan, "kubernetes")
     names = network_names(plan)
     for network, resource in resources(plan).items():
@@ -47,14 +49,18 @@ def render(plan: Plan) -> Files:
     return files
 
 
+def kube_reserved_mib(pool: PoolPlan) -> int:
+    """Return the memory of kubeReserved: what is reserved, without the eviction threshold."""
+    return sum(entry.bytes >> 20 for entry in pool.reserved_memory.value) - EVICTION_MIB
+
+
 def kubelet(pool: PoolPlan) -> str:
     """Return the KubeletConfiguration of a pool's nodes."""
     reserved = [(entry.node, f"{entry.bytes >> 20}Mi") for entry in pool.reserved_memory.value]
-    total = sum(entry.bytes >> 20 for entry in pool.reserved_memory.value)
     return fill(
         "kubelet.yaml.j2", pool=pool, reserved=reserved,
         alpha=bool(ALPHA_OPTIONS & set(pool.cpu_options.value)),
-        kube_reserved=f"{total - EVICTION_MIB}Mi", eviction=f"{EVICTION_MIB}Mi",
+        kube_reserved=f"{kube_reserved_mib(pool)}Mi", eviction=f"{EVICTION_MIB}Mi",
     )  # fmt: skip
 
 

@@ -27,7 +27,12 @@ from wirespeed.plan.render.escape import RenderError
 from wirespeed.plan.render.interface import fill
 
 NAMESPACE = "default"
-OPERATOR_NAMESPACE = "openshift-sriov-network-operator"
+# The operator of VFs reads objects of its own namespace only. Sources: the chart of
+# sriov-network-operator, OpenShift's documentation.
+OPERATOR_NAMESPACES = {
+    "kubernetes": "sriov-network-operator",
+    "openshift": "openshift-sriov-network-operator",
+}
 MELLANOX = "15b3"
 _UNITS = ((1 << 20, "Gi"), (1 << 10, "Mi"))
 
@@ -46,6 +51,16 @@ def object_names(names: Sequence[str]) -> dict[str, str]:
                 "Rename one in the workload: names differ in letters, digits and '-'.",
             )
     return made
+
+
+def node_labels(plan: Plan, base: str) -> dict[str, str]:
+    """Return a script for each pool that labels its nodes, as all other files select them."""
+    return {
+        f"{base}/{pool.name}/label-nodes.sh": fill(
+            "label_nodes.sh.j2", pool=pool, label=f"{pool_label(pool)}="
+        )
+        for pool in plan.pools
+    }
 
 
 def pool_label(pool: PoolPlan) -> str:
@@ -76,7 +91,7 @@ def sriov_policies(plan: Plan, base: str) -> dict[str, str]:
             network = plan.network(nic.network)
             device_type, is_rdma, because = _device_type(plan, nic, pool)
             files[f"{base}/{pool.name}/sriov/{short}.yaml"] = fill(
-                "sriov_policy.yaml.j2", nic=nic, name=short, namespace=OPERATOR_NAMESPACE,
+                "sriov_policy.yaml.j2", nic=nic, name=short, namespace=OPERATOR_NAMESPACES[base],
                 label=pool_label(pool), resource=used[nic.network].partition("/")[2],
                 mtu=network.mtu, device_type=device_type, is_rdma=is_rdma,
                 device_because=because,
@@ -141,19 +156,42 @@ def deployment(
         networks = [{"name": attached[port.network], "namespace": NAMESPACE} for port in pod.ports]
         notes["k8s.v1.cni.cncf.io/networks"] = json.dumps(networks)
     sizes = sorted({c.page_kib for c in pod.containers if c.huge_pages_mib})
+    capabilities = _capabilities(plan, pod, pool)
     return fill(
         "deployment.yaml.j2", pod=pod, name=names[pod.name], namespace=NAMESPACE,
         annotations=notes, runtime_class=runtime_class, label=pool_label(pool), claim=claim,
         containers=[
-            _container(container, pod, sizes, has_vfs=number == 0, claim=bool(claim))
+            _container(
+                container, pod, sizes, capabilities if number == 0 else (),
+                has_vfs=number == 0, claim=bool(claim),
+            )
             for number, container in enumerate(pod.containers)
         ],
         volumes=[(_volume(size), f"HugePages-{amount(size)}") for size in sizes],
     )  # fmt: skip
 
 
+def _capabilities(plan: Plan, pod: PodPlan, pool: PoolPlan) -> tuple[str, ...]:
+    """Return what DPDK needs: IPC_LOCK for its pages, NET_RAW for queues of Mellanox NICs.
+
+    Source: DPDK, NVIDIA MLX5 Common Driver, "Required permissions".
+    """
+    if not pod.polls:
+        return ()
+    networks = {port.network for port in pod.ports}
+    nics = [nic for nic in _first_host(plan, pool).nics if nic.network in networks]
+    raw = any(nic.vendor == MELLANOX for nic in nics)
+    return ("IPC_LOCK", "NET_RAW") if raw else ("IPC_LOCK",)
+
+
 def _container(
-    container: ContainerPlan, pod: PodPlan, sizes: Sequence[int], *, has_vfs: bool, claim: bool
+    container: ContainerPlan,
+    pod: PodPlan,
+    sizes: Sequence[int],
+    capabilities: tuple[str, ...],
+    *,
+    has_vfs: bool,
+    claim: bool,
 ) -> Container:
     milli = container.cpu_m.value
     amounts = {
@@ -173,7 +211,7 @@ def _container(
         image=container.image,
         because=container.cpu_m.because,
         amounts=amounts,
-        capabilities=("IPC_LOCK",) if pod.polls and has_vfs else (),
+        capabilities=capabilities,
         mounts=mounts,
         has_claim=claim and has_vfs,
     )

@@ -17,11 +17,13 @@ from wirespeed.plan.render import (
     openstack,
     ovs,
     tripleo,
+    tuned,
 )
 from wirespeed.plan.render.interface import Renderer
 
 TARGETS: Mapping[str, Renderer] = {
     "kernel": kernel.render,
+    "tuned": tuned.render,
     "ovs": ovs.render,
     "libvirt": libvirt.render,
     "openstack": openstack.render,

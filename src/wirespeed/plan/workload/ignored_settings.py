@@ -32,6 +32,23 @@ def ignored_settings(workload: Workload, *, any_vswitch: bool) -> Iterator[str]:
                 f"{', '.join(keys)} have no effect: no port is behind Open vSwitch with DPDK on "
                 "any host"
             )
+    yield from _ignored_memory(workload)
+
+
+def ignored_by_pods(workload: Workload) -> Iterator[str]:
+    """Yield one note per group of keys that do nothing for pods on Kubernetes nodes."""
+    keys = [f"vswitch.{key}" for key in _changed(workload.vswitch, VswitchRules(), _VSWITCH_KEYS)]
+    if workload.cores.pmd_on_nodes_without_nics != CoreRules().pmd_on_nodes_without_nics:
+        keys.append("cores.pmd_on_nodes_without_nics")
+    if keys:
+        yield (
+            f"{', '.join(keys)} have no effect: the plan gives Open vSwitch of a Kubernetes node "
+            "CPUs only (cores.pmd_cores); its network plugin configures the rest"
+        )
+    yield from _ignored_memory(workload)
+
+
+def _ignored_memory(workload: Workload) -> Iterator[str]:
     memory, defaults = workload.memory, MemoryRules()
     if memory.count is not None and memory.huge_pages is not defaults.huge_pages:
         yield "memory.huge_pages has no effect: memory.count fixes the number of pages"

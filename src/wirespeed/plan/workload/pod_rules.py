@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from wirespeed.model.input.fault import ABSENT, Fault
+from wirespeed.model.plan.host_rules import PmdSiblingPolicy
+from wirespeed.model.plan.kubelet import CpuOption
 from wirespeed.model.plan.policy import DataPlane, InterfaceKind, NicUse, VnfKind
 from wirespeed.model.plan.workload import PodContainer, Vnf, VnfPort, Workload
 from wirespeed.plan.kubelet.settings import CONFLICTS
@@ -43,6 +45,7 @@ def broken_pod_rules(workload: Workload) -> Iterator[Fault]:
                     f"nic[{nic.network}].use", "dpdk",
                     'a Kubernetes node has no vSwitch of the plan; write use = "sriov"',
                 )  # fmt: skip
+        yield from _pmd_rules(workload)
     yield from _pool_rules(workload, has_pods=VnfKind.POD in kinds)
 
 
@@ -125,6 +128,27 @@ def _port_rules(port: VnfPort, workload: Workload, where: str) -> Iterator[Fault
         nic.network == port.network and nic.use is NicUse.SRIOV for nic in workload.nics
     ):
         yield Fault(f"{where}.network", port.network, 'no [[nic]] of it has use = "sriov"')
+
+
+def _pmd_rules(workload: Workload) -> Iterator[Fault]:
+    """Yield rules that keep pods and daemons off the cores of PMD threads."""
+    if not any((workload.cores.pmd_cores or {}).values()):
+        return
+    siblings = workload.cores.pmd_siblings
+    if siblings is not PmdSiblingPolicy.PAIR:
+        yield Fault(
+            "cores.pmd_siblings", siblings,
+            "a Kubernetes node gives the sibling of a PMD thread to pods or daemons; write "
+            '"pair", so that both threads belong to Open vSwitch',
+        )  # fmt: skip
+    for pool in workload.pools:
+        options = pool.cpu_options
+        if options is not None and CpuOption.STRICT_CPU_RESERVATION not in options:
+            yield Fault(
+                f"pool[{pool.name}].cpu_options", list(options),
+                "with cores.pmd_cores, Burstable pods would run on the CPUs of PMD threads, and "
+                "OpenShift refuses ovsDpdk; add strict-cpu-reservation",
+            )  # fmt: skip
 
 
 def _pool_rules(workload: Workload, *, has_pods: bool) -> Iterator[Fault]:

@@ -17,6 +17,8 @@ POD_EXAMPLES = {
     "s1-bng-pods": "s1-bng",
     "s2-chains-pods": "s2-chains",
     "s3-jumbo-pods": "s3-jumbo",
+    # The only example of its host.
+    "s4-onp-pods": "s4-onp-pods",
 }
 
 

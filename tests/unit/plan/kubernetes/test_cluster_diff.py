@@ -112,6 +112,47 @@ def test_cluster_file_that_is_none_is_refused(text: str) -> None:
     assert "c.json" in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("cpus", "requests", "found"),
+    [
+        ("3", {}, [("main: cpu", "3", "a multiple of 2")]),
+        ("3000m", {"cpu": "3000m"}, [("main: cpu", "3", "a multiple of 2")]),
+        ("4", {}, []),
+        ("3500m", {}, []),
+        # Burstable: its CPUs are shared.
+        ("3", {"cpu": "2"}, []),
+    ],
+)
+def test_deployment_of_others_with_an_odd_cpu_count_is_reported(
+    cpus: str, requests: dict[str, str], found: list[tuple[str, str, str]]
+) -> None:
+    cluster = copy.deepcopy(_cluster())
+    other = copy.deepcopy(cluster["Deployment"]["bng"])
+    resources = {"limits": {"cpu": cpus, "memory": "1Gi"}, "requests": requests}
+    other["spec"]["template"]["spec"]["containers"] = [{"name": "main", "resources": resources}]
+    cluster["Deployment"]["other"] = other
+    differences = diff_cluster(cluster, PLAN, "c.json")
+    assert [(d.what, d.old, d.new) for d in differences] == found
+    other["spec"]["template"]["spec"]["nodeSelector"] = {}
+    assert diff_cluster(cluster, PLAN, "c.json") == ()
+
+
+def test_cluster_whose_profile_gives_pmd_threads_other_cpus_is_reported() -> None:
+    plan = shipped("s4-onp-pods")
+    profile = yaml.safe_load(render(plan)["openshift/nfv/performance-profile.yaml"])
+    profile["spec"]["cpu"]["ovsDpdk"] = "2,26"
+    objects = read_cluster(json.dumps({"items": [profile]}), "c.json")
+    found = [d for d in diff_cluster(objects, plan, "c.json") if d.what.startswith("cpu.")]
+    assert [(d.what, d.old, d.new) for d in found] == [("cpu.ovsDpdk", "2,26", "1,25")]
+
+
+def test_plans_that_differ_in_pmd_cores_name_the_pool_and_a_reboot() -> None:
+    plan = shipped("s4-onp-pods")
+    (pool,) = plan.pools
+    found = diff_plans(plan, replace(plan, pools=(replace(pool, ovs_cpus=None),)))
+    assert [(d.what, d.new, d.effort) for d in found] == [("ovs_cpus", None, Effort.REBOOT)]
+
+
 def test_plans_of_pods_differ_in_policy_and_replicas() -> None:
     (pool,), (pod,) = PLAN.pools, PLAN.pods
     policy = Decision(TopologyPolicy.RESTRICTED, "another")

@@ -55,6 +55,8 @@ def test_pods_of_the_examples_fit_on_one_numa_node(example: str) -> None:
 def test_kubelet_reserved_memory_equals_the_reservation(example: str) -> None:
     """The kubelet does not start if the sums differ (memory_manager.go, validateReservedMemory)."""
     for path, document in _documents(example).items():
+        if document["kind"] == "KubeletConfiguration" and document["cpuManagerPolicy"] == "none":
+            continue  # of the target dra: no manager compares the sums
         if document["kind"] == "KubeletConfiguration":
             found = document
         elif document["kind"] == "PerformanceProfile":
@@ -74,11 +76,17 @@ def _mib(text: str) -> int:
 @every_example
 def test_profile_and_kubelet_name_the_same_cpus(example: str) -> None:
     documents = list(_documents(example).values())
-    (kubelet,) = (d for d in documents if d["kind"] == "KubeletConfiguration")
+    kubelet, by_claims = (
+        _documents(example)[path]
+        for path in ("kubernetes/nfv/kubelet.yaml", "dra/nfv/kubelet.yaml")
+    )
+    assert kubelet["reservedSystemCPUs"] == by_claims["reservedSystemCPUs"]
     (profile,) = (d for d in documents if d["kind"] == "PerformanceProfile")
     cpu = profile["spec"]["cpu"]
-    assert cpu["reserved"] == kubelet["reservedSystemCPUs"]
-    reserved, isolated = set(parse_list(cpu["reserved"])), set(parse_list(cpu["isolated"]))
+    # The operator adds the CPUs of PMD threads to the kubelet's key.
+    reserved = {*parse_list(cpu["reserved"]), *parse_list(cpu.get("ovsDpdk", ""))}
+    assert reserved == set(parse_list(kubelet["reservedSystemCPUs"]))
+    isolated = set(parse_list(cpu["isolated"]))
     assert not reserved & isolated
     assert reserved | isolated == set(example_host(POD_EXAMPLES[example]).online_cpus)
 

@@ -54,6 +54,10 @@ GOOD = workload_text("s1-bng-pods")
         ('kind = "pod"', 'kind = "pod"\nvcpus = 4', "follows from the containers"),
         ('kind = "pod"', "vcpus = 4\nmemory_mib = 64", 'goes with kind = "pod" only'),
         ('"registry.example/dppd:1"', '"x\\"; rm -rf /"', "must be a container image"),
+        ('name = "nfv"', 'name = "nfv; reboot"', 'name = "nfv; reboot": must be a name'),
+        ('name = "dppd"', 'name = "$(reboot)"', 'name = "$(reboot)": must be a name'),
+        ('name = "nfv"', 'name = "nfv"\nhosts = ["x"]', "no host matches pool[nfv].hosts = 'x'"),
+        ('kind = "pod"', 'kind = "pod"\ncount = 0', "count"),
     ],
 )  # fmt: skip
 def test_pod_workload_with_an_error_is_refused(old: str, new: str, expected: str) -> None:
