@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.effort import effort
 from wirespeed.apply.journal import FOLDER
 
 STAT = Path("/proc/sys/vm/stat_interval")
@@ -79,7 +80,7 @@ def test_keep_killed_at_every_change_is_undone_by_rollback() -> None:
     complete = False
     killed = 0
     while not complete:
-        killed += 1
+        killed += effort(4, 1)
         command = [sys.executable, "-c", CHILD, *wanted()]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None

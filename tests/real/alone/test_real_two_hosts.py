@@ -135,37 +135,6 @@ def test_a_switch_on_another_host_is_measured(hosts: TwoHosts) -> None:
     hosts.as_before()
 
 
-FACTORS = """
-[[factor]]
-name = "EMC and stat interval"
-"sut.vswitch.ovs.emc" = true
-host = { "/proc/sys/vm/stat_interval" = "119" }
-"""
-
-
-@pytest.mark.fleet
-def test_tune_of_a_switch_on_another_host_sets_that_hosts_files(hosts: TwoHosts) -> None:
-    stat = Path("/proc/sys/vm/stat_interval")
-    before = stat.read_text()
-    (hosts.folder / "factors.toml").write_text(FACTORS)
-    words = ("--lab", "lab.toml", "--factors", "factors.toml", "--host", "dut", "--keep")
-    done = subprocess.run(
-        [sys.executable, "-m", "wirespeed.cli.main", "tune", "study.toml", *words, "--minutes", "5",
-         "--set", "sut.vswitch.ovs.emc=false", "--json"],
-        cwd=hosts.folder, env=hosts.environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["run"]["host"] == "dut"
-    assert {len(each["factors"]) for each in found["measurements"]} == {0, 1}
-    if found["kept"]:
-        address = hosts.lab.hosts["dut"].url
-        undone = hosts.wirespeed("rollback", "--host", address, "--json")
-        assert json.loads(undone.stdout)["put_back"] == 1, undone.stderr
-    assert stat.read_text() == before
-    hosts.as_before()
-
-
 def causes(trial: dict[str, Any]) -> set[str]:
     return {drop["cause"] for drop in trial["drops"]}
 
