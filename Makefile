@@ -12,7 +12,6 @@ GUEST_DATAPLANE := build/dataplane-guest
 SANITIZED := build/dataplane-asan
 KUBELET_ORACLE := build/kubelet-oracle
 KUBECTL_VALIDATE := build/kubectl-validate
-KUBE_APISERVER := build/kube-apiserver
 PACKAGES := build/packages
 C_FILES = $(shell git ls-files 'dataplane/*.c' 'dataplane/*.h')
 # Run parts, some next to each other; a part that fails hides no other, and a table of all ends it.
@@ -226,7 +225,7 @@ audit-locks: $(LOCK_VENV)/.installed ## Ask the package index for known vulnerab
 test-nova: $(NOVA_VENV)/.installed ## Compare our placement with the real Nova library's
 	$(NOVA_VENV)/bin/python -m pytest tests/nova_library
 
-$(KUBELET_ORACLE): $(wildcard kubernetes/oracle/*.*)
+$(KUBELET_ORACLE): $(wildcard kubernetes/oracle/*)
 	@command -v go >/dev/null || setup/install-packages.sh setup/packages-go.txt
 	cd kubernetes/oracle && go build -o $(abspath $@) .
 
@@ -240,17 +239,10 @@ $(KUBECTL_VALIDATE):
 	@command -v go >/dev/null || setup/install-packages.sh setup/packages-go.txt
 	GOBIN=$(abspath $(@D)) go install sigs.k8s.io/kubectl-validate@v0.0.4
 
-$(KUBE_APISERVER): $(wildcard kubernetes/oracle/apiserver/*.go) kubernetes/oracle/go.mod
-	@command -v go >/dev/null || setup/install-packages.sh setup/packages-go.txt
-	cd kubernetes/oracle && go build -o $(abspath $@) ./apiserver
-
-# The first build takes minutes of two CPUs.
-test-kubernetes: $(KUBELET_ORACLE) $(KUBECTL_VALIDATE) $(KUBE_APISERVER) $(VENV)/.dev ## Rendered files by a real API server and the kubelet's validation
+test-kubernetes: $(KUBELET_ORACLE) $(KUBECTL_VALIDATE) $(VENV)/.dev ## Rendered files by the API server's and the kubelet's validation
 	WIRESPEED_KUBELET_ORACLE=$(abspath $(KUBELET_ORACLE)) \
 		WIRESPEED_KUBECTL_VALIDATE=$(abspath $(KUBECTL_VALIDATE)) \
-		WIRESPEED_KUBE_APISERVER=$(abspath $(KUBE_APISERVER)) \
-		$(BIN)/pytest -q tests/unit/plan/kubernetes/test_validation.py \
-		tests/unit/plan/kubernetes/test_api_server.py
+		$(BIN)/pytest -q tests/unit/plan/kubernetes/test_validation.py
 
 record-kubelet: $(KUBELET_ORACLE) $(VENV)/.dev ## Record the kubelet's answers that make test replays
 	$(BIN)/python -m tests.unit.plan.kubelet.record $(abspath $(KUBELET_ORACLE))

@@ -119,6 +119,8 @@ def test_program_of_a_container_has_rights_of_a_pod_and_a_network_of_its_own() -
 
 
 def test_program_on_a_kernel_interface_stays_where_the_interface_is() -> None:
-    found = prefix("/cg/w", {"east": Interface("veth0"), "west": VirtioUser("/run/t")})
+    found = prefix("/cg/w", {"east": Interface("veth0"), "west": VirtioUser("/run/t")}, "ns0")
     assert "--net" not in found
+    # Before it has lost the right to.
+    assert found.index("nsenter") < found.index("setpriv")
     assert "--bounding-set=-all,+ipc_lock,+net_raw,+net_admin" in found

@@ -9,12 +9,13 @@ threads by them. Its cpuset has the function's CPUs, its memory is on the functi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wirespeed.bench.function.interface import FunctionKind, Setup
 from wirespeed.bench.host.cgroup import make_cgroup
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.host.host import Host
+from wirespeed.bench.host.network import inside
 from wirespeed.bench.interface import Part
 from wirespeed.bench.placement.interface import READY_S, OnHost, Own, Placed, Seat
 from wirespeed.bench.placement.process import OwnProcess
@@ -46,23 +47,26 @@ class ContainerLaunch:
         cpus = {process.control_cpu, *process.cpus, *process.floats_over}
         name = f"wirespeed-{self.setup.name}-{dirs.tag}"
         cgroup = make_cgroup(host, name, cpus, process.memory.nodes)
-        inside = host.running_by(prefix(cgroup, self.plugs))
-        return self.function.part(inside, dirs, process, self.setup)
+        contained = host.running_by(prefix(cgroup, self.plugs, process.namespace))
+        # It has no right to enter a namespace itself.
+        return self.function.part(contained, dirs, replace(process, namespace=None), self.setup)
 
 
-def prefix(cgroup: str, plugs: Mapping[str, Plug]) -> tuple[str, ...]:
+def prefix(cgroup: str, plugs: Mapping[str, Plug], namespace: str | None = None) -> tuple[str, ...]:
     """Return the command prefix that runs a program in a container.
 
-    Each command execs the next, so that all share one PID.
+    namespace: network namespace of its kernel interfaces; None for the host's own. Each command
+    execs the next, so that all share one PID.
     """
     interfaces = any(isinstance(plug, Interface) for plug in plugs.values())
-    # A kernel interface stays where it is: the program enters the interface's namespace, if any.
+    # A kernel interface stays where it is, and the program goes there.
     network = () if interfaces else ("--net",)
     kept = (*_CAPABILITIES, *(_FOR_INTERFACES if interfaces else ()))
     bounding = ",".join(("-all", *(f"+{name}" for name in kept)))
     return (
         "sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', cgroup,
         "unshare", "--mount", "--ipc", "--uts", *network, "--",
+        *inside(namespace),
         "setpriv", "--no-new-privs", f"--bounding-set={bounding}", "--",
     )  # fmt: skip
 
