@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from tests.speedtest.conftest import Server
 from tests.support.ports import reserved_port
+from tests.support.waiting import until
 from wirespeed.kpi.collectors.speedtest_server import SpeedtestCollector
 from wirespeed.kpi.collectors.tcp import TcpCollector
 from wirespeed.kpi.interface import Collector, Missing, Name
@@ -33,7 +34,8 @@ def test_tcp_and_server_count_the_octets_of_a_real_test(serve: Callable[..., Ser
     before = [values(collector) for collector in own]
     words = ["iperf3", "-c", "127.0.0.1", "-p", str(server.ports["--iperf3"]), "-n", "8M"]
     subprocess.run(words, check=True, capture_output=True)
-    server.next_event("test_finished")
+    key = "speedtest_tests_finished"
+    until(lambda: total(values(own[0]), key) > total(before[0], key), "the end of the test")
     after = [values(collector) for collector in own]
 
     def grew(place: int, key: str) -> int:
