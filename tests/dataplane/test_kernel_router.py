@@ -38,10 +38,10 @@ def shared() -> Iterator[KernelRouter]:
 def router(shared: KernelRouter) -> Iterator[KernelRouter]:
     """Yield a router without routes but those of its links, and cables without frames."""
     yield shared
+    shared.ip("nexthop", "flush")  # with its routes, which `ip route flush` cannot delete
     for version in ("-4", "-6"):
         shared.ip(version, "route", "flush", "proto", "static")
         shared.ip(version, "route", "flush", "proto", "boot")
-    shared.ip("nexthop", "flush")
     shared.settle()
     shared.a.drop()
     shared.b.drop()
