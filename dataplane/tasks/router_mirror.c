@@ -159,7 +159,7 @@ give_up_dump(struct router_mirror *mirror, enum feed_state state)
 			mirror->task->name);
 	free_kernel(mirror->fresh);
 	mirror->fresh = NULL;
-	mirror->backoff_ns = RTE_MAX(BACKOFF_NS, RTE_MIN(2 * mirror->backoff_ns, BACKOFF_MAX_NS));
+	mirror->backoff_ns = RTE_MIN(2 * mirror->backoff_ns + BACKOFF_NS, BACKOFF_MAX_NS);
 	want_dump(mirror, state == FEED_FAILED ? BACKOFF_MAX_NS : mirror->backoff_ns);
 }
 
