@@ -7,14 +7,20 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
-from wirespeed.cli.verbs.run_recording import Marking
+from tests.support.sample import ORIGIN
+from wirespeed.cli.verbs.run_recording import Marking, recording
 from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.result.reason import Reason
 from wirespeed.model.result.trial import LeftOut
+from wirespeed.store.recordings import recording_of_run
+from wirespeed.store.run_writer import RunWriter
+from wirespeed.store.store import Store
+from wirespeed.study.load import load_study
 
 
 @contextmanager
@@ -78,3 +84,12 @@ def test_point_without_a_fault_has_no_such_mark() -> None:
     with marking() as (made, marks):
         made.point_complete(point, Mock())
         assert marks() == [("point", "p2p: complete")]
+
+
+def test_run_begins_after_the_first_read_of_its_recorder(tmp_path: Path) -> None:
+    url = str(tmp_path / "runs.sqlite")
+    with Store(url) as store:
+        run_id = RunWriter.start(store, load_study("wire"), ORIGIN).run_id
+        with recording(Mock(), run_id, frozenset(), url):
+            begun = recording_of_run(store, run_id)
+    assert begun is not None

@@ -27,6 +27,8 @@ from wirespeed.remote.interface import LOCALHOST
 from wirespeed.store.store import Store
 
 _WAKE_S = 0.25
+# Line for the run that waits for the first read.
+_READY = "recording"
 
 CollectorOption = Annotated[
     list[str] | None,
@@ -98,12 +100,16 @@ def _loop(
 ) -> None:
     """Take frames until the time has passed, or the run that this belongs to has ended."""
     watched = [] if commands is None else [sys.stdin.fileno()]
+    waited_for = commands is not None
     while until is None or time.monotonic() < until:
         left_s = _WAKE_S if until is None else min(_WAKE_S, until - time.monotonic())
         # Frames wait in their pipe: to wake for each of them costs more than to take them.
         ready, _, _ = select.select(watched, [], [], max(0.0, left_s))
         for each in recorders:
             each.take()
+        if waited_for and all(each.has_read for each in recorders):
+            print_line(_READY)
+            waited_for = False
         if commands is not None and ready and not commands.take():
             return
 

@@ -58,6 +58,8 @@ class HostRecorder:
             store, host, self._clock, rate_hz, sparse=seat.sparse, run_id=run_id
         )
         self.sampler = Sampler(address, names, rate_hz, seat)
+        self.has_read = False
+        """True after the first read."""
         self._assembler = Assembler(metrics())
         self._queue = RecordingQueue(self.writer, lambda text: print_line(text, stderr=True))
         self._queue.start()
@@ -108,6 +110,7 @@ class HostRecorder:
                 case Layout():
                     chunks += self._assembler.layout(frame)
                 case Sample():
+                    self.has_read = True
                     chunks += self._assembler.sample(frame)
                 case Note():
                     marks.append(Mark(frame.at_ns, MarkKind.NOTE, frame.text))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import subprocess
 import tempfile
 import time
@@ -31,6 +32,8 @@ from wirespeed.study.interface import Watcher
 
 # The recorder stores what is left, and ends.
 _END_S = 60.0
+# The recorder starts before the bench: where all CPUs poll, its start would take minutes.
+_START_S = 30.0
 _RECORD = (*own_module("wirespeed.cli.main"), "kpi", "record")
 
 
@@ -61,6 +64,7 @@ def recording(
 ) -> Iterator[Watcher]:
     """Record while the body runs; yield the watcher with the run's events as marks.
 
+    The body begins after the recorder's first read.
     rate_hz: reads a second, also while frames flow on a host without a CPU to spare.
     A recorder that fails ends no run: what it said is printed at the end.
     """
@@ -74,15 +78,20 @@ def recording(
         environment["WIRESPEED_STORE"] = store  # may hold a password: no argument that ps shows
     with tempfile.TemporaryFile() as said:
         recorder = subprocess.Popen(
-            words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said,
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said,
             env=environment, start_new_session=True,
         )  # fmt: skip
         assert recorder.stdin is not None
+        assert recorder.stdout is not None
         os.set_blocking(recorder.stdin.fileno(), False)
         try:
+            ready, _, _ = select.select([recorder.stdout], [], [], _START_S)
+            if not ready:
+                print_line(f"kpi: the recorder read nothing within {_START_S:g} s", stderr=True)
             yield Marking(watcher, recorder.stdin)
         finally:
             recorder.stdin.close()
+            recorder.stdout.close()
             try:
                 recorder.wait(_END_S)
             except subprocess.TimeoutExpired:
