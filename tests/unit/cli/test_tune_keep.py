@@ -18,8 +18,10 @@ from tests.support.fake_runner import FakeRunner
 from tests.unit.cli.conftest import Command
 from tests.unit.cli.test_tune import POINT, SCHEMA
 from wirespeed.apply import session
+from wirespeed.apply.keep import Kept
 from wirespeed.cli.verbs import tune as verb
 from wirespeed.cli.verbs import tune_keep
+from wirespeed.remote.interface import HostLost
 
 GOVERNOR = "/sys/devices/system/cpu/cpu2/cpufreq/scaling_governor"
 FACTORS = f"""
@@ -77,6 +79,27 @@ def test_tune_without_keep_puts_the_host_back(wirespeed: Command, server: Server
     assert ended.code == 0, ended.err
     assert f"To keep on the host: {GOVERNOR} = performance" in ended.out
     assert server.state() == before
+
+
+def test_tune_keep_that_was_cut_is_made_up_by_resume(
+    wirespeed: Command, server: Server, host: FakeHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = tune_keep.keep
+
+    def cut(*_words: object) -> Kept:
+        raise HostLost("the connection to lab1 broke", "")
+
+    monkeypatch.setattr(tune_keep, "keep", cut)
+    assert wirespeed(*WORDS, "--keep").code == 1
+    measured = len(host.opened)
+    monkeypatch.setattr(tune_keep, "keep", keep)
+    ended = wirespeed(*WORDS, "--keep", "--resume")
+    assert ended.code == 0, ended.err
+    assert f"Kept on the host: {GOVERNOR}: schedutil to performance, done" in " ".join(
+        ended.out.split()
+    )
+    assert len(host.opened) == measured
+    assert server.kernel.governors[2] == "performance"
 
 
 def test_tune_keep_on_a_locked_host_is_refused_before_a_measurement(

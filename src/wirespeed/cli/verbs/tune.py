@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json as json_text
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -19,8 +20,9 @@ from wirespeed.cli.show.show import results_console
 from wirespeed.cli.show.tune_tables import print_kept, print_tuned
 from wirespeed.cli.verbs.trials_run import Request, measured_point, trials_of
 from wirespeed.cli.verbs.tune_keep import failed, kept
-from wirespeed.model.study.study import Study
+from wirespeed.model.study.study import Point, Study
 from wirespeed.model.words import counted, percent, seconds
+from wirespeed.remote.interface import Runner
 from wirespeed.remote.reach import reach
 from wirespeed.report.compare.tuned import TunedReport
 from wirespeed.report.json.tune_document import tune_document
@@ -30,11 +32,12 @@ from wirespeed.session.rig import own_versions
 from wirespeed.store.read import read_run
 from wirespeed.store.store import Store
 from wirespeed.study.announce import estimate_s
+from wirespeed.study.interface import Rig
 from wirespeed.tune.choose import Wanted
 from wirespeed.tune.factor import groups_of
 from wirespeed.tune.factor_file import read_factors
-from wirespeed.tune.goal import goal_named, search_for
-from wirespeed.tune.offer import offered
+from wirespeed.tune.goal import Goal, goal_named, search_for
+from wirespeed.tune.offer import Offer, offered
 from wirespeed.tune.outcome import report_of, tuned_toml
 from wirespeed.tune.search import (
     check_combinations,
@@ -147,6 +150,9 @@ def tune(
     base = measured_point(plain, search_for(aim, plain))
     own = None if factors is None else read_factors(factors)
     sut = tuned_host(base, lab, host)
+    asked = _Asked(
+        name, base, plain.label, aim, worth / 100, minutes, seed, keep, resume, json, output, store
+    )
     with (
         Store(store, exists=resume) as opened,
         rig_for(Study(name, name, "", (base,), {}), lab) as rig,
@@ -155,34 +161,9 @@ def tune(
         offer = offered(base, rig, runner, own, wanted)
         if keep and any(factor.host for factor in offer.tried):
             check_can_keep(reach, sut.address)
-        trial_s = estimate_s([base])
-        effort = effort_within(offer.tried, minutes, trial_s)
-        check_combinations(offer.tried, base.parameters, rig.plan, effort, seed)
-        most = most_measurements(offer.tried, effort)
-        asked = {
-            "factors": offer.tried, "goal": aim, "worth": worth, "effort": effort, "seed": seed,
-        }  # fmt: skip
-        title = f"Which settings bring more {aim} at {plain.label}?"
-        request = Request(
-            f"tune-{name}", title, base, aim, asked, most, store, resume, json
-        )  # fmt: skip
-        if not json:
-            tried = counted(len(groups_of(offer.tried)), "factor")
-            print_line(
-                f"{tried}, at most {most} measurements, about {seconds(most * trial_s)}.",
-                stderr=True,
-            )
-        with trials_of(opened, request, rig, runner) as trials:
-            found = search(
-                trials, offer.tried, base.parameters, worth / 100, effort, seed=seed
-            )  # fmt: skip
-        record = read_run(opened, trials.writer.run_id)
-    report = report_of(
-        record, plain.label, aim, worth / 100, offer.tried, excluded=offer.excluded, found=found
-    )  # fmt: skip
-    if keep:
-        report = kept(report, offer.tried, sut.address)
-    _write(report, output, html)
+        report = _searched(asked, offer, opened, rig, runner)
+    if html is not None:
+        write_output(html, tune_page(report, own_versions()["wirespeed"]))
     if json:
         print_json(json_text.dumps(tune_document(report), indent=2, allow_nan=False))
     else:
@@ -195,9 +176,55 @@ def tune(
         raise typer.Exit(1)
 
 
-def _write(report: TunedReport, output: Path, html: Path | None) -> None:
-    """Write the settings where some are claimed, and the page where it is asked for."""
-    if report.claimed:
-        write_output(output, tuned_toml(report))
-    if html is not None:
-        write_output(html, tune_page(report, own_versions()["wirespeed"]))
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the command asks for."""
+
+    study: str
+    base: Point
+    """Point with the search of the goal."""
+    label: str
+    aim: Goal
+    worth: float
+    minutes: float | None
+    seed: int
+    keep: bool
+    resume: bool
+    json: bool
+    output: Path
+    store: str | None
+
+
+def _searched(asked: _Asked, offer: Offer, opened: Store, rig: Rig, runner: Runner) -> TunedReport:
+    """Search, write the proven settings, and keep those of the host where that is asked for.
+
+    A run that is cut before its settings are kept stays unfinished, so that --resume keeps them.
+    """
+    base, factors = asked.base, offer.tried
+    trial_s = estimate_s([base])
+    effort = effort_within(factors, asked.minutes, trial_s)
+    check_combinations(factors, base.parameters, rig.plan, effort, asked.seed)
+    most = most_measurements(factors, effort)
+    decides = {
+        "factors": factors, "goal": asked.aim, "worth": 100 * asked.worth, "effort": effort,
+        "seed": asked.seed,
+    }  # fmt: skip
+    request = Request(
+        f"tune-{asked.study}", f"Which settings bring more {asked.aim} at {asked.label}?", base,
+        asked.aim, decides, most, asked.store, asked.resume, asked.json,
+    )  # fmt: skip
+    if not asked.json:
+        tried = counted(len(groups_of(factors)), "factor")
+        print_line(
+            f"{tried}, at most {most} measurements, about {seconds(most * trial_s)}.", stderr=True
+        )
+    with trials_of(opened, request, rig, runner) as trials:
+        found = search(trials, factors, base.parameters, asked.worth, effort, seed=asked.seed)
+        record = read_run(opened, trials.writer.run_id)
+        report = report_of(
+            record, asked.label, asked.aim, asked.worth, factors, excluded=offer.excluded,
+            found=found,
+        )  # fmt: skip
+        if report.claimed:
+            write_output(asked.output, tuned_toml(report))
+        return kept(report, factors, runner.address) if asked.keep else report
