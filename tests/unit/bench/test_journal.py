@@ -88,12 +88,15 @@ def test_changes_are_undone_newest_first(tmp_path: Path) -> None:
     assert order == ["/proc/sys/b", "/proc/sys/a"]
 
 
-def test_a_value_changed_by_another_program_is_not_undone(tmp_path: Path) -> None:
+def test_a_value_changed_by_another_program_is_not_undone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     host = FakeHost({"/proc/sys/a": "1"})
     with changing_host(host, tmp_path) as state:
         state.set_sysctl("a", "0")
         host.files["/proc/sys/a"] = "7"
     assert host.files["/proc/sys/a"] == "7"
+    assert "left /proc/sys/a at 7" in caplog.text
 
 
 def test_the_last_of_two_runs_restores_the_original_value(tmp_path: Path) -> None:
