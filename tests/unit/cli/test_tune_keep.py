@@ -108,6 +108,21 @@ def test_tune_keep_that_was_cut_is_made_up_by_resume(
     assert server.kernel.governors[2] == "performance"
 
 
+@pytest.mark.usefixtures("server")
+def test_tune_keep_that_fails_still_prints_the_document(
+    wirespeed: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut(*_words: object) -> Kept:
+        raise HostLost("the connection to lab1 broke", "")
+
+    monkeypatch.setattr(tune_keep, "keep", cut)
+    ended = wirespeed(*WORDS, "--keep", "--json")
+    assert ended.code == 1
+    document = json.loads(ended.out)
+    assert document["host_files"] == {GOVERNOR: "performance"}
+    assert document["kept"] is None
+
+
 def test_tune_keep_on_a_locked_host_is_refused_before_a_measurement(
     wirespeed: Command, server: Server, host: FakeHost
 ) -> None:
