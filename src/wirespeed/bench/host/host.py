@@ -205,7 +205,8 @@ def changing_host(runner: Runner, state_dir: Path, wsdp: str | None = None) -> I
 
 
 def _undo_all(journal: Journal, host: Host) -> Undone:
-    with _uninterrupted():
+    # A run that begins meanwhile must not count on what is about to be undone.
+    with _uninterrupted(), one_at_a_time(host.state_dir):
         undone = journal.undo_all(host.runner, host.others())
         journal.close()
     return undone
