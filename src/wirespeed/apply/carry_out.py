@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from wirespeed.apply.checkpoint import Checkpoint
@@ -19,6 +19,7 @@ from wirespeed.remote.interface import Runner
 
 _NOT_PLANNED = "a plan before changed it, and this one says nothing of it"
 _PAGES_LATER = "the kernel finds too little memory in one piece now, and reserves them at boot"
+_CHANGED_SINCE = "it was changed after `wirespeed tune --keep` set it; the next boot sets it again"
 _RESTART = "ovs-vswitchd reads it at its start: restart it, or reboot"
 
 
@@ -63,25 +64,37 @@ class Work:
         """
         for step in self.changing(steps):
             self.journal.note(step.setting, step.setting.read(self.runner))
+        ours = {entry.setting.name for entry in self.journal.entries}
+        for step in steps:
+            if step.setting.name in ours:
+                self.journal.note_kept(step.setting.name, step.wanted)
         results = [self._carry_out(step) for step in steps]
+        for result in results:
+            if result.name in ours and not result.state.is_so:
+                self.journal.note_kept(result.name, None)
         if at_boot:
-            kept = self._kept(steps, results)
+            kept = self._kept()
+            results += self._changed_since(kept, {step.setting.name for step in steps})
             results += [self._carry_out(step) for step in boot_steps(kept, KEPT)]
         return tuple(results)
 
-    def _kept(self, steps: Sequence[Step], results: Sequence[Result]) -> list[Step]:
+    def _kept(self) -> list[Step]:
         """Return what the next boot sets: proven settings of this search and of earlier ones."""
-        wanted = {step.setting.name: step for step in steps}
-        failed = {result.name for result in results if not result.state.is_so}
         found = []
         for entry in self.journal.entries:
             setting = entry.setting
-            if not isinstance(setting, KernelFiles) or setting.of_interrupts:
-                continue
-            if setting.name not in failed:
-                now = Step(setting, setting.read(self.runner), "", "")
-                found.append(wanted.get(setting.name, now))
+            if isinstance(setting, KernelFiles) and not setting.of_interrupts:
+                value = self.journal.kept(setting.name, setting.read(self.runner))
+                if value is not None:
+                    found.append(Step(setting, value, "", "an earlier search has proven it"))
         return found
+
+    def _changed_since(self, kept: Iterable[Step], now: Collection[str]) -> Iterator[Result]:
+        """Yield settings of earlier searches that no longer have their proven value."""
+        for step in kept:
+            if step.setting.name not in now and step.setting.left(self.runner, step.wanted):
+                old = step.setting.read(self.runner)
+                yield _result(step, State.REBOOT, old, _CHANGED_SINCE)
 
     def _note_all(self, planned: PlannedSteps) -> None:
         """Record the old value of every setting before the first change.

@@ -45,6 +45,8 @@ class Journal:
         self._lines = JournalLines()
         self._entries: dict[str, Entry] = {}
         self._exceptions: dict[str, frozenset[str]] = {}
+        # Values that a search has proven, by the setting's name; None: not to be set at boot.
+        self._kept: dict[str, Value] = {}
         # Changes of other versions, by the setting's name.
         self._unknown: dict[str, str] = {}
         self._over = False
@@ -123,6 +125,17 @@ class Journal:
         self._runner.run(["sync"], timeout_s=COMMAND_S)
         self._write({"restored": name})
         self._entries.pop(name, None)
+        self._kept.pop(name, None)
+
+    def note_kept(self, name: str, value: Value) -> None:
+        """Record the proven value of a setting; None: it could not be set."""
+        if name not in self._kept or self._kept[name] != value:
+            self._write({"kept": name, "value": value})
+            self._kept[name] = value
+
+    def kept(self, name: str, or_else: Value) -> Value:
+        """Return the proven value of a setting; or_else where an older version kept it."""
+        return self._kept.get(name, or_else)
 
     def note_exceptions(self, name: str, parts: Iterable[str]) -> None:
         """Record the parts of a setting that the kernel or a device rejects: not tried again."""
@@ -194,6 +207,9 @@ class Journal:
             case {"restored": str(name)}:
                 self._entries.pop(name, None)
                 self._unknown.pop(name, None)
+                self._kept.pop(name, None)
+            case {"kept": str(name), "value": str() | None as value}:
+                self._kept[name] = value
             case {"exceptions": str(name), "parts": list(parts)}:
                 self._exceptions[name] = frozenset(map(str, parts))
             case {"began": True}:

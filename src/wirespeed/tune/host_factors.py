@@ -18,7 +18,7 @@ from wirespeed.model.cpuset import format_list
 from wirespeed.model.errors import WirespeedError
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.state import state_directory
-from wirespeed.sources.kernel_value import selected
+from wirespeed.sources.kernel_value import same_value, selected
 from wirespeed.tune.factor import Factor, Needs, NotTried
 
 GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
@@ -58,7 +58,10 @@ def host_factors(
             continue
         found = {path: _read(runner, path) for path in runner.glob(each.pattern)}
         readable = {path: value for path, value in found.items() if value is not None}
-        other = {path: each.level for path, value in readable.items() if value != each.level}
+        other = {
+            path: each.level for path, value in readable.items()
+            if not same_value(path, value, each.level)
+        }  # fmt: skip
         if not readable:
             excluded.append(NotTried(each.name, "this host has no such setting"))
         elif not other:

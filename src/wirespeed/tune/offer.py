@@ -65,7 +65,9 @@ def _check_files(factor: Factor, runner: Runner) -> None:
                 f"factor {factor.group!r}: {path} cannot be read on {runner.name}: {now[path]}",
                 "Correct the path, or leave the factor out with --never.",
             )
-    same = all(same_value(selected(str(now[path])), text) for path, text in factor.host.items())
+    same = all(
+        same_value(path, selected(str(now[path])), text) for path, text in factor.host.items()
+    )
     if same and not factor.sets and not factor.of:
         raise BadInput(
             f"factor {factor.name!r}: both levels are equal: {factor.change}",

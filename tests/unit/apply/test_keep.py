@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 
 from tests.support.apply_plans import SMALL, plan_for
@@ -13,6 +15,8 @@ from wirespeed.apply import session
 from wirespeed.apply.journal import PATH
 from wirespeed.apply.keep import Kept, Proven, check_can_keep, keep
 from wirespeed.apply.step import State
+from wirespeed.apply.steps.boot_unit import KEPT
+from wirespeed.apply.steps.kernel_files import KernelFiles
 from wirespeed.apply.target import Refused
 from wirespeed.remote.interface import HostLost
 
@@ -102,6 +106,59 @@ def test_keep_interrupt_of_another_device_after_a_reboot_is_left_alone() -> None
         assert runner.read("/sys/kernel/irq/40/actions") == "another-device\n"
     session.undo(host.reach, HOST, may_reboot=False, sleep=no_sleep)
     assert host.kernel.irqs[40][1] == "3"
+
+
+def test_keep_interrupt_that_another_device_has_since_is_recorded_and_restored() -> None:
+    host = FakeHost()
+    again = Proven("IRQ affinity", {"/proc/irq/40/smp_affinity_list": "0"}, "quiet")
+    kept(host, again)
+    host.reboot()
+    host.kernel.irqs[40] = ["another-device", "3", True]
+    host.kernel.changed()
+    kept(host, again)
+    assert host.kernel.irqs[40][1] == "0"
+    session.undo(host.reach, HOST, may_reboot=False, sleep=no_sleep)
+    assert host.kernel.irqs[40][1] == "3"
+
+
+def test_keep_again_sets_the_proven_value_at_boot_and_reports_the_changed_one() -> None:
+    host = FakeHost()
+    kept(host, GOVERNORS)
+    host.kernel.governors[2] = "ondemand"
+    host.kernel.changed()
+    done = kept(host, Proven("more", {GOVERNOR.format(5): "performance"}, "fast"))
+    [changed] = [result for result in done.results if "changed after" in result.note]
+    assert changed.state is State.REBOOT
+    assert "ondemand" in changed.old
+    assert not done.failed
+    assert governor(host, 2) == "ondemand"
+    host.reboot()
+    assert [governor(host, cpu) for cpu in (2, 3, 5)] == ["performance"] * 3
+
+
+def test_keep_again_without_changes_reports_no_earlier_setting() -> None:
+    host = FakeHost()
+    kept(host, GOVERNORS)
+    done = kept(host, Proven("more", {GOVERNOR.format(5): "performance"}, "fast"))
+    assert not [result for result in done.results if result.note]
+
+
+def test_keep_value_that_the_host_refuses_is_not_set_by_a_later_boot_unit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    host = FakeHost()
+
+    def refuse(*_words: object) -> None:
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(KernelFiles, "make", refuse)
+        assert kept(host, Proven("governor", {GOVERNOR.format(2): "no-such"}, "fast")).failed
+    kept(host, Proven("more", {GOVERNOR.format(5): "performance"}, "fast"))
+    with host.reach(HOST, sudo=True) as runner:
+        script = runner.read(KEPT.script)
+    assert GOVERNOR.format(5) in script
+    assert GOVERNOR.format(2) not in script
 
 
 def changes() -> int:

@@ -74,7 +74,33 @@ def test_cgroup_of_the_second_version_enables_its_controller_and_takes_it_back(
     assert path == "/cg/w"
     assert machine.files["/cg/cgroup.subtree_control"] == "+cpuset"
     assert f"{path}/cpuset.mems" not in machine.files
+    machine.files[path] = ""
     journal.undo_all(machine, ())
+    assert machine.files["/cg/cgroup.subtree_control"] == "-cpuset"
+
+
+@pytest.mark.parametrize("file", ["cpuset.cpus", "cpuset.mems"])
+def test_controller_that_a_cgroup_of_somebody_else_uses_stays(tmp_path: Path, file: str) -> None:
+    machine, journal, host = _host(V2, tmp_path)
+    path = make_cgroup(host, "w", {3}, ())
+    machine.files |= {path: "", f"/cg/theirs/{file}": "1\n"}
+    journal.undo_all(machine, ())
+    assert machine.files["/cg/cgroup.subtree_control"] == "+cpuset"
+
+
+def test_controller_of_two_runs_is_taken_back_by_the_last(tmp_path: Path) -> None:
+    machine, first_log, first = _host(V2, tmp_path)
+    second_log = Journal.create(tmp_path, machine.address)
+    second = Host(machine, tmp_path, second_log)
+    make_cgroup(first, "one", {3}, ())
+    machine.files["/cg/cgroup.subtree_control"] = "cpuset cpu memory\n"
+    # The second run has not yet set the CPUs of its cgroup when the first one ends.
+    two = make_cgroup(second, "two", {4}, ())
+    machine.files |= {"/cg/one": "", two: "", f"{two}/cpuset.cpus": "\n"}
+    first_log.undo_all(machine, first.others())
+    assert machine.files["/cg/cgroup.subtree_control"] == "cpuset cpu memory\n"
+    first_log.close()
+    second_log.undo_all(machine, second.others())
     assert machine.files["/cg/cgroup.subtree_control"] == "-cpuset"
 
 

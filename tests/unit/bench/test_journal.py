@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import select
@@ -88,12 +89,15 @@ def test_changes_are_undone_newest_first(tmp_path: Path) -> None:
     assert order == ["/proc/sys/b", "/proc/sys/a"]
 
 
-def test_a_value_changed_by_another_program_is_not_undone(tmp_path: Path) -> None:
+def test_a_value_changed_by_another_program_is_not_undone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     host = FakeHost({"/proc/sys/a": "1"})
     with changing_host(host, tmp_path) as state:
         state.set_sysctl("a", "0")
         host.files["/proc/sys/a"] = "7"
     assert host.files["/proc/sys/a"] == "7"
+    assert "left /proc/sys/a at 7" in caplog.text
 
 
 def test_the_last_of_two_runs_restores_the_original_value(tmp_path: Path) -> None:
@@ -104,6 +108,25 @@ def test_the_last_of_two_runs_restores_the_original_value(tmp_path: Path) -> Non
             second.set_sysctl("a", "0")
         assert host.files["/proc/sys/a"] == "0", "the second run still needs it"
     assert host.files["/proc/sys/a"] == "1"
+
+
+def test_changing_host_undoes_while_no_other_run_reads_or_changes_the_host(tmp_path: Path) -> None:
+    locked: list[bool] = []
+
+    def look(files: dict[str, str], path: str, text: str) -> None:
+        with open(tmp_path / "lock", "a") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                locked.append(False)
+            except BlockingIOError:
+                locked.append(True)
+        files[path] = text
+
+    host = FakeHost({"/proc/sys/a": "1"})
+    with changing_host(host, tmp_path) as state:
+        state.set_sysctl("a", "0")
+        host.on_write = look
+    assert locked == [True]
 
 
 def test_a_change_that_cannot_be_undone_is_reported_and_kept(tmp_path: Path) -> None:

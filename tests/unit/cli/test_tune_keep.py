@@ -82,24 +82,45 @@ def test_tune_without_keep_puts_the_host_back(wirespeed: Command, server: Server
 
 
 def test_tune_keep_that_was_cut_is_made_up_by_resume(
-    wirespeed: Command, server: Server, host: FakeHost, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    wirespeed: Command, server: Server, host: FakeHost, monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:  # fmt: skip
     keep = tune_keep.keep
 
     def cut(*_words: object) -> Kept:
         raise HostLost("the connection to lab1 broke", "")
 
     monkeypatch.setattr(tune_keep, "keep", cut)
-    assert wirespeed(*WORDS, "--keep").code == 1
+    ended = wirespeed(*WORDS, "--keep", "--html", "page.html")
+    assert ended.code == 1
+    assert "Confirmation:" in ended.out, "the result is printed though it is not kept"
+    assert "the connection to lab1 broke" in ended.err
+    assert "EMC and governor" in (tmp_path / "page.html").read_text()
     measured = len(host.opened)
     monkeypatch.setattr(tune_keep, "keep", keep)
-    ended = wirespeed(*WORDS, "--keep", "--resume")
+    ended = wirespeed(*WORDS, "--keep", "--resume", "--html", "page.html")
     assert ended.code == 0, ended.err
+    assert "Kept on the host" in (tmp_path / "page.html").read_text()
     assert f"Kept on the host: {GOVERNOR}: schedutil to performance, done" in " ".join(
         ended.out.split()
     )
     assert len(host.opened) == measured
     assert server.kernel.governors[2] == "performance"
+
+
+@pytest.mark.usefixtures("server")
+def test_tune_keep_that_fails_still_prints_the_document(
+    wirespeed: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut(*_words: object) -> Kept:
+        raise HostLost("the connection to lab1 broke", "")
+
+    monkeypatch.setattr(tune_keep, "keep", cut)
+    ended = wirespeed(*WORDS, "--keep", "--json")
+    assert ended.code == 1
+    document = json.loads(ended.out)
+    assert document["host_files"] == {GOVERNOR: "performance"}
+    assert document["kept"] is None
 
 
 def test_tune_keep_on_a_locked_host_is_refused_before_a_measurement(

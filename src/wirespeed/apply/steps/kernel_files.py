@@ -34,11 +34,13 @@ class KernelFiles(Setting):
 
     @property
     def name(self) -> str:
-        if len(self.paths) == 1:
+        if len(self.paths) == 1 and not self.handlers:
             return self.paths[0]
-        # Two groups may begin with the same file, and the journal tells settings by their names.
-        key = hashlib.sha256("\n".join(self.paths).encode()).hexdigest()[:8]
-        return f"{self.paths[0]} and {len(self.paths) - 1} more files ({key})"
+        # The journal tells settings by their names. Two groups may begin with the same file, and
+        # after a reboot an interrupt may belong to another device.
+        key = hashlib.sha256("\n".join((*self.paths, *self.handlers)).encode()).hexdigest()[:8]
+        more = f" and {len(self.paths) - 1} more files" if len(self.paths) > 1 else ""
+        return f"{self.paths[0]}{more} ({key})"
 
     @property
     def of_interrupts(self) -> bool:
@@ -66,7 +68,7 @@ class KernelFiles(Setting):
         return tuple(
             f"{path}: {now[path]}"
             for path, text in wanted.items()
-            if path in now and not same_value(now[path], text)
+            if path in now and not same_value(path, now[path], text)
         )
 
     def why_absent(self, runner: Runner) -> str | None:

@@ -11,6 +11,7 @@ from collections.abc import Collection
 
 from wirespeed.bench.host.cgroup_changes import CONTROLLER, CgroupMade, ControllerEnabled
 from wirespeed.bench.host.host import Host
+from wirespeed.bench.host.journal_file import one_at_a_time
 from wirespeed.bench.interface import BenchError
 from wirespeed.model.cpuset import format_list
 from wirespeed.remote.interface import RemoteError, Runner
@@ -45,9 +46,14 @@ def make_cgroup(host: Host, name: str, cpus: Collection[int], nodes: Collection[
 
 
 def _enable(host: Host, path: str) -> None:
-    if CONTROLLER not in host.runner.read(path).split():
-        host.note(ControllerEnabled(path))
-        host.runner.write(path, f"+{CONTROLLER}")
+    change = ControllerEnabled(path)
+    with one_at_a_time(host.state_dir):
+        absent = CONTROLLER not in host.runner.read(path).split()
+        # The last of the runs that need it takes it away.
+        if absent or change in host.others():
+            host.note(change)
+        if absent:
+            host.runner.write(path, f"+{CONTROLLER}")
 
 
 def _hierarchy(runner: Runner) -> tuple[str, bool]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -38,11 +39,28 @@ class ControllerEnabled(Change):
         return f"controller {CONTROLLER} in {self.path}"
 
     def undo(self, runner: Runner) -> str | None:
+        if self._used(runner):
+            return None
         try:
             runner.write(self.path, f"-{CONTROLLER}")
         except OSError:
             return None  # in use by a cgroup of somebody else
         return f"took controller {CONTROLLER} out of {self.path}"
+
+    def _used(self, runner: Runner) -> bool:
+        """Return whether a child has CPUs or nodes of its own, e.g. another container.
+
+        The kernel refuses only for children that enable the controller for their own children;
+        other children lose their settings without an error.
+        """
+        children = f"{os.path.dirname(self.path)}/*/{CONTROLLER}."
+        for path in runner.glob(f"{children}cpus", f"{children}mems"):
+            try:
+                if runner.read(path).strip():
+                    return True
+            except OSError:
+                continue  # removed since
+        return False
 
     def relied_on(self, others: Iterable[Change]) -> bool:
         return self in others

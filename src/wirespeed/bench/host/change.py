@@ -7,7 +7,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from wirespeed.model.errors import WirespeedError
 from wirespeed.remote.interface import Runner
+
+
+class ChangedSince(WirespeedError):
+    """Raised where somebody else has changed a setting since: it is left as it is."""
 
 
 @dataclass(frozen=True, slots=True)

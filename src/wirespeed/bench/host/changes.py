@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wirespeed.bench.host.cgroup_changes import CgroupMade, ControllerEnabled
-from wirespeed.bench.host.change import Change
+from wirespeed.bench.host.change import Change, ChangedSince
 from wirespeed.bench.host.network_changes import (
     InterfaceMade,
     InterfaceMoved,
@@ -71,8 +71,14 @@ class SysctlSet(Change):
         return f"{self.path} set to {self.to} (was {self.was})"
 
     def undo(self, runner: Runner) -> str | None:
-        if not same_value(selected(runner.read(self.path)), self.to):
-            return None  # changed by somebody else
+        now = selected(runner.read(self.path))
+        if not same_value(self.path, now, self.to):
+            if same_value(self.path, now, self.was):
+                return None
+            raise ChangedSince(
+                f"left {self.path} at {now}: it was {self.was}, the run set it to {self.to}, "
+                "and somebody else has changed it since"
+            )
         runner.write(self.path, self.was)
         return f"set {self.path} back to {self.was}"
 

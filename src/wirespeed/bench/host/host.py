@@ -14,6 +14,7 @@ import signal
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Protocol
@@ -32,7 +33,7 @@ from wirespeed.bench.host.leftovers import hosts_left, leftovers, nobodys
 from wirespeed.bench.interface import BenchError
 from wirespeed.model.errors import WirespeedError
 from wirespeed.remote.interface import LOCALHOST, Process, Runner
-from wirespeed.sources.kernel_value import selected
+from wirespeed.sources.kernel_value import same_value, selected
 
 log = logging.getLogger("wirespeed.bench")
 
@@ -162,7 +163,18 @@ class Host:
             except OSError as error:
                 self.forget(number)
                 return f"{name} cannot be set to {to}: {error.strerror}"
+            self._note_as_shown(number, SysctlSet(path, was, to))
         return None
+
+    def _note_as_shown(self, number: int, change: SysctlSet) -> None:
+        """Journal the value that the kernel shows, where it is not the one that was written.
+
+        The kernel rounds or formats some values; undo must know its own value again.
+        """
+        shown = selected(self.runner.read(change.path))
+        if not same_value(change.path, shown, change.to):
+            self.note(replace(change, to=shown))
+            self.forget(number)
 
 
 @contextmanager
@@ -183,12 +195,18 @@ def changing_host(runner: Runner, state_dir: Path, wsdp: str | None = None) -> I
         for sentence in _undo_all(journal, host).failed:
             log.warning("%s", sentence)
         raise
-    if failed := _undo_all(journal, host).failed:
-        raise BenchError("; ".join(failed), "Run `wirespeed clean` once the cause is removed.")
+    undone = _undo_all(journal, host)
+    for sentence in undone.left:
+        log.warning("%s", sentence)
+    if undone.standing:
+        raise BenchError(
+            "; ".join(undone.standing), "Run `wirespeed clean` once the cause is removed."
+        )
 
 
 def _undo_all(journal: Journal, host: Host) -> Undone:
-    with _uninterrupted():
+    # A run that begins meanwhile must not count on what is about to be undone.
+    with _uninterrupted(), one_at_a_time(host.state_dir):
         undone = journal.undo_all(host.runner, host.others())
         journal.close()
     return undone

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
-from wirespeed.bench.host.change import Change
+from wirespeed.bench.host.change import Change, ChangedSince
 from wirespeed.bench.host.journal_file import (
     SUFFIX,
     TEXT,
@@ -39,9 +39,18 @@ class Undone:
 
     done: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    """Those of `failed` that no later command tries again: somebody else changed the setting."""
 
     def __add__(self, other: Undone) -> Undone:
-        return Undone(self.done + other.done, self.failed + other.failed)
+        return Undone(
+            self.done + other.done, self.failed + other.failed, self.left + other.left
+        )  # fmt: skip
+
+    @property
+    def standing(self) -> tuple[str, ...]:
+        """Those of `failed` that stay in the journal."""
+        return tuple(sentence for sentence in self.failed if sentence not in self.left)
 
 
 class Journal:
@@ -139,6 +148,11 @@ class Journal:
             except HostUnreachable as fault:
                 left = f"the changes on {self.host} are not undone: {fault.what}"
                 return undone + Undone(failed=(left,))
+            except ChangedSince as fault:
+                self.forget(number)
+                sentence = f"{where}{fault.what}"
+                undone += Undone(failed=(sentence,), left=(sentence,))
+                continue
             except (OSError, WirespeedError) as fault:
                 left = f"{where}could not undo {self._changes[number]}: {fault}"
                 undone += Undone(failed=(left,))

@@ -151,8 +151,9 @@ def tune(
     own = None if factors is None else read_factors(factors)
     sut = tuned_host(base, lab, host)
     asked = _Asked(
-        name, base, plain.label, aim, worth / 100, minutes, seed, keep, resume, json, output, store
-    )
+        name, base, plain.label, aim, worth / 100, minutes, seed, keep, resume, json, output, html,
+        store,
+    )  # fmt: skip
     with (
         Store(store, exists=resume) as opened,
         rig_for(Study(name, name, "", (base,), {}), lab) as rig,
@@ -162,16 +163,11 @@ def tune(
         if keep and any(factor.host for factor in offer.tried):
             check_can_keep(reach, sut.address)
         report = _searched(asked, offer, opened, rig, runner)
-    if html is not None:
-        write_output(html, tune_page(report, own_versions()["wirespeed"]))
-    if json:
-        print_json(json_text.dumps(tune_document(report), indent=2, allow_nan=False))
-    else:
-        print_tuned(report, results_console())
-        if report.claimed:
-            print_line(f"Settings: {output} (gains below {percent(worth / 100)} do not count)")
-        if keep:
+    _print(report, asked)
+    if keep:
+        if not json:
             print_kept(report, sut.address, results_console())
+        _write_page(report, html)
     if failed(report):
         raise typer.Exit(1)
 
@@ -192,6 +188,7 @@ class _Asked:
     resume: bool
     json: bool
     output: Path
+    html: Path | None
     store: str | None
 
 
@@ -218,13 +215,37 @@ def _searched(asked: _Asked, offer: Offer, opened: Store, rig: Rig, runner: Runn
         print_line(
             f"{tried}, at most {most} measurements, about {seconds(most * trial_s)}.", stderr=True
         )
-    with trials_of(opened, request, rig, runner) as trials:
-        found = search(trials, factors, base.parameters, asked.worth, effort, seed=asked.seed)
-        record = read_run(opened, trials.writer.run_id)
-        report = report_of(
-            record, asked.label, asked.aim, asked.worth, factors, excluded=offer.excluded,
-            found=found,
-        )  # fmt: skip
-        if report.claimed:
-            write_output(asked.output, tuned_toml(report))
-        return kept(report, factors, runner.address) if asked.keep else report
+    report = None
+    try:
+        with trials_of(opened, request, rig, runner) as trials:
+            found = search(trials, factors, base.parameters, asked.worth, effort, seed=asked.seed)
+            record = read_run(opened, trials.writer.run_id)
+            made = report_of(
+                record, asked.label, asked.aim, asked.worth, factors, excluded=offer.excluded,
+                found=found,
+            )  # fmt: skip
+            if made.claimed:
+                write_output(asked.output, tuned_toml(made))
+            report = made
+            _write_page(report, asked.html)
+            return kept(report, factors, runner.address) if asked.keep else report
+    except BaseException:
+        # The result stands without its settings. Progress would erase it if printed earlier.
+        if report is not None:
+            _print(report, asked)
+        raise
+
+
+def _write_page(report: TunedReport, html: Path | None) -> None:
+    if html is not None:
+        write_output(html, tune_page(report, own_versions()["wirespeed"]))
+
+
+def _print(report: TunedReport, asked: _Asked) -> None:
+    """Print what the search found, but for the settings that were kept."""
+    if asked.json:
+        print_json(json_text.dumps(tune_document(report), indent=2, allow_nan=False))
+        return
+    print_tuned(report, results_console())
+    if report.claimed:
+        print_line(f"Settings: {asked.output} (gains below {percent(asked.worth)} do not count)")

@@ -73,7 +73,8 @@ class TuneKept(TypedDict):
 
     name: str
     factor: str
-    """Factor that it belongs to; empty for the unit that sets it again at boot."""
+    """Factor that it belongs to; empty for the unit that sets it again at boot, and for a setting
+    of an earlier search that was changed since."""
     state: str
     """"done", "already so", "with exceptions", or why it was not set."""
     old: str
