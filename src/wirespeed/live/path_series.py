@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from wirespeed.live.lanes import Form, Line
 from wirespeed.live.path_parts import Cable, Owner, Path, Port, Queue, Stop
@@ -29,7 +29,7 @@ class PathSeries:
         ]
 
     def _line(
-        self, label: str, keys: Sequence[str], factor: float = 1.0, **labels: str
+        self, label: str, keys: Sequence[str], labels: Mapping[str, str], factor: float = 1.0
     ) -> Line | None:
         numbers = tuple(number for key in keys for number, _ in self._of(key, **labels))
         return Line(label, numbers, factor) if numbers else None
@@ -54,9 +54,9 @@ class PathSeries:
 
     def _switch_port(self, switch: str, port: str) -> Port:
         labels = {"switch": switch, "interface": port}
-        lost = self._line("drops", ("port_dropped_packets", "port_error_packets"), **labels)
+        lost = self._line("drops", ("port_dropped_packets", "port_error_packets"), labels)
         into, out = (
-            self._line(port, ("port_packets",), _MPPS, **labels, direction=direction)
+            self._line(port, ("port_packets",), {**labels, "direction": direction}, _MPPS)
             for direction in ("rx", "tx")
         )
         return Port(port, into, out, lost)
@@ -86,24 +86,26 @@ class PathSeries:
             rest = tuple(each for each, _ in self._of("lcore_seconds", **labels))
             label = f"lcore {labels.get('lcore', '')}"
             owner.busy.append(Line(label, (number,), 100.0, Form.OF, rest))
-        lost = self._line("discarded", ("task_discard_packets",), program=name)
+        lost = self._line("discarded", ("task_discard_packets",), {"program": name})
         owner.lost += [lost] if lost else []
         for _, labels in self._of("ring_used", program=name):
             ring = labels.get("ring", "")
-            used = self._line(ring, ("ring_used",), **labels)
+            used = self._line(ring, ("ring_used",), labels)
             if used is not None:
-                owner.queues.append(Queue(ring, used, self._line(ring, ("ring_size",), **labels)))
+                owner.queues.append(Queue(ring, used, self._line(ring, ("ring_size",), labels)))
 
     def _program_port(self, kind: str, program: str, port: str) -> Port:
         labels = {"program": program, "port": port}
-        into = self._line(port, (f"{kind}_rx_packets",), _MPPS, **labels)
-        out = self._line(port, (f"{kind}_tx_packets",), _MPPS, **labels)
+        into = self._line(port, (f"{kind}_rx_packets",), labels, _MPPS)
+        out = self._line(port, (f"{kind}_tx_packets",), labels, _MPPS)
         keys = [f"{kind}_{word}_packets" for word in (*_LOST_IN, "tx_error")]
-        return Port(port, into, out, self._line("drops", keys, **labels))
+        return Port(port, into, out, self._line("drops", keys, labels))
 
     def refused(self, program: str) -> tuple[Line, ...]:
         """Return what the first ring refused of a generator's tasks."""
-        found = self._line("refused by the first ring", ("task_tx_fail_packets",), program=program)
+        found = self._line(
+            "refused by the first ring", ("task_tx_fail_packets",), {"program": program}
+        )
         return (found,) if found else ()
 
     def tasks(self, program: Owner) -> Path:
@@ -116,12 +118,12 @@ class PathSeries:
         stops, cables = [], []
         for place, name in enumerate(ordered):
             labels = {"program": program.name, "task": name}
-            lost = self._line("discarded", ("task_discard_packets",), **labels)
+            lost = self._line("discarded", ("task_discard_packets",), labels)
             load = tuple(program.busy) if place == 0 else ()
             stops.append(Stop(name, f"task of {program.name}", load, (lost,) if lost else ()))
             if place + 1 < len(ordered):
-                sent = self._line(name, ("task_tx_packets",), _MPPS, **labels)
-                full = self._line("refused, ring full", ("task_tx_fail_packets",), **labels)
+                sent = self._line(name, ("task_tx_packets",), labels, _MPPS)
+                full = self._line("refused, ring full", ("task_tx_fail_packets",), labels)
                 queues = tuple(program.queues) if place == 0 else ()
                 cables.append(
                     Cable(f"{name} to {ordered[place + 1]}", sent, None,
@@ -137,11 +139,9 @@ class PathSeries:
             if name != "lo":
                 own = {"interface": name}
                 into, out = (
-                    self._line(name, ("interface_packets",), _MPPS, **own, direction=direction)
+                    self._line(name, ("interface_packets",), {**own, "direction": direction}, _MPPS)
                     for direction in ("rx", "tx")
                 )
                 keys = ("interface_dropped_packets", "interface_error_packets")
-                owner.ports.setdefault(
-                    name, Port(name, into, out, self._line("drops", keys, **own))
-                )
+                owner.ports.setdefault(name, Port(name, into, out, self._line("drops", keys, own)))
         return [owner] if owner.ports else []

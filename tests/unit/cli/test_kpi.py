@@ -187,7 +187,7 @@ def test_run_with_kpi_marks_its_points_and_trials(wirespeed: Command) -> None:
     assert ended.code == 0, ended.err
     document = json.loads(wirespeed("kpi", "show", "--json").out)
     assert document["run_id"] == "wire-1"
-    kinds = [mark["kind"] for mark in document["marks"] if mark["kind"] != "note"]
+    kinds = [mark["kind"] for mark in document["marks"] if mark["kind"] not in ("note", "price")]
     assert kinds[0] == kinds[-1] == "point"
     assert "trial" in kinds
     assert wirespeed("run", "wire", "--quiet").code == 0

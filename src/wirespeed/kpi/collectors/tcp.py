@@ -73,7 +73,8 @@ def _programs(runner: Runner) -> dict[int, str]:
     seen = Counter[str]()
     found: dict[int, str] = {}
     for pid in sorted(pids):
-        if (name := pids[pid].strip()) in PROGRAMS:
+        name = pids[pid].strip()
+        if name in PROGRAMS:
             seen[name] += 1
             found[pid] = f"{name}#{seen[name]}" if seen[name] > 1 else name
     return found
@@ -115,9 +116,9 @@ def parse(program: str, texts: Mapping[str, str]) -> Mapping[Name, int]:
     for line in texts.get(_SOCKSTAT, "").splitlines():
         kind, *words = line.split()
         if kind == "TCP:":
-            for name, count in zip(words[::2], words[1::2], strict=False):
-                if name in _STATES:
-                    found["tcp_sockets", (program, _STATES[name])] = int(count)
+            for state, sockets in zip(words[::2], words[1::2], strict=False):
+                if state in _STATES:
+                    found["tcp_sockets", (program, _STATES[state])] = int(sockets)
     if any(table in texts for table in _TABLES):
         sent, received = _queued(texts)
         found["tcp_queued_bytes", (program, "tx")] = sent
