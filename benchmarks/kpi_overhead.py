@@ -5,7 +5,7 @@ All three read /proc/net/dev's counters of the same network namespace, one after
 `wirespeed kpi record`; Prometheus with its node exporter; PCP's pmcd and pmlogger. CPU time is that
 of all processes of each. A sample is one value that was stored. Needs root, and Debian's packages
 prometheus, prometheus-node-exporter and pcp, which `make bench` does not install: without them it
-says so and ends.
+reports that and ends.
 """
 
 from __future__ import annotations
@@ -172,11 +172,11 @@ def logged_samples(archive: Path) -> float:
 
 def main() -> None:
     if os.geteuid() != 0:
-        raise SystemExit("kpi_beside needs root")
+        raise SystemExit("kpi_overhead needs root")
     missing = [each for each in (PROMETHEUS, EXPORTER, PMCD, PMLOGGER) if not shutil.which(each)]
     if missing:
         raise SystemExit(
-            f"kpi_beside: not installed: {', '.join(missing)}; "
+            f"kpi_overhead: not installed: {', '.join(missing)}; "
             "apt-get install prometheus prometheus-node-exporter pcp"
         )
     with tempfile.TemporaryDirectory() as name, interfaces(SERIES // PER_INTERFACE):
@@ -190,13 +190,13 @@ def report(own: Measured, prometheus: Measured, pcp: Measured) -> None:
     print(f"cpu_wirespeed {own.cpu:.0f} {UNIT}")
     print(f"cpu_prometheus {prometheus.cpu:.0f} {UNIT}")
     print(f"cpu_pcp {pcp.cpu:.0f} {UNIT}")
-    print(f"cpu_beside_prometheus {own.cpu / prometheus.cpu:.2f} times asked 0.3 at most")
-    print(f"cpu_beside_pcp {own.cpu / pcp.cpu:.2f} times asked 2 at most")
+    print(f"cpu_over_prometheus {own.cpu / prometheus.cpu:.2f} times asked 0.3 at most")
+    print(f"cpu_over_pcp {own.cpu / pcp.cpu:.2f} times asked 2 at most")
     assert own.octets is not None
     assert pcp.octets is not None
     print(f"octets_wirespeed {own.octets:.2f} octets/sample")
     print(f"octets_pcp {pcp.octets:.2f} octets/sample")
-    print(f"octets_beside_pcp {own.octets / pcp.octets:.2f} times asked 0.5 at most")
+    print(f"octets_over_pcp {own.octets / pcp.octets:.2f} times asked 0.5 at most")
 
 
 if __name__ == "__main__":
