@@ -33,7 +33,7 @@ def test_tcp_and_server_count_the_octets_of_a_real_test(serve: Callable[..., Ser
     before = [values(collector) for collector in own]
     words = ["iperf3", "-c", "127.0.0.1", "-p", str(server.ports["--iperf3"]), "-n", "8M"]
     subprocess.run(words, check=True, capture_output=True)
-    server.next_event("test_finished")
+    server.next_event("test finished")
     after = [values(collector) for collector in own]
 
     def grew(place: int, key: str) -> int:
