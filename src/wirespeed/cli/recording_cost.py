@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compute what a recording cost, test losses that fall into its reads, and say so."""
+"""Compute what a recording cost, and test the losses that fall into its reads; in sentences."""
 
 from __future__ import annotations
 
@@ -44,17 +44,21 @@ class Cost:
 
     length_ns: int
     cpu_ns: int | None
-    """CPU time of the sampler; None where an older version recorded."""
+    """CPU time of the sampler and its programs; None where an older version recorded.
+
+    Neither that of the recorder, which stores what the sampler read, nor that of programs that
+    answer it is part of it.
+    """
     memory_octets: int | None
     sources: tuple[SourceCost, ...]
 
 
 def add_price(store: Store, found: RecordingSummary) -> str:
     """Store the price of a recording that has ended as marks at its end; return its summary."""
-    told = sentences(cost_of(store, found))
-    for sentence in told:
+    price = sentences(cost_of(store, found))
+    for sentence in price:
         recordings.mark(store, found.id, Mark(found.end_ns, MarkKind.PRICE, sentence))
-    return told[0]
+    return price[0]
 
 
 def cost_of(store: Store, found: RecordingSummary) -> Cost:
@@ -127,8 +131,8 @@ def _summary(found: Cost) -> str:
     share = found.cpu_ns / found.length_ns
     memory = f", {found.memory_octets / (1 << 20):.0f} MiB" if found.memory_octets else ""
     return (
-        f"recording took {share:.2%} of a CPU ({found.cpu_ns / 1e9:.2f} s in {length_s:.1f} s)"
-        f"{memory}"
+        f"the sampler took {share:.2%} of a CPU ({found.cpu_ns / 1e9:.2f} s in {length_s:.1f} s)"
+        f"{memory}; not counted: the recorder that stores, and programs that answer"
     )
 
 

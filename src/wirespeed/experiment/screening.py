@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 ERROR = 0.05
 START: Combination = frozenset()
 """Combination with every factor at its present level."""
-# Every subset of the factors of proven effects is looked at: 2 to this power.
+# Every subset of the factors of proven interactions is looked at: 2 to this power.
 _MOST_NAMED = 16
 # No rate is known better than this: the logarithms' standard deviation is at least so large.
 _FINEST = 1e-4
@@ -134,25 +134,64 @@ def best_combination(
 ) -> Combination:
     """Return the combination that the proven effects make fastest; of equals the smallest.
 
-    A factor that brings less than its error there, on top of the others, stays at its level.
-    groups: levels that exclude each other.
+    A factor of an interaction that brings less than its error there, on top of the others, stays
+    at its level. groups: levels that exclude each other.
     """
     proven = [term for term in terms if term.proven]
-    named = _strongest(factors, proven)
+    coupled = [term for term in proven if len(term.of) > 1]
+    named = _strongest(factors, proven, coupled)
+    bound = [term for term in proven if not term.of.isdisjoint(named)]
+    others = frozenset().union(*(term.of for term in proven)) - set(named)
+    instead = _instead(proven, groups, named)
     cells = (cell for cell in _subsets(named) if all(len(cell & group) < 2 for group in groups))
-    best = max(cells, key=lambda cell: _log_gain(proven, cell))
-    while unsure := [factor for factor in sorted(best) if not _pays(proven, best, factor)]:
+    best = max(
+        cells,
+        key=lambda cell: (
+            _log_gain(bound, cell) + sum(log for group, log in instead.items() if not group & cell)
+        ),
+    )
+    best = _completed(proven, groups, best, others)
+    interacting = frozenset().union(*(term.of for term in coupled))
+    while unsure := [at for at in sorted(best & interacting) if not _pays(proven, best, at)]:
         best -= {unsure[0]}
     return best
 
 
-def _strongest(factors: int, proven: Sequence[Term]) -> list[int]:
-    """Return the factors of the proven effects; of very many those that may gain most."""
+def _instead(
+    proven: Sequence[Term], groups: Sequence[Combination], named: Sequence[int]
+) -> dict[Combination, float]:
+    """Return, by group that has named levels, the gain of its best level that is not named."""
+    return {
+        group: max(
+            (term.log for term in proven if len(term.of) == 1 and term.of <= group - set(named)),
+            default=0.0,
+        )
+        for group in groups
+        if group & set(named)
+    }
+
+
+def _completed(
+    proven: Sequence[Term], groups: Sequence[Combination], cell: Combination, others: Combination
+) -> Combination:
+    """Add the other factors that gain, the strongest first."""
+    while True:
+        here = _log_gain(proven, cell)
+        barred = cell.union(*(group for group in groups if group & cell))
+        gains = {at: _log_gain(proven, cell | {at}) - here for at in sorted(others - barred)}
+        strongest = max(gains, key=lambda at: gains[at], default=None)
+        if strongest is None or gains[strongest] <= 0:
+            return cell
+        cell |= {strongest}
+
+
+def _strongest(factors: int, proven: Sequence[Term], coupled: Sequence[Term]) -> list[int]:
+    """Return the factors of proven interactions; of very many those that may gain most."""
     gains = dict.fromkeys(range(factors), 0.0)
     for term in proven:
         for factor in term.of:
             gains[factor] += term.log if len(term.of) == 1 else abs(term.log)
-    named = [factor for factor in gains if any(factor in term.of for term in proven)]
+    named = [factor for factor in gains if any(factor in term.of for term in coupled)]
     return sorted(sorted(named, key=lambda factor: -gains[factor])[:_MOST_NAMED])
 
 

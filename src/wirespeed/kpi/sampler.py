@@ -12,7 +12,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wirespeed.kpi.collectors.own import METER
@@ -27,8 +27,12 @@ from wirespeed.remote.reach import reach
 PROBE_S, _RETRY_MOST_S = 2.0, 30.0
 # Longest wait for the threads of a connection at its end.
 _END_S = 2.0
-# A program that is gone or hangs, or a text of another layout.
-_FAILURES = (RemoteError, OSError, ValueError, LookupError, TypeError)
+# A program that is gone or hangs, or a text or a number of another layout.
+_FAILURES = (
+    RemoteError, OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError,
+)  # fmt: skip
+# What a recording stores: whole numbers of 64 bits.
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 TRAFFIC, REST = "traffic", "rest"
 
 
@@ -68,6 +72,8 @@ class Reader:
     _layouts: dict[str, tuple[Name, ...]] = field(default_factory=dict)
     _said: str = ""
     _retry_s: float = PROBE_S
+    _cpu_ns: int = 0
+    """CPU time of its thread at the last note; a thread begins at 0."""
 
     def run(self) -> None:
         """Read until stopped."""
@@ -89,7 +95,9 @@ class Reader:
                 probe_at = begun + self._retry_s
                 self._retry_s = min(_RETRY_MOST_S, self._retry_s * 2)
             if self._sources:
-                METER.note(self.collector.name, time.thread_time_ns())
+                cpu_ns = time.thread_time_ns()
+                METER.add(self.collector.name, cpu_ns - self._cpu_ns)
+                self._cpu_ns = cpu_ns
             note = self.pace.note(begun - due, time.monotonic() - begun)
             if note is not None:
                 self.output.note(note)
@@ -119,6 +127,7 @@ class Reader:
             begin_ns = time.monotonic_ns()
             try:
                 found = source.read()
+                _check_bounds(found.values)
             except _FAILURES as fault:
                 failed = True
                 source.close()
@@ -149,6 +158,15 @@ class Reader:
         if text and text != self._said:
             self.output.note(text)
         self._said = text
+
+
+def _check_bounds(values: Mapping[Name, int]) -> None:
+    """Raise ValueError for a value that no recording can store."""
+    if values and not (min(values.values()) >= _LEAST and max(values.values()) <= _MOST):
+        (key, labels), value = next(
+            each for each in values.items() if not _LEAST <= each[1] <= _MOST
+        )
+        raise ValueError(f"{' '.join((key, *labels))} has more than 64 bits: {value:.3e}")
 
 
 def _line(fault: BaseException) -> str:

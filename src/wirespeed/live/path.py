@@ -19,7 +19,7 @@ _SIDES = ("a", "b")
 
 
 def path_of(series: Sequence[RecordedSeries]) -> Path:
-    """Return the path that the names of the series tell."""
+    """Return the path that follows from the names of the series."""
     found = PathSeries(series)
     switches, programs = found.switches(), found.programs()
     for switch in switches:
@@ -43,7 +43,7 @@ def _through(
 ) -> Path:
     """Return the path from a generator through the switch and all functions, and back.
 
-    What a program lost, and its load, stand at its first stop alone.
+    Only the first stop of a program has its losses and its load.
     """
     first, last = ports
     functions = _functions(switch)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from wirespeed.live.lanes import Line
 
-# Ports that a stop lists.
+# Ports that a stop lists; the others are one line.
 PORTS_MAX = 12
 
 
@@ -76,5 +76,29 @@ class Owner:
         others = [port for name, port in self.ports.items() if name not in without]
         return Stop(
             self.name, self.what, tuple(self.busy), tuple(self.lost), tuple(self.queues),
-            tuple(others[:PORTS_MAX]),
+            _listed(others),
         )  # fmt: skip
+
+
+def _listed(ports: Sequence[Port]) -> tuple[Port, ...]:
+    """Return the ports that a stop lists, and a last one with the sums of the others."""
+    ordered = sorted(ports, key=lambda port: port.lost is None)
+    listed, rest = ordered[:PORTS_MAX], ordered[PORTS_MAX:]
+    if rest:
+        name = f"and {len(rest)} more"
+        listed.append(
+            Port(
+                name,
+                _sum(name, [port.into for port in rest]),
+                _sum(name, [port.out for port in rest]),
+                _sum("drops", [port.lost for port in rest]),
+            )
+        )
+    return tuple(listed)
+
+
+def _sum(label: str, lines: Sequence[Line | None]) -> Line | None:
+    """Return one line of all members; the lines have one factor."""
+    there = [line for line in lines if line is not None]
+    members = tuple(number for line in there for number in line.members)
+    return Line(label, members, there[0].factor) if there else None

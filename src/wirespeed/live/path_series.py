@@ -11,22 +11,31 @@ from wirespeed.model.result.recording import RecordedSeries
 
 _MPPS = 1e-6
 _LOST_IN = ("rx_missed", "rx_error", "rx_no_buffer")
+# Number of a series, and its labels.
+_Numbered = tuple[int, dict[str, str]]
 
 
 class PathSeries:
     """Series by owner."""
 
     def __init__(self, series: Sequence[RecordedSeries]) -> None:
-        self._found: dict[str, list[tuple[int, dict[str, str]]]] = {}
+        self._found: dict[str, list[_Numbered]] = {}
+        # By key and each label: a host may have thousands of ports.
+        self._labelled: dict[tuple[str, str, str], list[_Numbered]] = {}
         for number, each in enumerate(series):
-            self._found.setdefault(each.key, []).append((number, dict(each.labels)))
+            numbered = number, dict(each.labels)
+            self._found.setdefault(each.key, []).append(numbered)
+            for label in each.labels:
+                self._labelled.setdefault((each.key, *label), []).append(numbered)
 
-    def _of(self, key: str, **labels: str) -> list[tuple[int, dict[str, str]]]:
-        return [
-            (number, own)
-            for number, own in self._found.get(key, [])
-            if labels.items() <= own.items()
-        ]
+    def _of(self, key: str, **labels: str) -> list[_Numbered]:
+        return [each for each in self.likely(key, labels) if labels.items() <= each[1].items()]
+
+    def likely(self, key: str, labels: Mapping[str, str]) -> Sequence[_Numbered]:
+        """Return the fewest series of a key among which those with all these labels are."""
+        if not labels:
+            return self._found.get(key, [])
+        return min((self._labelled.get((key, *each), []) for each in labels.items()), key=len)
 
     def _line(
         self, label: str, keys: Sequence[str], labels: Mapping[str, str], factor: float = 1.0
@@ -40,7 +49,8 @@ class PathSeries:
         for _, labels in self._found.get("port_packets", []):
             name, port = labels.get("switch", ""), labels.get("interface", "")
             owner = owners.setdefault(name, Owner(f"Open vSwitch {name}", "switch"))
-            owner.ports.setdefault(port, self._switch_port(name, port))
+            if port not in owner.ports:
+                owner.ports[port] = self._switch_port(name, port)
         for name, owner in owners.items():
             for number, labels in self._of("datapath_dropped_packets", switch=name):
                 cause = labels.get("cause", "").removeprefix("datapath_drop_").replace("_", " ")
@@ -71,7 +81,8 @@ class PathSeries:
                 if switched and name.partition("#")[0].startswith("ovs"):
                     continue
                 owner = owners.setdefault(name, Owner(name, "program"))
-                owner.ports.setdefault(port, self._program_port(kind, name, port))
+                if port not in owner.ports:
+                    owner.ports[port] = self._program_port(kind, name, port)
         for _, labels in self._found.get("task_rx_packets", []):
             owners.setdefault(
                 labels.get("program", ""), Owner(labels.get("program", ""), "program")
@@ -81,7 +92,7 @@ class PathSeries:
         return list(owners.values())
 
     def _load(self, name: str, owner: Owner) -> None:
-        """Add what a program's lcores, tasks and rings say."""
+        """Add the load, losses and queues that a program's lcores, tasks and rings report."""
         for number, labels in self._of("lcore_busy_seconds", program=name):
             rest = tuple(each for each, _ in self._of("lcore_seconds", **labels))
             label = f"lcore {labels.get('lcore', '')}"
@@ -136,12 +147,15 @@ class PathSeries:
         owner = Owner("kernel", "interfaces")
         for _, labels in self._found.get("interface_packets", []):
             name = labels.get("interface", "")
-            if name != "lo":
-                own = {"interface": name}
-                into, out = (
-                    self._line(name, ("interface_packets",), {**own, "direction": direction}, _MPPS)
-                    for direction in ("rx", "tx")
-                )
-                keys = ("interface_dropped_packets", "interface_error_packets")
-                owner.ports.setdefault(name, Port(name, into, out, self._line("drops", keys, own)))
+            if name != "lo" and name not in owner.ports:
+                owner.ports[name] = self._interface(name)
         return [owner] if owner.ports else []
+
+    def _interface(self, name: str) -> Port:
+        labels = {"interface": name}
+        into, out = (
+            self._line(name, ("interface_packets",), {**labels, "direction": direction}, _MPPS)
+            for direction in ("rx", "tx")
+        )
+        keys = ("interface_dropped_packets", "interface_error_packets")
+        return Port(name, into, out, self._line("drops", keys, labels))

@@ -7,6 +7,7 @@ keeps the lengths of losses and reads, and only changes which of them coincide.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,10 @@ Integers = NDArray[np.int64]
 # Losses that are closer to each other are one burst: a stop fills queues that drain in steps.
 JOINED_NS = 1_000_000
 ROTATIONS = 1000
+# A chance is small only below 5% divided by the number of sources: where the first rotations leave
+# that open, it is computed from 20 times as many as that takes.
+_UNLIKELY = 0.05
+_FINER, _ROTATIONS_MOST = 20, 40_000
 # Bursts of one trial that are tested, evenly chosen: an overload loses frames all the time.
 _BURSTS_MOST = 200
 
@@ -43,7 +48,7 @@ class ReadLosses:
     expected: float
     """Bursts that would be inside by chance: the mean over the rotations."""
     chance: float
-    """Share of rotations with as many bursts inside, or more."""
+    """Share of rotations with as many bursts inside, or more; the trials as they were are one."""
     reads: int
     """Reads while frames flowed."""
 
@@ -57,22 +62,42 @@ def losses_in_reads(
     """Return the result for each source. reads: begins, ascending, and durations in ns."""
     rng = np.random.default_rng(seed)
     bursts = [_bursts(trial) for trial in trials]
-    # The trial as it was comes first, then its rotations.
-    offsets = [np.append(0, rng.integers(0, len(trial.lost), rotations)) for trial in trials]
+    fine = min(_ROTATIONS_MOST, math.ceil(_FINER * len(reads) / _UNLIKELY))
     found = {}
     for source, (begins, took) in reads.items():
-        inside = np.zeros(rotations + 1, dtype=np.int64)
-        number = 0
-        for trial, (first, end), shift in zip(trials, bursts, offsets, strict=True):
-            mask, within = _read_windows(trial, begins, took)
-            number += within
-            if within and len(first):
-                inside += _inside(mask, first, end, shift)
-        found[source] = ReadLosses(
-            sum(len(first) for first, _ in bursts), int(inside[0]), float(inside[1:].mean()),
-            float((inside[1:] >= inside[0]).mean()), number,
-        )  # fmt: skip
+        masks = [_read_windows(trial, begins, took) for trial in trials]
+        number = sum(within for _, within in masks)
+        tested = [
+            (mask, first, end)
+            for (mask, within), (first, end) in zip(masks, bursts, strict=True)
+            if within and len(first)
+        ]
+        inside, expected, chance = _tested(tested, rng, rotations)
+        if chance <= _UNLIKELY and fine > rotations:
+            # New rotations: those that made it a suspect are no evidence.
+            inside, expected, chance = _tested(tested, rng, fine)
+        total = sum(len(first) for first, _ in bursts)
+        found[source] = ReadLosses(total, inside, expected, chance, number)
     return found
+
+
+def _tested(
+    trials: Sequence[tuple[NDArray[np.bool_], Integers, Integers]],
+    rng: np.random.Generator,
+    rotations: int,
+) -> tuple[int, float, float]:
+    """Return the bursts inside, those expected, and the chance of that many."""
+    zero = np.zeros(1, dtype=np.int64)
+    inside = sum(int(_inside(*trial, zero)[0]) for trial in trials)
+    total = as_many = 0
+    for done in range(0, rotations, ROTATIONS):  # in pieces: each takes memory
+        count = min(ROTATIONS, rotations - done)
+        found = np.zeros(count, dtype=np.int64)
+        for trial in trials:
+            found += _inside(*trial, rng.integers(0, len(trial[0]), count))
+        total += int(found.sum())
+        as_many += int((found >= inside).sum())
+    return inside, total / rotations, (as_many + 1) / (rotations + 1)
 
 
 def _bursts(trial: LostWindows) -> tuple[Integers, Integers]:

@@ -36,7 +36,8 @@ FOUND = Cost(10 * S, 83 * MS, 38 << 20, (
 
 def test_price_is_the_whole_first_then_the_dearest_source() -> None:
     assert sentences(FOUND) == [
-        "recording took 0.83% of a CPU (0.08 s in 10.0 s), 38 MiB",
+        "the sampler took 0.83% of a CPU (0.08 s in 10.0 s), 38 MiB; not counted: the recorder "
+        "that stores, and programs that answer",
         "ovs-pmd bench: 100 reads, 0.60 ms of CPU time each, longest 4.00 ms; 3 of 11 loss bursts "
         "fall into ovs-pmd bench, 0.4 expected (more than by chance)",
         "cpu: 100 reads, 0.20 ms of CPU time each, longest 1.00 ms; 0 of 11 loss bursts fall into "
@@ -148,10 +149,10 @@ def test_recording_tells_its_price_and_kpi_cost_shows_it(
             sources = {each["source"] for each in found["sources"]}
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
-    assert "kpi-1: recording took" in said
+    assert "kpi-1: the sampler took" in said
     shown = wirespeed("kpi", "cost")
     assert shown.code == 0
-    assert "kpi-1: recording took" in shown.out
+    assert "kpi-1: the sampler took" in shown.out
     document = json.loads(wirespeed("kpi", "cost", "--json").out)
     [cpu] = [each for each in document["sources"] if each["source"] == "cpu"]
     assert cpu["reads"] > 0

@@ -68,3 +68,29 @@ def test_best_combination_proven_interaction_outweighs_a_main_effect() -> None:
 
 def test_best_combination_unproven_effects_change_nothing() -> None:
     assert best_combination(1, [Term(A, 0.5, 0.4, 20)]) == frozenset()
+
+
+def proven(*factors: int, log: float = 0.05) -> Term:
+    return Term(frozenset(factors), log, 0.001, 40, proven=True)
+
+
+def test_best_combination_more_than_16_proven_gains_are_all_chosen() -> None:
+    terms = [proven(at, log=0.01 * (1 + at)) for at in range(40)]
+    harmful = proven(40, log=-0.1)
+    assert best_combination(41, [*terms, harmful]) == frozenset(range(40))
+    pair = proven(0, 1, log=-0.2)
+    assert best_combination(41, [*terms, harmful, pair]) == frozenset(range(1, 40))
+
+
+def test_best_combination_more_than_16_interacting_levels_are_completed() -> None:
+    mains = [proven(at, log=0.1) for at in range(24)]
+    pairs = [proven(at, at + 1, log=-0.01) for at in range(0, 24, 2)]
+    assert best_combination(24, [*mains, *pairs]) == frozenset(range(24))
+
+
+def test_best_combination_of_a_group_has_its_best_level_interacting_or_not() -> None:
+    groups = (frozenset({0, 1}), frozenset({2, 3}))
+    mains = [proven(0, log=0.08), proven(1, log=0.09), proven(2, log=0.05), proven(3, log=0.01)]
+    assert best_combination(4, mains, groups) == {1, 2}
+    assert best_combination(4, [*mains, proven(0, 2, log=0.02)], groups) == {0, 2}
+    assert best_combination(4, [*mains, proven(0, 2, log=-0.02)], groups) == {1, 2}

@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
+import os
+import resource
+import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import cast
@@ -23,6 +28,7 @@ from wirespeed.kpi.interface import Collector, Missing, Name, Source
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.local import LocalRunner
 from wirespeed.sources.errors import NoAnswer
+from wirespeed.sources.listeners import listeners
 
 
 def process(
@@ -111,6 +117,8 @@ class Spaces(FakeHost):
     address: str = "localhost"
 
     def readlink(self, path: str) -> str:
+        if "/fd/" in path:
+            return f"{path.rpartition('/')[0]}/socket:[77]"
         return f"net:[{int(path.split('/')[2]) % 2}]"
 
 
@@ -148,6 +156,23 @@ def test_speedtest_keeps_the_names_of_the_servers_page() -> None:
     }
 
 
+@pytest.mark.parametrize("value", ["1e999", "1e30", "-1e30", "9223372036854775808"])
+def test_speedtest_value_of_more_than_64_bits_is_no_value(value: str) -> None:
+    with pytest.raises(NoAnswer, match="more than 64 bits"):
+        speedtest_server.parse("server", PAGE.replace("running 2", f"running {value}"))
+    with pytest.raises(NoAnswer, match="more than 64 bits"):
+        speedtest_server.parse("server", PAGE.replace(" 0.0125", f" {value}"))
+
+
+def listening(port: int, address: str = "0100007F") -> dict[str, str]:
+    """Return the files that show process 20 listening on a port of 127.0.0.1."""
+    row = "00000000:0000 0A 00000000:00000000 00:00000000 00000000  0 0"
+    return {
+        "/proc/20/fd/3": "",
+        "/proc/net/tcp": f"  sl  local_address ...\n   0: {address}:{port:04X} {row} 77 1 0\n",
+    }
+
+
 @contextmanager
 def serving(status: int) -> Iterator[int]:
     class Handler(BaseHTTPRequestHandler):
@@ -172,7 +197,8 @@ def serving(status: int) -> Iterator[int]:
 def test_speedtest_server_is_found_by_its_command_line_and_asked(flag: tuple[str, ...]) -> None:
     with serving(200) as port:
         words = [word.format(port) for word in flag]
-        found = _speedtest(Spaces(process(20, "wirespeed-speed", "serve", *words)))
+        files = {**process(20, "wirespeed-speed", "serve", *words), **listening(port)}
+        found = _speedtest(Spaces(files))
         assert not isinstance(found, Missing)
         [source] = found
         assert source.read().values["speedtest_tests_running", ("server",)] == 2
@@ -182,7 +208,8 @@ def test_speedtest_server_that_answers_another_status_or_nobody_is_no_value() ->
     for status in (500, 0):
         with serving(status or 200) as port:
             words = ("--metrics", f"127.0.0.1:{port}")
-            found = _speedtest(Spaces(process(20, "wirespeed-speed", *words)))
+            files = {**process(20, "wirespeed-speed", *words), **listening(port)}
+            found = _speedtest(Spaces(files))
             assert not isinstance(found, Missing)
             if status:
                 with pytest.raises(NoAnswer, match="answered 500"):
@@ -202,23 +229,98 @@ def test_speedtest_server_without_a_known_address_is_missing() -> None:
     assert "on its own machine alone" in elsewhere.because
 
 
+@pytest.mark.parametrize(
+    ("given", "files"),
+    [
+        ("192.0.2.1:9100", listening(9100)),  # another host
+        ("127.0.0.1:22", listening(9100)),  # another program's port
+        ("127.0.0.1:9100", {}),  # sockets that this user may not see
+        ("127.0.0.1:9100", {**listening(9100), "/proc/net/tcp": "no table"}),
+        ("localhost:9100", listening(9100)),
+    ],
+)
+def test_speedtest_address_on_which_the_process_does_not_listen_is_not_asked(
+    given: str, files: dict[str, str]
+) -> None:
+    found = _speedtest(Spaces({**process(20, "wirespeed-speed", "--metrics", given), **files}))
+    assert isinstance(found, Missing)
+
+
+def test_speedtest_address_of_another_host_is_not_asked_even_if_listened_on() -> None:
+    # IP_FREEBIND lets any user listen on 192.0.2.1.
+    words = ("--metrics", "192.0.2.1:9100")
+    files = {**process(20, "wirespeed-speed", *words), **listening(9100, "010200C0")}
+    found = _speedtest(Spaces(files))
+    assert not isinstance(found, Missing)
+    with pytest.raises(NoAnswer, match="assign requested address"):
+        found[0].read()
+
+
+def test_speedtest_server_that_sends_slowly_is_ended_by_one_deadline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(speedtest_server, "DEADLINE_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+
+        def trickle() -> None:
+            connection, _ = server.accept()
+            with connection, suppress(OSError):
+                # Without a deadline of the whole answer this takes 50 s.
+                for _ in range(1000):
+                    connection.sendall(b"H")
+                    time.sleep(0.05)
+
+        thread = threading.Thread(target=trickle)
+        thread.start()
+        files = {
+            **process(20, "wirespeed-speed", "--metrics", f"127.0.0.1:{port}"), **listening(port),
+        }  # fmt: skip
+        found = _speedtest(Spaces(files))
+        assert not isinstance(found, Missing)
+        with pytest.raises(NoAnswer, match=r"no whole answer within|timed out"):
+            found[0].read()
+        thread.join()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_listeners_of_this_process_are_found_and_connections_are_not(host: str) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        server = socket.create_server((host, 0), family=family)
+    except OSError:
+        pytest.skip(f"no {host} here")
+    with server:
+        address = server.getsockname()[:2]
+        with socket.create_connection(address) as client:
+            found = listeners(LocalRunner(), os.getpid())
+            assert address in found
+            assert client.getsockname()[:2] not in found
+
+
 def _speedtest(host: FakeHost) -> Sequence[Source] | Missing:
     return SpeedtestCollector().probe(cast(Runner, host))
+
+
+def cpu_s() -> float:
+    """Return the CPU time of this process and of programs that it ran."""
+    both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in both)
 
 
 def test_sampler_counts_its_own_cpu_time_and_reads() -> None:
     meter = Meter()
     own: Collector = OwnCollector(meter)
-    meter.note("cpu", 500)
-    meter.note("cpu", 900)
+    meter.add("cpu", 500)
+    meter.add("cpu", 400)
     found = own.probe(LocalRunner())
     assert not isinstance(found, Missing)
-    before = time.process_time_ns()
+    subprocess.run([sys.executable, "-c", "sum(range(10**6))"], check=True)
+    before = cpu_s()
     values = found[0].read().values
     assert values["collector_cpu_seconds", ("cpu",)] == 900
     assert values["collector_reads", ("cpu",)] == 2
-    assert values["sampler_cpu_seconds", ()] <= time.process_time_ns() + 10_000_000
-    assert before >= 0
+    assert before - 1e-6 <= values["sampler_cpu_seconds", ()] / 1e9 <= cpu_s() + 1e-6
     assert values["sampler_memory_bytes", ()] > 1 << 20
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from tests.unit.kpi.fake_host import FakeHost
 from wirespeed.kpi import sampler
+from wirespeed.kpi.collectors.own import Meter
 from wirespeed.kpi.frames import Frame, Layout, Note, Sample, parsed, written
 from wirespeed.kpi.interface import Collector, KpiError, Metric, Missing, Source, Values
 from wirespeed.kpi.pace import Pace, Traffic
@@ -170,3 +171,60 @@ def test_frames_are_read_back_and_others_are_refused() -> None:
     for line in (b"", b"[]", b'["read","cpu"]', b"[" * 1000, b'["layout","x",[1]]'):
         with pytest.raises(KpiError, match="wrote no frame"):
             parsed(line)
+
+
+def _raise(fault: Exception) -> Values:
+    raise fault
+
+
+@pytest.mark.usefixtures("fast")
+@pytest.mark.parametrize(
+    ("act", "said"),
+    [
+        (lambda: Values("e", {NAME: 1 << 63}), "cpu_user_seconds 0 has more than 64 bits: 9.223e"),
+        (lambda: Values("e", {NAME: 1, ("x", ()): int(-1e30)}), "x has more than 64 bits: -1.000e"),
+        (lambda: _raise(OverflowError("infinity")), "infinity"),
+        (lambda: _raise(AttributeError("no items")), "no items"),
+    ],
+)
+def test_source_with_a_value_that_cannot_be_stored_ends_no_other(
+    act: Callable[[], Values], said: str
+) -> None:
+    frames, odd = Frames(), threading.Event()
+    stopped, threads = run(
+        frames, Reading("odd", lambda: value() if odd.is_set() else act()), Reading("good", value)
+    )
+    frames.wait(lambda _: frames.reads("good") >= 2 and len(frames.notes) > 0)
+    assert any(text.startswith(f"odd: no value: {said}") for text in frames.notes)
+    assert frames.reads("odd") == 0
+    odd.set()  # its thread lives
+    frames.wait(lambda _: frames.reads("odd") >= 2)
+    stopped.set()
+    for thread in threads:
+        thread.join()
+
+
+@pytest.mark.usefixtures("fast")
+def test_cpu_time_of_a_collector_grows_over_a_new_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    meter, frames = Meter(), Frames()
+    monkeypatch.setattr(sampler, "METER", meter)
+    # As if each thread had taken 1 ms when it is first asked, and 2 ms from then on.
+    own = threading.local()
+
+    def thread_time_ns() -> int:
+        own.asked = getattr(own, "asked", 0) + 1
+        return 1_000_000 if own.asked == 1 else 2_000_000
+
+    monkeypatch.setattr("wirespeed.kpi.sampler.time.thread_time_ns", thread_time_ns)
+    for connection in (1, 2):
+        reached = frames.reads("cpu") + 3
+        stopped, threads = run(frames, Reading("cpu", value))
+        frames.wait(lambda _, reached=reached: frames.reads("cpu") >= reached)  # type: ignore[misc]
+        stopped.set()
+        for thread in threads:
+            thread.join()
+        cpu_ns, reads = meter.used()["cpu"]
+        assert cpu_ns == connection * 2_000_000
+        assert reads == frames.reads("cpu")

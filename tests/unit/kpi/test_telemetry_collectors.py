@@ -9,7 +9,7 @@ import pytest
 
 from wirespeed.kpi.collectors import dpdk, wsdp
 from wirespeed.kpi.collectors.dpdk_xstats import XstatsCollector
-from wirespeed.sources.errors import Refused
+from wirespeed.sources.errors import NoAnswer, Refused
 from wirespeed.sources.telemetry import Telemetry
 
 STATS = {
@@ -118,3 +118,11 @@ def test_xstats_are_bounded_by_port() -> None:
     many = {f"rx_q{n}_packets": 1 for n in range(1000)}
     found = XstatsCollector().read("x", telemetry({"/ethdev/list": [0], "/ethdev/xstats,0": many}))
     assert len(found) == 256
+
+
+@pytest.mark.parametrize(
+    "answers", [{"/ethdev/list": {"0": 1}}, {"/ethdev/list": [0], "/ethdev/xstats,0": [1, 2]}]
+)
+def test_xstats_of_another_type_are_no_value(answers: dict[str, object]) -> None:
+    with pytest.raises(NoAnswer, match=r"is no (list|dict) but"):
+        XstatsCollector().read("x", telemetry(answers))

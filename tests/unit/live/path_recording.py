@@ -64,7 +64,7 @@ MARKS = [
     Mark(BASE + 5 * S, MarkKind.TRIAL, "search 2.100 Mpps for 2 s"),
     Mark(BASE + 7 * S, MarkKind.TRIAL, "search 2.100 Mpps: judged; polling CPUs on one core"),
     Mark(BASE + 7 * S, MarkKind.GATE, "excluded: 3.1% SUT stopped"),
-    Mark(BASE + 11 * S, MarkKind.PRICE, "recording took 0.83% of a CPU"),
+    Mark(BASE + 11 * S, MarkKind.PRICE, "the sampler took 0.83% of a CPU"),
     Mark(BASE + 11 * S, MarkKind.PRICE, "ovs: 3 of 11 loss bursts fall into ovs, 0.4 expected"),
 ]  # fmt: skip
 

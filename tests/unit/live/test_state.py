@@ -101,9 +101,9 @@ def test_page_draws_path_cpus_and_trial_of_the_moment(page: Page, store: File) -
         assert page.run(f"{drawn}.includes('lost, drops: 0/s')")
         page.run("page.player.seek(10e9)")
         page.wait(f"{gate} === 'no trial at this time'", "the time after")
-        assert page.text("#price summary") == "Price: recording took 0.83% of a CPU"
+        assert page.text("#price summary") == "Price: the sampler took 0.83% of a CPU"
         assert "3 of 11 loss bursts" in page.run("byId('price-list').textContent")
-        assert "recording took" not in page.run("byId('mark-list').textContent")
+        assert "the sampler took" not in page.run("byId('mark-list').textContent")
         page.run("byId('kinds').value = 'mark'")
         page.run("page.event(true)")
         assert page.text("#said") == "No mark after this time."

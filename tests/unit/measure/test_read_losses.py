@@ -71,3 +71,17 @@ def test_reads_outside_the_trial_and_no_loss_give_nothing() -> None:
     assert (found.reads, found.inside, found.chance) == (0, 0, 1)
     assert losses_in_reads([trial()], {"x": reads(100, 1)})["x"].bursts == 0
     assert losses_in_reads([], {"x": reads(100, 1)})["x"].reads == 0
+
+
+def test_chance_of_many_sources_is_fine_enough_to_blame_one_and_never_0() -> None:
+    rng = np.random.default_rng(2)
+    # A trial that is rotated by less than a read still has its losses inside: three make it rare.
+    moments = np.arange(0, 2000, 100) + rng.uniform(0, 90, 20)
+    trials = [trial(*((at + 0.5, at + 2.5) for at in moments[::2]))] * 3
+    stalls = reads_at(moments, 2)
+    sources = {f"other {at}": reads(100, 1, rng.uniform(0, 50)) for at in range(59)}
+    found = losses_in_reads(trials, {"stalls": stalls, **sources})["stalls"]
+    assert 0 < found.chance < 0.05 / 60 / 10
+    # One source takes fewer.
+    alone = losses_in_reads(trials, {"stalls": stalls}, 99)["stalls"]
+    assert alone.chance == pytest.approx(1 / 401)

@@ -75,7 +75,7 @@ def _measurer(
 
 
 def turn_words(goal: str, stop: Stop, found: Compared) -> str:
-    """Say what recording changes."""
+    """Return the sentence about what recording changes."""
     by = f"{interval_words(found.ratio)}, {counted(found.ratio.pairs, 'pair')}"
     sure = f"{by}, {percent(1 - stop.error, 0)} confidence at any stop"
     match found.answer:

@@ -32,11 +32,11 @@ class Meter:
     _used: dict[str, tuple[int, int]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def note(self, collector: str, cpu_ns: int) -> None:
-        """Take note of a read. cpu_ns: CPU time of the collector's thread since it started."""
+    def add(self, collector: str, cpu_ns: int) -> None:
+        """Add a read. cpu_ns: CPU time that the collector's thread took since the last one."""
         with self._lock:
-            reads = self._used.get(collector, (0, 0))[1]
-            self._used[collector] = cpu_ns, reads + 1
+            total_ns, reads = self._used.get(collector, (0, 0))
+            self._used[collector] = total_ns + cpu_ns, reads + 1
 
     def used(self) -> dict[str, tuple[int, int]]:
         """Return CPU time in ns, and reads, by collector."""
@@ -55,7 +55,8 @@ class OwnCollector:
         counter("collector_cpu_seconds", NS, "collector",
                 "CPU time that a collector took, its parsing included", "clock_gettime(2)"),
         counter("collector_reads", NUMBER, "collector", "Reads of a collector", "the sampler"),
-        counter("sampler_cpu_seconds", NS, "", "CPU time of the sampler", _USAGE),
+        counter("sampler_cpu_seconds", NS, "",
+                "CPU time of the sampler, and of programs that it ran", _USAGE),
         gauge("sampler_memory_bytes", OCTETS, "", "Largest memory of the sampler", _USAGE),
     )  # fmt: skip
 
@@ -77,7 +78,9 @@ class _Sampler:
             found["collector_cpu_seconds", (collector,)] = cpu_ns
             found["collector_reads", (collector,)] = reads
         usage = resource.getrusage(resource.RUSAGE_SELF)
-        found["sampler_cpu_seconds", ()] = round((usage.ru_utime + usage.ru_stime) * 1e9)
+        programs = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu_s = usage.ru_utime + usage.ru_stime + programs.ru_utime + programs.ru_stime
+        found["sampler_cpu_seconds", ()] = round(cpu_s * 1e9)
         found["sampler_memory_bytes", ()] = usage.ru_maxrss * 1024
         return Values(str(os.getpid()), found)
 

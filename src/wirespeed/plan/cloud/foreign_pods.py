@@ -56,8 +56,8 @@ def _is_guaranteed(resources: Mapping[str, Any]) -> bool:
 
 
 def _threads(plan: Plan, pool: PoolPlan) -> int:
-    """Return the threads of a core on the pool's nodes."""
-    cores = next(h.cores for h in plan.hosts if h.host in pool.hosts)
+    """Return the threads of a core on the pool's nodes; 1 where the plan knows none of them."""
+    cores = next((host.cores for host in plan.hosts if host.host in pool.hosts), None)
     return (
         max((len(core) for node in cores.nodes for core in node.cores), default=1) if cores else 1
     )
