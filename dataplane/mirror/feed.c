@@ -125,7 +125,7 @@ drop(struct mnl_socket *from, char *buffer)
 
 	do
 		n = mnl_socket_recvfrom(from, buffer, BUFFER_BYTES);
-	while (n >= 0 || errno == ENOBUFS || errno == ENOSPC || errno == EINTR);
+	while (n > 0 || errno == ENOBUFS || errno == ENOSPC || errno == EINTR);
 }
 
 void

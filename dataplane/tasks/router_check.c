@@ -104,7 +104,7 @@ describe_hop(const struct comparison *comparison, const struct router_hop *hop, 
 static void
 describe_members(const struct comparison *comparison, const struct router_hop *group, char *text)
 {
-	uint16_t told[ECMP_MEMBERS_MAX];
+	uint16_t named[ECMP_MEMBERS_MAX];
 	unsigned int nb = 0;
 	size_t at = 0;
 
@@ -112,11 +112,11 @@ describe_members(const struct comparison *comparison, const struct router_hop *g
 		const struct router_hop *hop;
 		unsigned int i = 0;
 
-		while (i < nb && told[i] != group->buckets[b])
+		while (i < nb && named[i] != group->buckets[b])
 			i++;
 		if (i < nb)
 			continue;
-		told[nb++] = group->buckets[b];
+		named[nb++] = group->buckets[b];
 		hop = &comparison->tables->hops[group->buckets[b]];
 		if (hop->kind != ROUTE_FORWARD || at + 40 > TEXT_BYTES)
 			continue;

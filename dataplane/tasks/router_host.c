@@ -295,18 +295,18 @@ map_inputs(struct host_task *host_task)
 }
 
 static struct rte_ring *
-make_ring(const struct task *task, const char *kind, unsigned int size)
+make_ring(const struct task *task, char kind, unsigned int size)
 {
 	char name[RTE_RING_NAMESIZE];
 
-	snprintf(name, sizeof(name), "h%.3s_%s", kind, task->name);
+	snprintf(name, sizeof(name), "h%c%s", kind, task->name);
 	return rte_ring_create(name, size, task->socket_id, RING_F_SP_ENQ | RING_F_SC_DEQ);
 }
 
 static bool
 make_rings(struct host_task *host_task, bool is_sender)
 {
-	static const char *const kinds[PUNT_CLASSES] = {"pro", "nei", "loc", "res"};
+	static const char kinds[PUNT_CLASSES] = {'p', 'n', 'l', 'r'};
 	bool is_made = true;
 
 	for (unsigned int i = 0; i < PUNT_CLASSES; i++) {
@@ -314,7 +314,7 @@ make_rings(struct host_task *host_task, bool is_sender)
 		is_made &= host_task->punts[i] != NULL;
 	}
 	if (is_sender)
-		host_task->received = make_ring(host_task->task, "out", RECEIVED_RING);
+		host_task->received = make_ring(host_task->task, 'k', RECEIVED_RING);
 	return is_made && (!is_sender || host_task->received != NULL);
 }
 

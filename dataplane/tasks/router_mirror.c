@@ -196,7 +196,6 @@ begin_build(struct router_mirror *mirror)
 {
 	mirror->is_dirty = false;
 	stop_listening(mirror);
-	say_refusals(mirror);
 	builder_begin(&mirror->builder, mirror->kernel);
 }
 
@@ -279,6 +278,7 @@ mirror_tick(struct router_mirror *mirror)
 	}
 	if (mirror->kernel == NULL)
 		return;
+	say_refusals(mirror);
 	if (now >= mirror->refresh_ns) {
 		mirror->refresh_ns = now + REFRESH_NS;
 		refresh_neighbours(mirror);

@@ -143,7 +143,8 @@ def _mac(namespace: str, interface: str) -> str:
 
 
 def _cable(wire: str, end: str, host: str, name: str) -> None:
-    run("ip", "-n", wire, "link", "add", end, "type", "veth", "peer", "eth0", "netns", host)
+    run("ip", "-n", wire, "link", "add", end, "type", "veth", "peer", "name", "eth0",
+        "netns", host)  # fmt: skip
     for namespace, interface in ((wire, end), (host, "eth0")):
         # Checksums and segments as on a real cable: nobody else would complete them.
         run("ip", "netns", "exec", namespace, "ethtool", "-K", interface,
@@ -168,7 +169,8 @@ def kernel_router(keys: str = "") -> Iterator[KernelRouter]:
         # The kernel at the end of the cables is no host.
         _sysctl(names["wire"], ipv6__conf__all__disable_ipv6=1, ipv6__conf__default__disable_ipv6=1)
         _sysctl(names["router"], ipv4__ip_forward=1, ipv6__conf__all__forwarding=1,
-                ipv6__conf__default__accept_dad=0)  # fmt: skip
+                ipv6__conf__default__accept_dad=0, ipv4__icmp_ratelimit=0,
+                ipv6__icmp__ratelimit=0)  # fmt: skip
         _sysctl(names["a"], ipv6__conf__default__accept_dad=0)
         _sysctl(names["b"], ipv6__conf__default__accept_dad=0)
         _cable(names["wire"], "wa", names["a"], "a")

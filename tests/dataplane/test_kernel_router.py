@@ -132,7 +132,7 @@ def test_kernel_answers_what_is_not_forwarded(router: KernelRouter) -> None:
            lambda frame: ICMPv6TimeExceeded in frame)  # fmt: skip
     unreachable = answer(
         frame_to(router, "192.0.2.1") / UDP(dport=9) / PAYLOAD,
-        lambda frame: ICMP in frame and frame[ICMP].type == 3,
+        lambda frame: ICMP in frame and frame[IP].src == "10.1.0.1" and frame[ICMP].type == 3,
     )
     assert unreachable[ICMP].code == 0  # net unreachable
     router.ip("link", "set", "west", "mtu", "1300")

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Differences between tables and routes that are planted are all found, each by its prefix. */
+/* First: headers of the system have a macro IP_OPTIONS. */
+#include "tasks/router_check.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+#define HOPS                                                 \
+	"wirespeed-routes 1\n"                               \
+	"hop 1 0 02:00:00:00:00:0a 02:00:00:00:00:1a 1500\n" \
+	"hop 2 1 02:00:00:00:00:0b 02:00:00:00:00:1b 1500\n" \
+	"hop 3 blackhole\n"                                  \
+	"hop 4 local\n"
+
+static const char *const names[] = {"east", "west"};
+
+static void
+write_routes(char *path, const char *text)
+{
+	int fd;
+
+	strcpy(path, "/tmp/wsdp-check-XXXXXX");
+	fd = mkstemp(path);
+	CHECK(fd >= 0);
+	CHECK_EQ(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static void
+ignore(void *context, const char *text)
+{
+	(void)context;
+	fprintf(stderr, "%s\n", text);
+}
+
+/* Compare tables of one text with routes of another; return the lines. */
+static struct router_difference_counts
+differences(const char *built, const char *wanted, char *lines, size_t size)
+{
+	const struct routes_complaint complaint = {ignore, NULL};
+	struct router_difference_counts counts;
+	struct router_space *space;
+	struct routes routes;
+	char path[32];
+	FILE *file;
+
+	write_routes(path, built);
+	space = router_space_get(path, SOCKET_ID_ANY, 2);
+	CHECK(space != NULL);
+	unlink(path);
+	write_routes(path, wanted);
+	CHECK_EQ(routes_read(&routes, path, &complaint), 0);
+	unlink(path);
+	memset(lines, 0, size);
+	file = fmemopen(lines, size, "w");
+	CHECK(file != NULL);
+	router_compare(atomic_load(&space->current), &routes, names, file, &counts);
+	fclose(file);
+	routes_free(&routes);
+	router_space_put(space);
+	CHECK_EQ(counts.wrong_lookups, 0);
+	return counts;
+}
+
+static void
+check_line(const char *lines, const char *line)
+{
+	if (strstr(lines, line) == NULL) {
+		fprintf(stderr, "no %s in:\n%s", line, lines);
+		exit(1);
+	}
+}
+
+static void
+test_same(void)
+{
+	static const char text[] = HOPS "group 9 1 2*3\n"
+					"route 0.0.0.0/0 1\nroute 10.0.0.0/8 9\n"
+					"route 10.0.0.1/32 4\nroute ::/0 2\n"
+					"route 2001:2::/48 9\nroute 2001:2::1/128 3\n";
+	/* The same by other numbers and in another order. */
+	static const char other[] = "wirespeed-routes 1\n"
+				    "hop 7 1 02:00:00:00:00:0b 02:00:00:00:00:1b 1500\n"
+				    "hop 8 0 02:00:00:00:00:0a 02:00:00:00:00:1a 1500\n"
+				    "hop 1 blackhole\nhop 2 local\ngroup 3 7 8\n"
+				    "route 2001:2::1/128 1\nroute 2001:2::/48 3\n"
+				    "route ::/0 7\nroute 10.0.0.1/32 2\n"
+				    "route 10.0.0.0/8 3\nroute 0.0.0.0/0 8\n";
+	struct router_difference_counts counts;
+	char lines[4096];
+
+	counts = differences(text, other, lines, sizeof(lines));
+	CHECK_EQ(counts.compared, 6);
+	CHECK_EQ(counts.lookups, 12);
+	CHECK_EQ(counts.missing + counts.different + counts.extra, 0);
+	CHECK_EQ(strlen(lines), 0);
+}
+
+static void
+test_differences(void)
+{
+	static const char built[] = HOPS "group 9 1 2\n"
+					 "route 10.0.0.0/8 1\nroute 10.2.0.0/16 9\n"
+					 "route 10.3.0.0/16 9\nroute 10.4.0.0/16 1\n"
+					 "route 2001:2::/48 3\nroute 0.0.0.0/0 1\n";
+	static const char wanted[] = HOPS "hop 5 1 02:00:00:00:00:0b 02:00:00:00:00:1b 1400\n"
+					  "group 9 1 2\n"
+					  "route 10.0.0.0/8 2\nroute 10.2.0.0/16 1\n"
+					  "route 10.3.0.0/16 9\nroute 10.4.0.0/16 9\n"
+					  "route 10.5.0.0/16 4\nroute 10.6.0.0/16 5\n"
+					  "route 2001:2::/49 3\n";
+	struct router_difference_counts counts;
+	char lines[4096];
+
+	counts = differences(built, wanted, lines, sizeof(lines));
+	CHECK_EQ(counts.compared, 7);
+	CHECK_EQ(counts.different, 3);
+	CHECK_EQ(counts.missing, 3);
+	CHECK_EQ(counts.extra, 2);
+	check_line(lines, "{\"prefix\": \"10.0.0.0/8\", \"kernel\": \"by west to "
+			  "02:00:00:00:00:1b, MTU 1500\", \"fib\": \"by east to "
+			  "02:00:00:00:00:1a, MTU 1500\"}\n");
+	check_line(lines, "{\"prefix\": \"10.5.0.0/16\", \"kernel\": \"to the router itself\", "
+			  "\"fib\": \"no route\"}\n");
+	check_line(lines, "{\"prefix\": \"2001:2::/48\", \"kernel\": \"no route\", \"fib\": "
+			  "\"dropped\"}\n");
+	check_line(lines, "{\"prefix\": \"0.0.0.0/0\", \"kernel\": \"no route\"");
+	check_line(lines, "\"fib\": \"by east to 02:00:00:00:00:1a; by west to "
+			  "02:00:00:00:00:1b\"}\n");
+	check_line(lines, "\"kernel\": \"by east to 02:00:00:00:00:1a; by west to "
+			  "02:00:00:00:00:1b\"");
+}
+
+int
+main(void)
+{
+	harness_start();
+	test_same();
+	test_differences();
+	return 0;
+}
