@@ -101,6 +101,7 @@ struct kernel_route {
 	uint32_t nexthop; /* id of an object, or 0 */
 	uint16_t type;    /* RTN_* */
 	bool has_twins;   /* others of this key, which are not kept */
+	bool to_kernel;   /* only the kernel can handle it, whatever its ways */
 	struct kernel_ways *ways;
 };
 
