@@ -232,6 +232,23 @@ make_arp(uint8_t *frame)
 }
 
 static void
+make_unknown(uint8_t *frame)
+{
+	make_arp(frame);
+	be16_store(frame + 12, 0x88b5);
+}
+
+/* A tag of VLAN 7, and ARP behind it. */
+static void
+make_tagged(uint8_t *frame)
+{
+	make_arp(frame);
+	be16_store(frame + 12, 0x8100);
+	be16_store(frame + 14, 7);
+	be16_store(frame + 16, 0x0806);
+}
+
+static void
 make_other_mac(uint8_t *frame)
 {
 	make_v4(frame, 0x0a000001, 1);
@@ -259,6 +276,36 @@ make_multicast(uint8_t *frame)
 	memcpy(frame, "\1\0\x5e\0\0\5", 6);
 	frame[22] = 1;
 	sum_up(frame);
+}
+
+static void
+make_far_multicast(uint8_t *frame)
+{
+	make_v4(frame, 0xef010101, 1);
+	memcpy(frame, "\1\0\x5e\1\1\1", 6);
+}
+
+/* IGMP reports go to the group itself. */
+static void
+make_membership(uint8_t *frame)
+{
+	make_far_multicast(frame);
+	frame[23] = 2;
+	sum_up(frame);
+}
+
+static void
+make_link_multicast_v6(uint8_t *frame)
+{
+	make_v6(frame, "\xff\2\0\0\0\0\0\0\0\0\0\0\0\0\0\5", 1);
+	memcpy(frame, "\x33\x33\0\0\0\5", 6);
+}
+
+static void
+make_far_multicast_v6(uint8_t *frame)
+{
+	make_v6(frame, "\xff\5\0\0\0\0\0\0\0\0\0\0\0\0\0\5", 1);
+	memcpy(frame, "\x33\x33\0\0\0\5", 6);
 }
 
 static void
@@ -335,10 +382,16 @@ static const struct exception exceptions[] = {
 	{"options", "rest", make_options, V4_LEN},
 	{"options", "rest", make_hop_by_hop, V6_LEN},
 	{"not_ip", "protocol", make_arp, V4_LEN},
+	{"not_ip", "rest", make_unknown, V4_LEN},
+	{"not_ip", "rest", make_tagged, V4_LEN},
 	{"other_mac", NULL, make_other_mac, V4_LEN},
 	{"other_mac", NULL, make_broadcast_frame, V4_LEN},
 	{"martian", NULL, make_martian, V4_LEN},
 	{"multicast", "protocol", make_multicast, V4_LEN},
+	{"multicast", "protocol", make_membership, V4_LEN},
+	{"multicast", "protocol", make_link_multicast_v6, V6_LEN},
+	{"multicast", "rest", make_far_multicast, V4_LEN},
+	{"multicast", "rest", make_far_multicast_v6, V6_LEN},
 	{"blackhole", NULL, make_blackhole, V4_LEN},
 	{"local", "local", make_local, V4_LEN},
 	{"local", "protocol", make_local_last, V4_LEN},

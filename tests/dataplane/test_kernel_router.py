@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.inet6 import ICMPv6PacketTooBig, ICMPv6TimeExceeded, IPv6
-from scapy.layers.l2 import ARP, Ether
+from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.packet import Packet, Raw
 
 from tests.dataplane.kernel_router import (
@@ -169,11 +169,26 @@ def test_kernel_answers_for_its_addresses(router: KernelRouter) -> None:
     assert router.figures()["punted_protocol"] > before
 
 
-def test_kernel_flood_of_expired_frames_leaves_bgp_alone(router: KernelRouter) -> None:
-    flood = bytes(frame_to(router, B, ttl=1) / UDP(dport=9) / PAYLOAD)
-    router.a.send(*[flood] * 3000)
+@pytest.mark.parametrize("kind", ["expired", "multicast", "tagged"])
+def test_kernel_flood_leaves_bgp_alone(router: KernelRouter, kind: str) -> None:
+    frame = {
+        "expired": frame_to(router, B, ttl=1),
+        "multicast": frame_to(router, "239.1.1.1"),
+        "tagged": frame_to(router, B),
+    }[kind]
+    if kind == "multicast":
+        frame.dst = "01:00:5e:01:01:01"
+    if kind == "tagged":
+        tag = Dot1Q(vlan=7, type=0x0800)
+        frame = Ether(src=frame.src, dst=frame.dst) / tag / frame.payload
+    before = router.figures()
+    router.a.send(*[bytes(frame / UDP(dport=9) / PAYLOAD)] * 3000)
     router.a.send(frame_to(router, "10.1.0.1", ttl=1) / TCP(sport=778, dport=179, flags="S"))
     router.a.receive(lambda frame: TCP in frame and frame[TCP].dport == 778)
+    after = router.figures()
+    assert after["punted_rest"] > before["punted_rest"]
+    assert after["over_rate_protocol"] == before["over_rate_protocol"]
+    assert after["punted_protocol"] - before["punted_protocol"] < 1000
 
 
 def test_kernel_interface_down_stops_its_frames(router: KernelRouter) -> None:
