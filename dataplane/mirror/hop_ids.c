@@ -60,13 +60,13 @@ forget_unused(struct hop_ids *ids)
 static uint32_t
 free_id(struct hop_ids *ids)
 {
-	for (int attempt = 0; attempt < 2; attempt++) {
-		if (ids->known.count < ROUTES_HOPS_MAX)
-			for (uint32_t id = 0; id < ROUTES_HOPS_MAX; id++)
-				if (ids->used_in[id] == 0)
-					return id;
-		if (!forget_unused(ids))
-			break;
+	for (int attempt = 0; attempt < 2 && !ids->is_full; attempt++) {
+		for (; ids->first_free < ROUTES_HOPS_MAX; ids->first_free++)
+			if (ids->used_in[ids->first_free] == 0)
+				return ids->first_free;
+		/* Once a turn is enough: no id becomes free in it. */
+		ids->is_full = attempt > 0 || !forget_unused(ids);
+		ids->first_free = 0;
 	}
 	return NO_ID;
 }
@@ -105,5 +105,6 @@ void
 hop_ids_turn(struct hop_ids *ids)
 {
 	ids->turn++;
-	ids->is_short = false;
+	ids->is_short = ids->is_full = false;
+	ids->first_free = 0;
 }

@@ -13,6 +13,8 @@ struct hop_ids {
 	struct table known;
 	uint32_t turn;
 	uint32_t used_in[ROUTES_HOPS_MAX]; /* turn in which the id was last used */
+	uint32_t first_free;               /* no id below is free */
+	bool is_full;                      /* no id is free in this turn */
 	bool is_short;                     /* of memory, in this turn */
 };
 

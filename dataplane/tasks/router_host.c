@@ -299,8 +299,7 @@ make_ring(const struct task *task, char kind, unsigned int size)
 {
 	char name[RTE_RING_NAMESIZE];
 
-	if (snprintf(name, sizeof(name), "h%c%s", kind, task->name) >= (int)sizeof(name))
-		return NULL;
+	snprintf(name, sizeof(name), "h%c%.24s", kind, task->name);
 	return rte_ring_create(name, size, task->socket_id, RING_F_SP_ENQ | RING_F_SC_DEQ);
 }
 

@@ -17,7 +17,7 @@
 #define SECOND_NS UINT64_C(1000000000)
 /* A change that ends routes without a message is followed by others. */
 #define UNSURE_WAIT_NS 20000000
-#define BACKOFF_NS 10000000
+#define BACKOFF_NS UINT64_C(10000000)
 #define BACKOFF_MAX_NS (5 * SECOND_NS)
 #define REFRESH_NS SECOND_NS
 #define REFRESH_MAX 256
@@ -159,9 +159,7 @@ give_up_dump(struct router_mirror *mirror, enum feed_state state)
 			mirror->task->name);
 	free_kernel(mirror->fresh);
 	mirror->fresh = NULL;
-	mirror->backoff_ns = mirror->backoff_ns == 0
-				     ? BACKOFF_NS
-				     : RTE_MIN(2 * mirror->backoff_ns, BACKOFF_MAX_NS);
+	mirror->backoff_ns = RTE_MIN(2 * mirror->backoff_ns + BACKOFF_NS, BACKOFF_MAX_NS);
 	want_dump(mirror, state == FEED_FAILED ? BACKOFF_MAX_NS : mirror->backoff_ns);
 }
 
@@ -171,10 +169,8 @@ dumped(struct task *task __rte_unused, int fd)
 	struct router_mirror *mirror = mirror_of(fd);
 	enum feed_state state;
 
-	if (mirror->fresh == NULL) {
-		feed_drop_dumped(&mirror->feed);
-		return;
-	}
+	if (mirror->fresh == NULL)
+		return feed_drop_dumped(&mirror->feed);
 	state = feed_read_dump(&mirror->feed, mirror->fresh);
 	if (state == FEED_WAITS)
 		return;
