@@ -360,6 +360,9 @@ is_direct(const struct making *making, const struct kernel_neighbour_key *key)
 	       ways->list[0].version == 0 && ways->list[0].link == key->link;
 }
 
+/* Ids that neighbours leave to gateways, which may come later. */
+#define HOPS_FOR_GATEWAYS 512
+
 /* Host routes of neighbours on a link, so that one lookup suffices. */
 static void
 add_neighbours(struct making *making)
@@ -373,6 +376,8 @@ add_neighbours(struct making *making)
 		uint8_t number = kernel_link(making->kernel, key->link);
 		uint16_t hop;
 
+		if (making->routes->nb_hops >= ROUTES_HOPS_MAX - HOPS_FOR_GATEWAYS)
+			return;
 		if (number == KERNEL_NO_LINK || !is_direct(making, key))
 			continue;
 		hop = neighbour_hop(making, number, as.version, key->address);

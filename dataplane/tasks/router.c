@@ -395,13 +395,14 @@ router_settle(struct task *task)
 }
 
 static int
-router_check_tables(struct task *task, const char *path, struct telemetry_out *out)
+router_check_tables(struct task *task, const char *path, const atomic_bool *cancel,
+		    struct telemetry_out *out)
 {
 	struct router *router = task->priv;
 
 	if (router->host == NULL)
 		return telemetry_error(out, "%s: its tables are a file's", task->name), -ENOTSUP;
-	return mirror_check(router->host->host->mirror, path, out);
+	return mirror_check(router->host->host->mirror, path, cancel, out);
 }
 
 static const struct task_reload router_reload = {

@@ -8,6 +8,7 @@
 
 #include "core/control.h"
 #include "core/export.h"
+#include "core/reload.h"
 #include "core/telemetry_reply.h"
 #include "mirror/compile.h"
 #include "mirror/feed.h"
@@ -412,7 +413,9 @@ compare(struct router_mirror *mirror, const struct routes *routes, const char *p
 
 	if (file == NULL)
 		return telemetry_error(out, "%s: %s", path, strerror(errno)), -errno;
+	reload_hold();
 	router_compare(atomic_load(&mirror->space->current), routes, mirror->names, file, &counts);
+	reload_release();
 	if (export_close(file) != 0)
 		return telemetry_error(out, "%s: cannot be written", path), -EIO;
 	telemetry_u64(out, "prefixes", counts.compared);
@@ -425,13 +428,14 @@ compare(struct router_mirror *mirror, const struct routes *routes, const char *p
 }
 
 int
-mirror_check(struct router_mirror *mirror, const char *path, struct telemetry_out *out)
+mirror_check(struct router_mirror *mirror, const char *path, const atomic_bool *cancel,
+	     struct telemetry_out *out)
 {
 	struct kernel *kernel = new_kernel(mirror);
 	struct compile_report report;
 	struct hop_ids ids;
 	struct routes routes;
-	int ret = kernel == NULL ? -ENOMEM : feed_wait_dump(&mirror->checks, kernel);
+	int ret = kernel == NULL ? -ENOMEM : feed_wait_dump(&mirror->checks, kernel, cancel);
 
 	hop_ids_open(&ids);
 	if (ret == 0 && !compile(kernel, &ids, &routes, &report))

@@ -313,7 +313,17 @@ test_full(void)
 		CHECK(report.neighbours <= ROUTES_HOPS_MAX);
 		/* After a turn without the former ones, all ids can be had again. */
 		compile_again();
-		CHECK(report.neighbours > ROUTES_HOPS_MAX - 16);
+		CHECK(report.neighbours > ROUTES_HOPS_MAX - 1024);
+		/* A gateway that comes later has one, too. */
+		snprintf(mac, sizeof(mac), "2:0:%x:2:0:77", turn);
+		know(12, "10.0.1.7", mac);
+		add(&(struct route_message){.prefix = "10.9.0.0/16",
+					    .link = 12,
+					    .gateway = "10.0.1.7",
+					    .flags = NLM_F_REPLACE});
+		compile_again();
+		check_forward(find("10.9.0.0/16"), 1, 0x77, 1400);
+		CHECK_EQ(report.over_hops, 0);
 	}
 	end();
 }
