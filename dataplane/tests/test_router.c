@@ -611,7 +611,11 @@ test_faults(void)
 	check_fault("tx = a:0, b:0\nkernel = east, west\n", "the kernel has it: see kernel");
 	check_kernel_fault("tx = a:0, b:0\nkernel = east\n", "one name for each of the 2 tx");
 	check_kernel_fault("tx = a:0, b:0\nkernel = east, east\n", "names east twice");
-	check_kernel_fault("tx = a:0\nkernel = a/b\n", "1 to 15 characters");
+	check_kernel_fault("tx = a:0\nkernel = a/b\n", "1 to 15 letters");
+	check_kernel_fault("tx = a:0\nkernel = east%d\n", "1 to 15 letters");
+	check_kernel_fault("tx = a:0\nkernel = ..\n", "1 to 15 letters");
+	check_kernel_fault("tx = a:0\nkernel = east,\n", "1 to 15 letters");
+	check_kernel_fault("tx = a:0\nkernel = a b\n", "1 to 15 letters");
 	check_kernel_fault("tx = a:0\nkernel = a\nkernel_buffer_bytes = 1\n", "4096");
 }
 

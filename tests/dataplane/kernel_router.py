@@ -8,6 +8,7 @@ The router's interfaces `east` (towards `a`) and `west` (towards `b`) are in the
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 import socket
 import subprocess
@@ -27,6 +28,7 @@ from tests.dataplane.program import DEADLINE_S, Running, running
 _CLONE_NEWNET = 0x40000000
 _ETH_P_ALL = 3
 _PACKET_OUTGOING = 4
+_tags = itertools.count()
 # Which namespace has which address on its cable.
 ADDRESSES = {"a": "10.1.0.2/24", "b": "10.2.0.2/24"}
 ADDRESSES_V6 = {"a": "2001:db8:1::2/64", "b": "2001:db8:2::2/64"}
@@ -160,7 +162,7 @@ def _cable(wire: str, end: str, host: str, name: str) -> None:
 @contextmanager
 def kernel_router(keys: str = "") -> Iterator[KernelRouter]:
     """Yield a router between two hosts, whose kernel has addresses on both cables."""
-    tag = f"t{os.getpid()}"
+    tag = f"t{os.getpid()}{next(_tags)}"  # two may be there at once
     with ExitStack() as stack:
         names = {
             name: stack.enter_context(_namespace(f"{tag}{name}"))
