@@ -28,6 +28,7 @@ enum kernel_refusal {
 	KERNEL_SOURCE,    /* IPv6 routes for a source prefix: not used */
 	KERNEL_MTU,       /* routes with an MTU of their own */
 	KERNEL_WAYS,      /* routes with more next hops than KERNEL_WAYS_MAX */
+	KERNEL_MASTER,    /* an interface in a VRF or a bridge: the main table decides */
 	KERNEL_REFUSALS
 };
 

@@ -43,6 +43,8 @@ apply_link(struct kernel *kernel, const struct nlmsghdr *message)
 		if (!attributes_octets(attributes.of[IFLA_ADDRESS], now.mac, sizeof(now.mac)) ||
 		    !attributes_u32(&attributes, IFLA_MTU, &now.mtu))
 			return message_malformed(kernel);
+		if (attributes.of[IFLA_MASTER] != NULL)
+			message_refuse(kernel, message, KERNEL_MASTER);
 	}
 	if (memcmp(link, &now, sizeof(now)) == 0)
 		return KERNEL_SAME;

@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from scapy.layers.inet import ICMP, TCP, UDP
@@ -21,7 +22,7 @@ from tests.dataplane.kernel_router import (
     know_neighbours,
     run,
 )
-from tests.dataplane.program import DEADLINE_S
+from tests.dataplane.program import DEADLINE_S, check, eal_section
 
 pytestmark = pytest.mark.root
 
@@ -207,6 +208,18 @@ def test_kernel_frame_larger_than_an_mbuf_is_dropped_whole(router: KernelRouter)
         router.wsdp.control.await_task("r", lambda seen: seen["from_kernel_no_room"] > before)
     finally:
         router.ip("link", "set", "west", "mtu", "1500")
+
+
+def test_kernel_port_of_no_tx_is_refused(shared: KernelRouter, tmp_path: Path) -> None:
+    done = check(
+        f"{eal_section()}[pool]\nmbufs = 1024\n[port.a]\ndevice = net_ring0\n"
+        "[port.c]\ndevice = net_ring1\n"
+        "[task.r]\ntype = router\nlcore = 1\nrx = c:0\ntx = a:0\n"
+        f"kernel = north\nkernel_netns = /run/netns/{shared.router}\n",
+        tmp_path,
+    )
+    assert done.returncode != 0
+    assert "rx: number 0 has no interface: no tx is on the same port" in done.stderr
 
 
 def test_kernel_reload_from_a_file_is_refused(router: KernelRouter) -> None:

@@ -51,6 +51,26 @@ test_links(void)
 	kernel_close(&kernel);
 }
 
+/* A packet does not show that the interface it came by has other tables than main. */
+static void
+test_link_of_a_master(void)
+{
+	struct nlmsghdr *message;
+	struct kernel kernel;
+
+	open_router(&kernel);
+	CHECK_EQ(kernel.refused[KERNEL_MASTER], 0);
+	message = link_message(RTM_NEWLINK, 11, IFF_UP, "2:0:0:0:0:b", 1500);
+	mnl_attr_put_u32(message, IFLA_MASTER, 5);
+	CHECK_EQ(kernel_apply(&kernel, message), KERNEL_SAME);
+	CHECK_EQ(kernel.refused[KERNEL_MASTER], 1);
+	message = link_message(RTM_NEWLINK, 99, IFF_UP, "2:0:0:0:0:b", 1500);
+	mnl_attr_put_u32(message, IFLA_MASTER, 5);
+	kernel_apply(&kernel, message);
+	CHECK_EQ(kernel.refused[KERNEL_MASTER], 1);
+	kernel_close(&kernel);
+}
+
 static void
 test_neighbours(void)
 {
@@ -315,6 +335,7 @@ int
 main(void)
 {
 	test_links();
+	test_link_of_a_master();
 	test_neighbours();
 	test_routes();
 	test_twins();
