@@ -175,10 +175,8 @@ dumped(struct task *task __rte_unused, int fd)
 	state = feed_read_dump(&mirror->feed, mirror->fresh);
 	if (state == FEED_WAITS)
 		return;
-	if (state != FEED_ENDED) {
-		give_up_dump(mirror, state);
-		return;
-	}
+	if (state != FEED_ENDED)
+		return give_up_dump(mirror, state);
 	free_kernel(mirror->kernel);
 	mirror->kernel = mirror->fresh;
 	mirror->fresh = NULL;
@@ -269,10 +267,8 @@ mirror_tick(struct router_mirror *mirror)
 
 	if (stage == BUILD_COMPILING || mirror->fresh != NULL)
 		return;
-	if (mirror->is_unsure && now >= mirror->dump_ns) {
-		begin_dump(mirror);
-		return;
-	}
+	if (mirror->is_unsure && now >= mirror->dump_ns)
+		return begin_dump(mirror);
 	if (mirror->kernel == NULL)
 		return;
 	say_refusals(mirror);
