@@ -82,6 +82,37 @@ def test_kernel_route_is_followed_until_it_is_deleted(
     router.wsdp.control.await_task("r", lambda seen: seen["no_route"] > before)
 
 
+def test_kernel_several_routes_of_a_prefix_leave_the_one_that_it_uses(
+    router: KernelRouter,
+) -> None:
+    macs = {f"10.2.0.{host}": f"02:00:00:00:00:{host:02x}" for host in (3, 4, 5)}
+    for address, mac in macs.items():
+        router.ip("neighbour", "replace", address, "lladdr", mac, "dev", "west", "nud", "permanent")
+    for verb, address in (
+        ("add", "10.2.0.3"),
+        ("append", "10.2.0.4"),
+        ("replace", "10.2.0.5"),
+        ("delete", "10.2.0.5"),
+    ):
+        router.ip("route", verb, "198.18.0.0/15", "via", address)
+    router.settle()
+    forwarded(router, "198.18.7.1", macs["10.2.0.4"])
+    for address in macs:
+        router.ip("neighbour", "delete", address, "dev", "west")
+
+
+def test_kernel_prefix_of_two_interfaces_is_that_of_the_kernel(router: KernelRouter) -> None:
+    for interface in ("east", "west"):
+        router.ip("-6", "route", "append", "2001:2:5::/48", "dev", interface)
+        router.settle()
+    router.ip("-6", "neighbour", "replace", "2001:2:5::9", "lladdr", "02:00:00:00:00:09",
+              "dev", "east", "nud", "permanent")  # fmt: skip
+    router.settle()
+    router.a.send(frame_to(router, "2001:2:5::9") / UDP(dport=9) / PAYLOAD)
+    assert router.a.receive(is_to("2001:2:5::9")).dst == "02:00:00:00:00:09"
+    router.ip("-6", "neighbour", "delete", "2001:2:5::9", "dev", "east")
+
+
 def test_kernel_connected_hosts_are_forwarded_to_at_once(router: KernelRouter) -> None:
     forwarded(router, B, router.b.mac)
     forwarded(router, B6, router.b.mac)
