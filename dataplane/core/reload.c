@@ -9,26 +9,46 @@
 #include "reload.h"
 #include "telemetry_reply.h"
 
-/* One reload at a time. Taken before the control lock, never the other way round. */
+/* One check at a time, while tables may change: it reads the state that they follow, which takes long. */
+static pthread_mutex_t checking = PTHREAD_MUTEX_INITIALIZER;
+/* One reload at a time. Taken after `checking` and before the control lock, never the other way round. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-static struct app *served; /* with `turn` */
+static struct app *served; /* read with either, written with both */
 static atomic_bool cancel;
+
+static void
+serve(struct app *app)
+{
+	pthread_mutex_lock(&checking);
+	pthread_mutex_lock(&turn);
+	served = app;
+	atomic_store(&cancel, app == NULL);
+	pthread_mutex_unlock(&turn);
+	pthread_mutex_unlock(&checking);
+}
 
 void
 reload_open(struct app *app)
 {
-	pthread_mutex_lock(&turn);
-	served = app;
-	atomic_store(&cancel, false);
-	pthread_mutex_unlock(&turn);
+	serve(app);
 }
 
 void
 reload_close(void)
 {
 	atomic_store(&cancel, true);
+	serve(NULL);
+}
+
+void
+reload_hold(void)
+{
 	pthread_mutex_lock(&turn);
-	served = NULL;
+}
+
+void
+reload_release(void)
+{
 	pthread_mutex_unlock(&turn);
 }
 
@@ -127,16 +147,16 @@ check(struct app *app, const char *params, struct telemetry_out *out)
 		telemetry_error(out, "%s: a task of type %s has nothing to compare with",
 				slot->task.name, slot->task.ops->name);
 	else
-		slot->task.ops->check(&slot->task, path, out);
+		slot->task.ops->check(&slot->task, path, &cancel, out);
 }
 
 void
 watch_check(const char *params, struct telemetry_out *out)
 {
-	pthread_mutex_lock(&turn);
+	pthread_mutex_lock(&checking);
 	if (served == NULL)
 		telemetry_error(out, "wsdp is stopping");
 	else
 		check(served, params, out);
-	pthread_mutex_unlock(&turn);
+	pthread_mutex_unlock(&checking);
 }

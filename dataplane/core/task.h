@@ -106,10 +106,12 @@ struct task_ops {
 	/* NULL: its tables do not change. */
 	const struct task_reload *reload;
 	/* Compare the tables with what they follow: add figures to the reply, write each difference to
-	 * the file. Not on an lcore, without the control lock, may take seconds; the tables are not
-	 * replaced meanwhile. Returns 0 or a negative errno: the reply is an error already. May be
+	 * the file. Not on an lcore, one at a time, without the control lock, may take seconds, and
+	 * ends early once `cancel` is set. The tables stay only between reload_hold and
+	 * reload_release. Returns 0 or a negative errno: the reply is an error already. May be
 	 * NULL. */
-	int (*check)(struct task *task, const char *path, struct telemetry_out *out);
+	int (*check)(struct task *task, const char *path, const atomic_bool *cancel,
+		     struct telemetry_out *out);
 	/* Runs once on the main thread after all lcores have stopped: frees what prepare allocated
 	 * and the frames still held. May be NULL. */
 	void (*close)(struct task *task);

@@ -53,7 +53,9 @@ LLVMFuzzerTestOneInput(const uint8_t *octets, size_t size)
 	memcpy(copy, octets, size);
 	kernel_open(kernel, indexes, 2);
 	hop_ids_open(&ids);
-	for (; mnl_nlmsg_ok(message, left); message = mnl_nlmsg_next(message, &left))
+	/* libmnl takes a length beyond INT_MAX for a negative one; a kernel's message has none. */
+	for (; mnl_nlmsg_ok(message, left) && message->nlmsg_len <= size;
+	     message = mnl_nlmsg_next(message, &left))
 		kernel_apply(kernel, message);
 	require(compile(kernel, &ids, &routes, &report));
 	check_routes(&routes);

@@ -65,7 +65,7 @@ enum kernel_effect
 message_refuse(struct kernel *kernel, const struct nlmsghdr *message, enum kernel_refusal refusal)
 {
 	bool is_new = message->nlmsg_type == RTM_NEWROUTE || message->nlmsg_type == RTM_NEWRULE ||
-		      message->nlmsg_type == RTM_NEWNEXTHOP;
+		      message->nlmsg_type == RTM_NEWNEXTHOP || message->nlmsg_type == RTM_NEWLINK;
 
 	kernel->refused[refusal] += is_new;
 	return KERNEL_SAME;

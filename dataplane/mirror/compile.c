@@ -101,15 +101,15 @@ group_hop(struct making *making, const struct kernel_way *ways, uint16_t nb, uin
 		hop = way_hop(making, &ways[i], NULL);
 		if (hop == HOP_NONE)
 			return HOP_NONE;
+		/* A member that only the kernel has makes it the kernel's choice. */
+		if (routes->hops[hop].kind == ROUTE_KERNEL)
+			return hop;
 		if (routes->hops[hop].kind == ROUTE_FORWARD)
 			nb_members = members_put(members, nb_members, hop, ways[i].weight);
 		else
 			other = hop;
 	}
-	/* Flows go by members that can forward; the others are asked for. A member that only the kernel
-	 * has makes it the kernel's choice. */
-	if (other != HOP_NONE && routes->hops[other].kind == ROUTE_KERNEL)
-		return other;
+	/* Flows go by members that can forward; the others are asked for. */
 	if (nb_members == 0)
 		return other;
 	if (nb_members == 1)
@@ -203,6 +203,16 @@ object_hop(struct making *making, uint32_t id, const struct kernel_route_key *ro
 	return object->hop;
 }
 
+/* The hop of a route to other hosts. */
+static uint16_t
+unicast_hop(struct making *making, const struct kernel_route *route, bool *exists)
+{
+	uint16_t hop = route->nexthop != 0 ? object_hop(making, route->nexthop, &route->key, exists)
+					   : ways_hop(making, route->ways, &route->key, 0, exists);
+
+	return *exists && route->to_kernel ? bare_hop(making, ROUTE_KERNEL) : hop;
+}
+
 /* The hop of a route; *exists: it is in force. */
 static uint16_t
 route_hop_of(struct making *making, const struct kernel_route *route, bool *exists)
@@ -216,9 +226,7 @@ route_hop_of(struct making *making, const struct kernel_route *route, bool *exis
 	case RTN_BLACKHOLE:
 		return bare_hop(making, ROUTE_BLACKHOLE);
 	case RTN_UNICAST:
-		if (route->nexthop != 0)
-			return object_hop(making, route->nexthop, &route->key, exists);
-		return ways_hop(making, route->ways, &route->key, 0, exists);
+		return unicast_hop(making, route, exists);
 	default: /* unreachable, prohibit, throw: the kernel answers */
 		return bare_hop(making, ROUTE_KERNEL);
 	}
@@ -338,7 +346,8 @@ is_direct(const struct making *making, const struct kernel_neighbour_key *key)
 	const struct kernel_route *route = find(making, (uint8_t)key->version, key->address);
 	const struct kernel_ways *ways;
 
-	if (route == NULL || route->type != RTN_UNICAST || route->key.length == full)
+	if (route == NULL || route->type != RTN_UNICAST || route->to_kernel ||
+	    route->key.length == full)
 		return false;
 	ways = route->ways;
 	if (route->nexthop != 0) {
@@ -350,6 +359,9 @@ is_direct(const struct making *making, const struct kernel_neighbour_key *key)
 	return ways != NULL && ways->nb == 1 && !ways->to_kernel && !ways->is_blackhole &&
 	       ways->list[0].version == 0 && ways->list[0].link == key->link;
 }
+
+/* Ids that neighbours leave to gateways, which may come later. */
+#define HOPS_FOR_GATEWAYS 512
 
 /* Host routes of neighbours on a link, so that one lookup suffices. */
 static void
@@ -364,6 +376,8 @@ add_neighbours(struct making *making)
 		uint8_t number = kernel_link(making->kernel, key->link);
 		uint16_t hop;
 
+		if (making->routes->nb_hops >= ROUTES_HOPS_MAX - HOPS_FOR_GATEWAYS)
+			return;
 		if (number == KERNEL_NO_LINK || !is_direct(making, key))
 			continue;
 		hop = neighbour_hop(making, number, as.version, key->address);

@@ -15,6 +15,7 @@
 #define BUFFER_BYTES (128 * 1024) /* a dump has up to 32 KiB at once */
 #define BUFFERS_AT_ONCE 32        /* so that nobody else waits for long */
 #define DUMP_TIMEOUT_MS 10000     /* between two buffers */
+#define CANCEL_MS 50              /* between two looks at `cancel` */
 #define TRIES 10
 
 #define GROUP(number) (1u << ((number)-1))
@@ -211,16 +212,29 @@ feed_read_dump(struct feed *feed, struct kernel *kernel)
 	return FEED_WAITS;
 }
 
+/* Wait for the next buffer of a dump. Returns false if none comes, or *cancel is set. */
+static bool
+wait_buffer(const struct feed *feed, const atomic_bool *cancel)
+{
+	struct pollfd polled = {.fd = feed_dumped_fd(feed), .events = POLLIN};
+
+	for (int waited = 0; waited < DUMP_TIMEOUT_MS; waited += CANCEL_MS) {
+		if (atomic_load(cancel))
+			return false;
+		if (poll(&polled, 1, CANCEL_MS) != 0)
+			return true;
+	}
+	return false;
+}
+
 /* One try. */
 static enum feed_state
-wait_dump(struct feed *feed, struct kernel *kernel)
+wait_dump(struct feed *feed, struct kernel *kernel, const atomic_bool *cancel)
 {
 	enum feed_state state = feed_dump(feed) == 0 ? FEED_WAITS : FEED_FAILED;
 
 	while (state == FEED_WAITS) {
-		struct pollfd polled = {.fd = feed_dumped_fd(feed), .events = POLLIN};
-
-		if (poll(&polled, 1, DUMP_TIMEOUT_MS) == 0)
+		if (!wait_buffer(feed, cancel))
 			return FEED_FAILED;
 		state = feed_read_dump(feed, kernel);
 	}
@@ -228,7 +242,7 @@ wait_dump(struct feed *feed, struct kernel *kernel)
 }
 
 int
-feed_wait_dump(struct feed *feed, struct kernel *kernel)
+feed_wait_dump(struct feed *feed, struct kernel *kernel, const atomic_bool *cancel)
 {
 	uint32_t indexes[KERNEL_LINKS_MAX];
 	unsigned int nb = kernel->nb_links;
@@ -236,12 +250,12 @@ feed_wait_dump(struct feed *feed, struct kernel *kernel)
 	for (unsigned int i = 0; i < nb; i++)
 		indexes[i] = kernel->links[i].index;
 	for (int i = 0; i < TRIES; i++) {
-		enum feed_state state = wait_dump(feed, kernel);
+		enum feed_state state = wait_dump(feed, kernel, cancel);
 
 		if (state == FEED_ENDED)
 			return 0;
 		if (state == FEED_FAILED)
-			return -EIO;
+			return atomic_load(cancel) ? -ECANCELED : -EIO;
 		kernel_close(kernel);
 		kernel_open(kernel, indexes, nb);
 	}

@@ -4,6 +4,7 @@
 #ifndef MIRROR_FEED_H
 #define MIRROR_FEED_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "compile.h"
@@ -45,8 +46,8 @@ enum feed_state {
 
 /* Take what has come of a dump, a few buffers at a time. */
 enum feed_state feed_read_dump(struct feed *feed, struct kernel *kernel);
-/* Wait for a whole dump, in the calling thread: 0, or a negative errno. */
-int feed_wait_dump(struct feed *feed, struct kernel *kernel);
+/* Wait for a whole dump, in the calling thread: 0, or a negative errno; -ECANCELED: *cancel is set. */
+int feed_wait_dump(struct feed *feed, struct kernel *kernel, const atomic_bool *cancel);
 
 /* Take notifications, a few buffers at a time; *effect becomes their strongest. *count grows by them.
  * Returns 0, or -ENOBUFS: some are lost, or another negative errno. */

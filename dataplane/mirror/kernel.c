@@ -15,6 +15,7 @@ const char *const kernel_refusal_names[KERNEL_REFUSALS] = {
 	[KERNEL_SOURCE] = "refused_source",
 	[KERNEL_MTU] = "refused_mtu",
 	[KERNEL_WAYS] = "refused_next_hops",
+	[KERNEL_MASTER] = "refused_master",
 };
 
 const char *const kernel_refusal_texts[KERNEL_REFUSALS] = {
@@ -28,6 +29,7 @@ const char *const kernel_refusal_texts[KERNEL_REFUSALS] = {
 	[KERNEL_SOURCE] = "routes for a source prefix are not used",
 	[KERNEL_MTU] = "routes with an MTU of their own are left to the kernel",
 	[KERNEL_WAYS] = "routes with more than 64 next hops are left to the kernel",
+	[KERNEL_MASTER] = "VRFs and bridges of interfaces are not followed: the main table decides",
 };
 
 void

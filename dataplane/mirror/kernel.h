@@ -28,6 +28,7 @@ enum kernel_refusal {
 	KERNEL_SOURCE,    /* IPv6 routes for a source prefix: not used */
 	KERNEL_MTU,       /* routes with an MTU of their own */
 	KERNEL_WAYS,      /* routes with more next hops than KERNEL_WAYS_MAX */
+	KERNEL_MASTER,    /* an interface in a VRF or a bridge: the main table decides */
 	KERNEL_REFUSALS
 };
 
@@ -101,6 +102,7 @@ struct kernel_route {
 	uint32_t nexthop; /* id of an object, or 0 */
 	uint16_t type;    /* RTN_* */
 	bool has_twins;   /* others of this key, which are not kept */
+	bool to_kernel;   /* only the kernel can handle it, whatever its ways */
 	struct kernel_ways *ways;
 };
 

@@ -29,8 +29,13 @@ apply_link(struct kernel *kernel, const struct nlmsghdr *message)
 	if (info == NULL)
 		return message_malformed(kernel);
 	number = kernel_link(kernel, (uint32_t)info->ifi_index);
-	if (info->ifi_family != AF_UNSPEC || number == KERNEL_NO_LINK)
+	if (info->ifi_family != AF_UNSPEC)
 		return KERNEL_SAME;
+	/* Routes by a link that goes down end without a message, and those that come back, too. */
+	if (number == KERNEL_NO_LINK)
+		return message->nlmsg_type == RTM_DELLINK || (info->ifi_flags & IFF_UP) == 0
+			       ? KERNEL_UNSURE
+			       : KERNEL_SAME;
 	link = &kernel->links[number];
 	now = (struct kernel_link){.index = link->index};
 	if (message->nlmsg_type == RTM_NEWLINK) {
@@ -38,10 +43,11 @@ apply_link(struct kernel *kernel, const struct nlmsghdr *message)
 		if (!attributes_octets(attributes.of[IFLA_ADDRESS], now.mac, sizeof(now.mac)) ||
 		    !attributes_u32(&attributes, IFLA_MTU, &now.mtu))
 			return message_malformed(kernel);
+		if (attributes.of[IFLA_MASTER] != NULL)
+			message_refuse(kernel, message, KERNEL_MASTER);
 	}
 	if (memcmp(link, &now, sizeof(now)) == 0)
 		return KERNEL_SAME;
-	/* Routes by a link that goes down end without a message, and those that come back, too. */
 	effect = now.flags == link->flags ? KERNEL_CHANGED : KERNEL_UNSURE;
 	*link = now;
 	return effect;

@@ -93,16 +93,13 @@ has_mtu(const struct nlattr *metrics)
 	return attributes.of[RTAX_MTU] != NULL;
 }
 
+/* What a message with next hops of its own says of them. */
 static bool
 read_ways(struct kernel *kernel, const struct nlmsghdr *message, const struct rtmsg *info,
 	  const struct attributes *attributes, struct reading *reading)
 {
 	struct kernel_way way = {.weight = 1, .is_dead = (info->rtm_flags & RTNH_F_DEAD) != 0};
 
-	if (has_mtu(attributes->of[RTA_METRICS])) {
-		message_refuse(kernel, message, KERNEL_MTU);
-		reading->to_kernel = true;
-	}
 	if (attributes->of[RTA_MULTIPATH] != NULL)
 		return read_multipath(kernel, message, attributes->of[RTA_MULTIPATH], reading);
 	if (!attributes_u32(attributes, RTA_OIF, &way.link) || !read_way(attributes, reading, &way))
@@ -174,6 +171,29 @@ delete_route(struct kernel *kernel, const struct kernel_route_key *key, uint32_t
 	return KERNEL_CHANGED;
 }
 
+static bool
+has_way(const struct reading *reading, const struct kernel_way *way)
+{
+	for (uint16_t i = 0; i < reading->nb; i++)
+		if (memcmp(&reading->ways[i], way, sizeof(*way)) == 0)
+			return true;
+	return false;
+}
+
+/* Return whether a message of IPv6 reports a route that is there with all its next hops. Others report one
+ * of several routes of a key, and not whether the kernel uses it. */
+static bool
+is_whole(const struct kernel_route *route, uint8_t type, uint32_t nexthop,
+	 const struct reading *reading)
+{
+	if (route->has_twins || route->type != type || route->nexthop != nexthop)
+		return false;
+	for (uint16_t i = 0; nexthop == 0 && i < route->ways->nb; i++)
+		if (!has_way(reading, &route->ways->list[i]))
+			return false;
+	return true;
+}
+
 static enum kernel_effect
 put_route(struct kernel *kernel, const struct nlmsghdr *message, const struct kernel_route_key *key,
 	  uint8_t type, uint32_t nexthop, const struct reading *reading)
@@ -182,16 +202,21 @@ put_route(struct kernel *kernel, const struct nlmsghdr *message, const struct ke
 	struct kernel_ways *ways = NULL;
 	bool has_twins = false;
 
-	if (route != NULL && (message->nlmsg_flags & NLM_F_REPLACE) == 0) {
+	if (route != NULL && (message->nlmsg_flags & NLM_F_REPLACE) != 0) {
+		if (route->has_twins)
+			return KERNEL_UNSURE;
+	} else if (route != NULL) {
 		bool is_dump = (message->nlmsg_flags & NLM_F_MULTI) != 0;
 		bool is_appended = key->version == 4 && (message->nlmsg_flags & NLM_F_APPEND) != 0;
 
-		/* The first one is used. IPv6 reports all next hops of a prefix at once. */
-		has_twins = key->version == 4 || is_dump;
+		/* The first one is used. */
 		if (is_dump || is_appended) {
 			route->has_twins = true;
 			return KERNEL_SAME;
 		}
+		if (key->version == 6 && !is_whole(route, type, nexthop, reading))
+			return KERNEL_UNSURE;
+		has_twins = key->version == 4;
 	}
 	if (nexthop == 0) {
 		ways = kernel_ways_get(kernel, reading->ways, reading->nb, reading->to_kernel,
@@ -209,6 +234,7 @@ put_route(struct kernel *kernel, const struct nlmsghdr *message, const struct ke
 	route->ways = ways;
 	route->nexthop = nexthop;
 	route->type = type;
+	route->to_kernel = reading->to_kernel;
 	route->has_twins = has_twins;
 	return KERNEL_CHANGED;
 }
@@ -243,6 +269,10 @@ message_route(struct kernel *kernel, const struct nlmsghdr *message)
 		return message_refuse(kernel, message, KERNEL_SOURCE);
 	if (info->rtm_tos != 0)
 		return message_refuse(kernel, message, KERNEL_TOS);
+	if (has_mtu(attributes.of[RTA_METRICS])) {
+		message_refuse(kernel, message, KERNEL_MTU);
+		reading.to_kernel = true;
+	}
 	/* An object says what a route leads to, whatever the message repeats of it. */
 	if (nexthop == 0 && !read_ways(kernel, message, info, &attributes, &reading))
 		return message_malformed(kernel);

@@ -34,6 +34,14 @@ ip_ports_route(uint8_t protocol, const uint8_t *l4, uint32_t left)
 	       (to == 3784 || to == 3785 || to == 4784 || to == 520 || to == 521);
 }
 
+/* To 224.0.0.0/24 (RFC 5771 section 4) or ff02::/16 (RFC 4291 section 2.7), which no router forwards. ip: of
+ * a whole header. */
+static inline bool
+ip_is_link_multicast(const uint8_t *ip)
+{
+	return ip[0] >> 4 == 4 ? be32_load(ip + 16) >> 8 == 0xe00000 : be16_load(ip + 24) == 0xff02;
+}
+
 /* ip: of a whole header, IPv4 or IPv6; here: octets from it on that can be read. Later fragments and what
  * is behind extension headers are none. */
 static inline bool

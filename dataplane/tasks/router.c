@@ -30,12 +30,12 @@ static const struct {
 	[IP_TTL_EXPIRED] = {"ttl_expired", PUNT_REST},
 	[IP_BAD_HEADER] = {"bad_header", PUNT_DROP},
 	[IP_OPTIONS] = {"options", PUNT_REST},
-	[IP_NOT_IP] = {"not_ip", PUNT_PROTOCOL},
+	[IP_NOT_IP] = {"not_ip", PUNT_REST}, /* or PUNT_PROTOCOL, by what it is */
 	[OTHER_MAC] = {"other_mac", PUNT_DROP},
 	[MARTIAN] = {"martian", PUNT_DROP},
-	[MULTICAST] = {"multicast", PUNT_PROTOCOL},
+	[MULTICAST] = {"multicast", PUNT_REST}, /* or PUNT_PROTOCOL, too */
 	[BLACKHOLE] = {"blackhole", PUNT_DROP},
-	[LOCAL] = {"local", PUNT_LOCAL}, /* or PUNT_PROTOCOL, by what it is */
+	[LOCAL] = {"local", PUNT_LOCAL}, /* or PUNT_PROTOCOL, too */
 	[NEIGHBOUR] = {"neighbour", PUNT_NEIGHBOUR},
 	[TOO_BIG] = {"too_big", PUNT_REST},
 	[FRAGMENT] = {"fragment", PUNT_REST},
@@ -69,8 +69,8 @@ router_prepare(struct task *task)
 	return router->space == NULL ? -ENOMEM : 0;
 }
 
-/* Judge by the frame alone; mac: that of its input, or 0. *version: 4 or 6 if the destination is to be looked up, which may yet
- * show that a frame without TTL or with options is for the router itself. */
+/* Judge by the frame alone; mac: that of its input, or 0. *version: 4 or 6 if the destination is to be
+ * looked up, which may yet show that a frame without TTL or with options is for the router itself. */
 static uint8_t
 judge(uint64_t mac, const struct rte_mbuf *mbuf, uint8_t *version)
 {
@@ -162,14 +162,25 @@ decide(const struct router_tables *tables, const struct rte_mbuf *mbuf, const ui
 	return cause_at(hop, mbuf, *value != FIB_NO_ROUTE, verdict);
 }
 
+/* Return whether a frame is one that keeps a link or a routing protocol alive. */
+static bool
+is_protocol(const struct rte_mbuf *mbuf, uint8_t why)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	const uint8_t *ip = frame + IP_ETHER_LEN;
+
+	if (why == IP_NOT_IP)
+		return be16_load(frame + 12) == RTE_ETHER_TYPE_ARP;
+	return (why == MULTICAST && ip_is_link_multicast(ip)) ||
+	       ((why == MULTICAST || why == LOCAL) &&
+		ip_is_protocol(ip, mbuf->data_len - IP_ETHER_LEN));
+}
+
 /* Return the class of a frame that is not forwarded. */
 static enum punt_class
 class_of(const struct rte_mbuf *mbuf, uint8_t why)
 {
-	if (why == LOCAL && ip_is_protocol(rte_pktmbuf_mtod(mbuf, const uint8_t *) + IP_ETHER_LEN,
-					   mbuf->data_len - IP_ETHER_LEN))
-		return PUNT_PROTOCOL;
-	return causes[why].class;
+	return is_protocol(mbuf, why) ? PUNT_PROTOCOL : causes[why].class;
 }
 
 /* Hand a frame to the kernel. */
@@ -384,13 +395,14 @@ router_settle(struct task *task)
 }
 
 static int
-router_check_tables(struct task *task, const char *path, struct telemetry_out *out)
+router_check_tables(struct task *task, const char *path, const atomic_bool *cancel,
+		    struct telemetry_out *out)
 {
 	struct router *router = task->priv;
 
 	if (router->host == NULL)
 		return telemetry_error(out, "%s: its tables are a file's", task->name), -ENOTSUP;
-	return mirror_check(router->host->host->mirror, path, out);
+	return mirror_check(router->host->host->mirror, path, cancel, out);
 }
 
 static const struct task_reload router_reload = {

@@ -48,14 +48,26 @@ init_file(struct task *task, struct router *router, const struct config_section 
 	return ret | router_check(section, router->path, task->nb_out);
 }
 
+/* The kernel takes most other characters, too, but expands "%d" in a name. */
+static bool
+is_name(const char *text, size_t length)
+{
+	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				      "0123456789._-";
+
+	if (text[0] == '.' && (length == 1 || (length == 2 && text[1] == '.')))
+		return false;
+	return length > 0 && length < IFNAMSIZ && strspn(text, allowed) >= length;
+}
+
 /* A comma-separated list of names of interfaces. */
 static int
 read_names(struct host_config *config, const struct config_section *section)
 {
 	const char *text = config->text;
 
-	while (*text != '\0') {
-		char *name = config->names[config->nb];
+	for (;;) {
+		char *name = config->names[RTE_MIN(config->nb, TASK_MAX_OUT - 1u)];
 		size_t length, left;
 
 		text += strspn(text, " \t");
@@ -65,10 +77,10 @@ read_names(struct host_config *config, const struct config_section *section)
 		if (config->nb == TASK_MAX_OUT)
 			return config_fault(section, "kernel", "at most %d names", TASK_MAX_OUT),
 			       -1;
-		if (left == 0 || left >= IFNAMSIZ || memchr(text, '/', left) != NULL)
+		if (!is_name(text, left))
 			return config_fault(section, "kernel",
-					    "must be names of interfaces of 1 to %d characters, "
-					    "separated by commas",
+					    "must be names of interfaces of 1 to %d letters, "
+					    "digits, \".\", \"_\" or \"-\", separated by commas",
 					    IFNAMSIZ - 1),
 			       -1;
 		memcpy(name, text, left);
@@ -77,9 +89,11 @@ read_names(struct host_config *config, const struct config_section *section)
 			if (strcmp(config->names[i], name) == 0)
 				return config_fault(section, "kernel", "names %s twice", name), -1;
 		config->nb++;
-		text += length + (text[length] == ',');
+		text += length;
+		if (*text == '\0')
+			return 0;
+		text++; /* a name must follow */
 	}
-	return 0;
 }
 
 /* Read "kernel" and the keys that go with it. */

@@ -134,7 +134,9 @@ receive(struct task *task, int fd)
 			return;
 		}
 		interface->from_kernel++;
-		if (mbuf == NULL) {
+		/* A frame that fills the mbuf may have been cut. */
+		if (mbuf == NULL || n == (ssize_t)rte_pktmbuf_tailroom(mbuf)) {
+			rte_pktmbuf_free(mbuf);
 			host->no_room++;
 			continue;
 		}
@@ -280,7 +282,7 @@ map_inputs(struct host_task *host_task)
 		       (task->in[i].ring != NULL || task->out[out].ring != NULL ||
 			task->in[i].port_id != task->out[out].port_id))
 			out++;
-		if (out == task->nb_out)
+		if (out == task->nb_out && task->in[i].ring != NULL)
 			out = i;
 		if (out >= task->nb_out) {
 			fprintf(stderr,

@@ -8,6 +8,7 @@
 
 #include "core/control.h"
 #include "core/export.h"
+#include "core/reload.h"
 #include "core/telemetry_reply.h"
 #include "mirror/compile.h"
 #include "mirror/feed.h"
@@ -174,10 +175,8 @@ dumped(struct task *task __rte_unused, int fd)
 	state = feed_read_dump(&mirror->feed, mirror->fresh);
 	if (state == FEED_WAITS)
 		return;
-	if (state != FEED_ENDED) {
-		give_up_dump(mirror, state);
-		return;
-	}
+	if (state != FEED_ENDED)
+		return give_up_dump(mirror, state);
 	free_kernel(mirror->kernel);
 	mirror->kernel = mirror->fresh;
 	mirror->fresh = NULL;
@@ -268,10 +267,8 @@ mirror_tick(struct router_mirror *mirror)
 
 	if (stage == BUILD_COMPILING || mirror->fresh != NULL)
 		return;
-	if (mirror->is_unsure && now >= mirror->dump_ns) {
-		begin_dump(mirror);
-		return;
-	}
+	if (mirror->is_unsure && now >= mirror->dump_ns)
+		return begin_dump(mirror);
 	if (mirror->kernel == NULL)
 		return;
 	say_refusals(mirror);
@@ -412,7 +409,9 @@ compare(struct router_mirror *mirror, const struct routes *routes, const char *p
 
 	if (file == NULL)
 		return telemetry_error(out, "%s: %s", path, strerror(errno)), -errno;
+	reload_hold();
 	router_compare(atomic_load(&mirror->space->current), routes, mirror->names, file, &counts);
+	reload_release();
 	if (export_close(file) != 0)
 		return telemetry_error(out, "%s: cannot be written", path), -EIO;
 	telemetry_u64(out, "prefixes", counts.compared);
@@ -425,13 +424,14 @@ compare(struct router_mirror *mirror, const struct routes *routes, const char *p
 }
 
 int
-mirror_check(struct router_mirror *mirror, const char *path, struct telemetry_out *out)
+mirror_check(struct router_mirror *mirror, const char *path, const atomic_bool *cancel,
+	     struct telemetry_out *out)
 {
 	struct kernel *kernel = new_kernel(mirror);
 	struct compile_report report;
 	struct hop_ids ids;
 	struct routes routes;
-	int ret = kernel == NULL ? -ENOMEM : feed_wait_dump(&mirror->checks, kernel);
+	int ret = kernel == NULL ? -ENOMEM : feed_wait_dump(&mirror->checks, kernel, cancel);
 
 	hop_ids_open(&ids);
 	if (ret == 0 && !compile(kernel, &ids, &routes, &report))

@@ -22,6 +22,7 @@ void mirror_close(struct router_mirror *mirror);
 void mirror_tick(struct router_mirror *mirror);
 void mirror_stats(const struct router_mirror *mirror, struct telemetry_out *out);
 /* See struct task_ops. */
-int mirror_check(struct router_mirror *mirror, const char *path, struct telemetry_out *out);
+int mirror_check(struct router_mirror *mirror, const char *path, const atomic_bool *cancel,
+		 struct telemetry_out *out);
 
 #endif

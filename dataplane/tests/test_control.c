@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "core/control.h"
+#include "core/reload.h"
+#include "core/telemetry_reply.h"
 #include "harness.h"
 
 #define ROUNDS 1000
@@ -21,6 +23,7 @@ struct listener {
 };
 
 static atomic_bool inside; /* a `ready` is running */
+static pthread_t stopper;
 
 static void
 listener_ready(struct task *task, int fd)
@@ -65,12 +68,40 @@ listener_close(struct task *task)
 	close(listener->pipe[1]);
 }
 
+/* Stop wsdp. */
+static void *
+stop(void *unused)
+{
+	reload_close();
+	return unused;
+}
+
+/* A comparison that ends only when wsdp stops. */
+static int
+listener_check(struct task *task, const char *path, const atomic_bool *cancel,
+	       struct telemetry_out *out)
+{
+	(void)task;
+	(void)path;
+	(void)out;
+	CHECK(!atomic_load(cancel));
+	/* Tables can be exchanged meanwhile. */
+	reload_hold();
+	reload_release();
+	CHECK_EQ(pthread_create(&stopper, NULL, stop, NULL), 0);
+	while (!atomic_load(cancel))
+		sched_yield();
+	atomic_store(&inside, true);
+	return 0;
+}
+
 static const struct task_ops listener = {
 	.name = "listener",
 	.private_size = sizeof(struct listener),
 	.takes_input = true,
 	.prepare = listener_prepare,
 	.handle = listener_handle,
+	.check = listener_check,
 	.close = listener_close,
 };
 
@@ -209,6 +240,28 @@ test_a_closed_task_leaves_nothing(void)
 	CHECK_EQ(free_places(), CONTROL_FDS_MAX);
 }
 
+/* A comparison holds up neither changes of tables nor the end of wsdp. */
+static void
+test_check_is_ended(void)
+{
+	static struct telemetry_reply reply;
+	struct telemetry_out out = {.reply = &reply, .data = rte_tel_data_alloc()};
+	struct bench bench = listeners();
+
+	rte_tel_data_start_dict(out.data);
+	reload_open(bench.app);
+	atomic_store(&inside, false);
+	watch_check("one,/dev/null", &out);
+	CHECK(atomic_exchange(&inside, false));
+	CHECK_EQ(pthread_join(stopper, NULL), 0);
+	/* wsdp has stopped: there is nothing to compare any more. */
+	watch_check("one,/dev/null", &out);
+	CHECK(!atomic_load(&inside));
+	telemetry_restart(&out);
+	rte_tel_data_free(out.data);
+	bench_down(&bench);
+}
+
 int
 main(void)
 {
@@ -216,5 +269,6 @@ main(void)
 	test_descriptors_are_served_until_the_end();
 	test_commands_and_descriptors_take_turns();
 	test_a_closed_task_leaves_nothing();
+	test_check_is_ended();
 	return 0;
 }

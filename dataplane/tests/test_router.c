@@ -232,6 +232,23 @@ make_arp(uint8_t *frame)
 }
 
 static void
+make_unknown(uint8_t *frame)
+{
+	make_arp(frame);
+	be16_store(frame + 12, 0x88b5);
+}
+
+/* A tag of VLAN 7, and ARP behind it. */
+static void
+make_tagged(uint8_t *frame)
+{
+	make_arp(frame);
+	be16_store(frame + 12, 0x8100);
+	be16_store(frame + 14, 7);
+	be16_store(frame + 16, 0x0806);
+}
+
+static void
 make_other_mac(uint8_t *frame)
 {
 	make_v4(frame, 0x0a000001, 1);
@@ -259,6 +276,36 @@ make_multicast(uint8_t *frame)
 	memcpy(frame, "\1\0\x5e\0\0\5", 6);
 	frame[22] = 1;
 	sum_up(frame);
+}
+
+static void
+make_far_multicast(uint8_t *frame)
+{
+	make_v4(frame, 0xef010101, 1);
+	memcpy(frame, "\1\0\x5e\1\1\1", 6);
+}
+
+/* IGMP reports go to the group itself. */
+static void
+make_membership(uint8_t *frame)
+{
+	make_far_multicast(frame);
+	frame[23] = 2;
+	sum_up(frame);
+}
+
+static void
+make_link_multicast_v6(uint8_t *frame)
+{
+	make_v6(frame, "\xff\2\0\0\0\0\0\0\0\0\0\0\0\0\0\5", 1);
+	memcpy(frame, "\x33\x33\0\0\0\5", 6);
+}
+
+static void
+make_far_multicast_v6(uint8_t *frame)
+{
+	make_v6(frame, "\xff\5\0\0\0\0\0\0\0\0\0\0\0\0\0\5", 1);
+	memcpy(frame, "\x33\x33\0\0\0\5", 6);
 }
 
 static void
@@ -335,10 +382,16 @@ static const struct exception exceptions[] = {
 	{"options", "rest", make_options, V4_LEN},
 	{"options", "rest", make_hop_by_hop, V6_LEN},
 	{"not_ip", "protocol", make_arp, V4_LEN},
+	{"not_ip", "rest", make_unknown, V4_LEN},
+	{"not_ip", "rest", make_tagged, V4_LEN},
 	{"other_mac", NULL, make_other_mac, V4_LEN},
 	{"other_mac", NULL, make_broadcast_frame, V4_LEN},
 	{"martian", NULL, make_martian, V4_LEN},
 	{"multicast", "protocol", make_multicast, V4_LEN},
+	{"multicast", "protocol", make_membership, V4_LEN},
+	{"multicast", "protocol", make_link_multicast_v6, V6_LEN},
+	{"multicast", "rest", make_far_multicast, V4_LEN},
+	{"multicast", "rest", make_far_multicast_v6, V6_LEN},
 	{"blackhole", NULL, make_blackhole, V4_LEN},
 	{"local", "local", make_local, V4_LEN},
 	{"local", "protocol", make_local_last, V4_LEN},
@@ -507,61 +560,6 @@ test_reload_faults(void)
 	bench_down(&bench);
 }
 
-static void
-check_one_fault(const char *ini, const char *says)
-{
-	char *lcores = (char *)"--lcores=as the harness did";
-	struct config *config = harness_config(ini);
-	struct app *app = app_parse(config, 1, &lcores);
-
-	CHECK_EQ(config_fault_count(config), 1);
-	if (strstr(config_fault_text(config, 0), says) == NULL) {
-		fprintf(stderr, "says: %s\n", config_fault_text(config, 0));
-		exit(1);
-	}
-	app_free(app);
-	config_free(config);
-}
-
-#define INI_FAULTY                                                     \
-	"[port.a]\ndevice = net_ring1\n[port.b]\ndevice = net_ring2\n" \
-	"[task.r]\ntype = router\nlcore = 1\nrx = a:0\n"
-
-static void
-check_fault(const char *keys, const char *says)
-{
-	char ini[512], path[32];
-
-	write_routes(path, routes);
-	snprintf(ini, sizeof(ini), INI_FAULTY "routes = %s\n%s", path, keys);
-	check_one_fault(ini, says);
-	unlink(path);
-}
-
-static void
-check_kernel_fault(const char *keys, const char *says)
-{
-	char ini[512];
-
-	snprintf(ini, sizeof(ini), INI_FAULTY "%s", keys);
-	check_one_fault(ini, says);
-}
-
-static void
-test_faults(void)
-{
-	check_fault("tx = a:0\n", "hop 2 of the routes leaves by port 1; there are 1");
-	check_fault("tx = a:0, b:0\npunt_tx = 2\n", "0 to 1");
-	check_fault("tx = a:0, b:0\nprotocol_tx = 1\n", "needs punt_tx");
-	check_fault("tx = a:0, b:0\nmac = 02:00\n", "mac");
-	check_fault("tx = a:0, b:0\nkernel_netns = /run/x\n", "needs kernel");
-	check_fault("tx = a:0, b:0\nkernel = east, west\n", "the kernel has it: see kernel");
-	check_kernel_fault("tx = a:0, b:0\nkernel = east\n", "one name for each of the 2 tx");
-	check_kernel_fault("tx = a:0, b:0\nkernel = east, east\n", "names east twice");
-	check_kernel_fault("tx = a:0\nkernel = a/b\n", "1 to 15 characters");
-	check_kernel_fault("tx = a:0\nkernel = a\nkernel_buffer_bytes = 1\n", "4096");
-}
-
 int
 main(void)
 {
@@ -573,6 +571,5 @@ main(void)
 	test_rates();
 	test_reload();
 	test_reload_faults();
-	test_faults();
 	return 0;
 }

@@ -210,6 +210,50 @@ test_groups(void)
 	end();
 }
 
+/* A member that only the kernel can reach makes a group the kernel's, before or behind one that is not
+ * known yet. */
+static void
+test_groups_of_the_kernel(void)
+{
+	begin();
+	add(&(struct route_message){.prefix = "10.1.0.0/16",
+				    .gateways = {"10.0.0.9", "10.9.9.9", "10.0.1.7"},
+				    .links = {11, 77, 12}});
+	add(&(struct route_message){.prefix = "10.2.0.0/16",
+				    .gateways = {"10.0.0.9", "10.0.1.7", "10.9.9.9"},
+				    .links = {11, 12, 77}});
+	compile_again();
+	check_kind("10.1.0.0/16", ROUTE_KERNEL);
+	check_kind("10.2.0.0/16", ROUTE_KERNEL);
+	end();
+}
+
+/* A route's own MTU is the route's, not its next-hop object's. */
+static void
+test_mtu_of_objects(void)
+{
+	begin();
+	apply(nexthop_message(RTM_NEWNEXTHOP, 1, 11, "10.0.0.9"));
+	apply(nexthop_message(RTM_NEWNEXTHOP, 2, 12, NULL));
+	add(&(struct route_message){.prefix = "10.1.0.0/16", .nexthop = 1, .mtu = 1300});
+	add(&(struct route_message){.prefix = "10.2.0.0/16", .nexthop = 1});
+	add(&(struct route_message){.prefix = "10.3.0.0/16", .nexthop = 2, .mtu = 1300});
+	add(&(struct route_message){.prefix = "10.4.0.0/16", .nexthop = 99, .mtu = 1300});
+	know(12, "10.3.0.5", "2:0:0:0:0:59");
+	CHECK_EQ(kernel.refused[KERNEL_MTU], 3);
+	compile_again();
+	check_kind("10.1.0.0/16", ROUTE_KERNEL);
+	check_forward(find("10.2.0.0/16"), 0, 0x19, 1500);
+	check_kind("10.3.0.0/16", ROUTE_KERNEL);
+	CHECK(find("10.3.0.5/32") == NULL);
+	CHECK(find("10.4.0.0/16") == NULL);
+	/* It ends with a message that has none. */
+	add(&(struct route_message){.prefix = "10.1.0.0/16", .nexthop = 1, .flags = NLM_F_REPLACE});
+	compile_again();
+	check_forward(find("10.1.0.0/16"), 0, 0x19, 1500);
+	end();
+}
+
 /* Groups of the kernel's objects keep their id while members come and go; hops keep theirs anyway. */
 static void
 test_objects(void)
@@ -269,7 +313,17 @@ test_full(void)
 		CHECK(report.neighbours <= ROUTES_HOPS_MAX);
 		/* After a turn without the former ones, all ids can be had again. */
 		compile_again();
-		CHECK(report.neighbours > ROUTES_HOPS_MAX - 16);
+		CHECK(report.neighbours > ROUTES_HOPS_MAX - 1024);
+		/* A gateway that comes later has one, too. */
+		snprintf(mac, sizeof(mac), "2:0:%x:2:0:77", turn);
+		know(12, "10.0.1.7", mac);
+		add(&(struct route_message){.prefix = "10.9.0.0/16",
+					    .link = 12,
+					    .gateway = "10.0.1.7",
+					    .flags = NLM_F_REPLACE});
+		compile_again();
+		check_forward(find("10.9.0.0/16"), 1, 0x77, 1400);
+		CHECK_EQ(report.over_hops, 0);
 	}
 	end();
 }
@@ -281,6 +335,8 @@ main(void)
 	test_neighbours_by_route();
 	test_best();
 	test_groups();
+	test_groups_of_the_kernel();
+	test_mtu_of_objects();
 	test_objects();
 	test_full();
 	return 0;

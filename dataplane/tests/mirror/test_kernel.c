@@ -43,6 +43,31 @@ test_links(void)
 	CHECK_EQ(kernel.links[1].flags, 0);
 	CHECK_EQ(kernel_apply(&kernel, link_message(RTM_NEWLINK, 99, IFF_UP, "2:0:0:0:0:c", 1)),
 		 KERNEL_SAME);
+	/* So do routes by an interface that is none of the router's. */
+	CHECK_EQ(kernel_apply(&kernel, link_message(RTM_NEWLINK, 99, 0, "2:0:0:0:0:c", 1)),
+		 KERNEL_UNSURE);
+	CHECK_EQ(kernel_apply(&kernel, link_message(RTM_DELLINK, 99, IFF_UP, "2:0:0:0:0:c", 1)),
+		 KERNEL_UNSURE);
+	kernel_close(&kernel);
+}
+
+/* A packet does not show that the interface it came by has other tables than main. */
+static void
+test_link_of_a_master(void)
+{
+	struct nlmsghdr *message;
+	struct kernel kernel;
+
+	open_router(&kernel);
+	CHECK_EQ(kernel.refused[KERNEL_MASTER], 0);
+	message = link_message(RTM_NEWLINK, 11, IFF_UP, "2:0:0:0:0:b", 1500);
+	mnl_attr_put_u32(message, IFLA_MASTER, 5);
+	CHECK_EQ(kernel_apply(&kernel, message), KERNEL_SAME);
+	CHECK_EQ(kernel.refused[KERNEL_MASTER], 1);
+	message = link_message(RTM_NEWLINK, 99, IFF_UP, "2:0:0:0:0:b", 1500);
+	mnl_attr_put_u32(message, IFLA_MASTER, 5);
+	kernel_apply(&kernel, message);
+	CHECK_EQ(kernel.refused[KERNEL_MASTER], 1);
 	kernel_close(&kernel);
 }
 
@@ -129,6 +154,61 @@ test_twins(void)
 	two.priority = 5;
 	CHECK_EQ(route(&kernel, RTM_NEWROUTE, &two), KERNEL_CHANGED);
 	CHECK_EQ(kernel.routes.count, 2);
+	kernel_close(&kernel);
+}
+
+/* A message does not say which of several routes is replaced, and the others stay. */
+static void
+test_twins_replaced(void)
+{
+	struct route_message one = {.prefix = "10.1.0.0/16", .link = 11, .flags = NLM_F_CREATE};
+	struct route_message two = {
+		.prefix = "10.1.0.0/16", .link = 12, .flags = NLM_F_CREATE | NLM_F_APPEND};
+	struct route_message three = {.prefix = "10.1.0.0/16",
+				      .link = 12,
+				      .gateway = "10.0.1.9",
+				      .flags = NLM_F_CREATE | NLM_F_REPLACE};
+	struct kernel kernel;
+
+	open_router(&kernel);
+	route(&kernel, RTM_NEWROUTE, &one);
+	route(&kernel, RTM_NEWROUTE, &two);
+	CHECK_EQ(route(&kernel, RTM_NEWROUTE, &three), KERNEL_UNSURE);
+	CHECK_EQ(route(&kernel, RTM_DELROUTE, &three), KERNEL_UNSURE);
+	kernel_close(&kernel);
+}
+
+/* IPv6 reports a prefix with one more next hop as a whole; any other second route comes alone, and which
+ * of the two is used, its message does not say. */
+static void
+test_twins_v6(void)
+{
+	const struct route_message device[] = {{.prefix = "2001:db8:5::/64", .link = 11},
+					       {.prefix = "2001:db8:5::/64", .link = 12}};
+	const struct route_message one = {
+		.prefix = "2001:db8::/32", .link = 11, .gateway = "2001:2::1"};
+	const struct route_message more = {
+		.prefix = "2001:db8::/32", .gateways = {"2001:2::1", "fe80::2"}, .links = {11, 12}};
+	const struct route_message others = {.prefix = "2001:db8::/32",
+					     .gateways = {"2001:2::7", "fe80::2", "fe80::3"},
+					     .links = {11, 12, 12}};
+	const struct route_message unreachable = {
+		.prefix = "2001:db8::/32", .link = 1, .type = RTN_UNREACHABLE};
+	struct kernel kernel;
+
+	open_router(&kernel);
+	CHECK_EQ(route(&kernel, RTM_NEWROUTE, &device[0]), KERNEL_CHANGED);
+	CHECK_EQ(route(&kernel, RTM_NEWROUTE, &device[1]), KERNEL_UNSURE);
+	CHECK_EQ(only_route(&kernel)->ways->list[0].link, 11);
+	kernel_close(&kernel);
+	open_router(&kernel);
+	CHECK_EQ(route(&kernel, RTM_NEWROUTE, &one), KERNEL_CHANGED);
+	CHECK_EQ(route(&kernel, RTM_NEWROUTE, &more), KERNEL_CHANGED);
+	CHECK_EQ(only_route(&kernel)->ways->nb, 2);
+	CHECK_EQ(route(&kernel, RTM_NEWROUTE, &one), KERNEL_UNSURE);
+	CHECK_EQ(route(&kernel, RTM_NEWROUTE, &others), KERNEL_UNSURE);
+	CHECK_EQ(route(&kernel, RTM_NEWROUTE, &unreachable), KERNEL_UNSURE);
+	CHECK_EQ(only_route(&kernel)->ways->nb, 2);
 	kernel_close(&kernel);
 }
 
@@ -255,9 +335,12 @@ int
 main(void)
 {
 	test_links();
+	test_link_of_a_master();
 	test_neighbours();
 	test_routes();
 	test_twins();
+	test_twins_replaced();
+	test_twins_v6();
 	test_multipath();
 	test_nexthops();
 	test_refusals();

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* router: each argument that is wrong has a fault that names it. */
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+static const char routes[] = "wirespeed-routes 1\n"
+			     "hop 2 1 02:00:00:00:00:0b 02:00:00:00:00:1b\n"
+			     "route 10.1.0.0/16 2\n";
+
+static void
+check_one_fault(const char *ini, const char *says)
+{
+	char *lcores = (char *)"--lcores=as the harness did";
+	struct config *config = harness_config(ini);
+	struct app *app = app_parse(config, 1, &lcores);
+
+	CHECK_EQ(config_fault_count(config), 1);
+	if (strstr(config_fault_text(config, 0), says) == NULL) {
+		fprintf(stderr, "says: %s\n", config_fault_text(config, 0));
+		exit(1);
+	}
+	app_free(app);
+	config_free(config);
+}
+
+#define INI_FAULTY                                                     \
+	"[port.a]\ndevice = net_ring1\n[port.b]\ndevice = net_ring2\n" \
+	"[task.r]\ntype = router\nlcore = 1\nrx = a:0\n"
+
+static void
+check_fault(const char *keys, const char *says)
+{
+	char ini[512], path[] = "/tmp/wsdp-router-XXXXXX";
+	int fd = mkstemp(path);
+
+	CHECK(fd >= 0);
+	CHECK_EQ(write(fd, routes, strlen(routes)), strlen(routes));
+	close(fd);
+	snprintf(ini, sizeof(ini), INI_FAULTY "routes = %s\n%s", path, keys);
+	check_one_fault(ini, says);
+	unlink(path);
+}
+
+static void
+check_kernel_fault(const char *keys, const char *says)
+{
+	char ini[512];
+
+	snprintf(ini, sizeof(ini), INI_FAULTY "%s", keys);
+	check_one_fault(ini, says);
+}
+
+int
+main(void)
+{
+	harness_start();
+	check_fault("tx = a:0\n", "hop 2 of the routes leaves by port 1; there are 1");
+	check_fault("tx = a:0, b:0\npunt_tx = 2\n", "0 to 1");
+	check_fault("tx = a:0, b:0\nprotocol_tx = 1\n", "needs punt_tx");
+	check_fault("tx = a:0, b:0\nmac = 02:00\n", "mac");
+	check_fault("tx = a:0, b:0\nkernel_netns = /run/x\n", "needs kernel");
+	check_fault("tx = a:0, b:0\nkernel = east, west\n", "the kernel has it: see kernel");
+	check_kernel_fault("tx = a:0, b:0\nkernel = east\n", "one name for each of the 2 tx");
+	check_kernel_fault("tx = a:0, b:0\nkernel = east, east\n", "names east twice");
+	check_kernel_fault("tx = a:0\nkernel = a/b\n", "1 to 15 letters");
+	check_kernel_fault("tx = a:0\nkernel = east%d\n", "1 to 15 letters");
+	check_kernel_fault("tx = a:0\nkernel = ..\n", "1 to 15 letters");
+	check_kernel_fault("tx = a:0\nkernel = east,\n", "1 to 15 letters");
+	check_kernel_fault("tx = a:0\nkernel = a b\n", "1 to 15 letters");
+	check_kernel_fault("tx = a:0\nkernel = a\nkernel_buffer_bytes = 1\n", "4096");
+	return 0;
+}
