@@ -117,6 +117,15 @@ def test_tidy_up_value_of_somebody_else_is_reported_once_and_stays(tmp_path: Pat
     assert tidy_up(machine, tmp_path) == Undone()
 
 
+def test_tidy_up_value_that_a_run_only_relied_on_is_no_failure(tmp_path: Path) -> None:
+    journal = Journal.create(tmp_path, "localhost")
+    journal.note(SysctlSet(FREE, "64", "64"))
+    journal._file.close()
+    machine = FakeHost({FREE: "100"})
+    assert tidy_up(machine, tmp_path) == Undone()
+    assert machine.files[FREE] == "100"
+
+
 def test_tidy_up_value_that_was_never_set_is_no_failure(tmp_path: Path) -> None:
     journal = Journal.create(tmp_path, "localhost")
     journal.note(SysctlSet(FREE, "64", "80"))

@@ -73,7 +73,8 @@ class SysctlSet(Change):
     def undo(self, runner: Runner) -> str | None:
         now = selected(runner.read(self.path))
         if not same_value(self.path, now, self.to):
-            if same_value(self.path, now, self.was):
+            # Where the run relied on a value that it found, it has nothing to put back.
+            if same_value(self.path, now, self.was) or same_value(self.path, self.was, self.to):
                 return None
             raise ChangedSince(
                 f"left {self.path} at {now}: it was {self.was}, the run set it to {self.to}, "
