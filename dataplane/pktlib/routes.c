@@ -305,8 +305,8 @@ read_line(struct reading *reading, char *line)
 		complain(reading, "\"%.40s\" must be hop, group or route", words[0]);
 }
 
-static int
-compare(const void *a, const void *b)
+int
+route_compare(const void *a, const void *b)
 {
 	const struct route *one = a, *other = b;
 
@@ -324,11 +324,11 @@ find_twins(struct reading *reading)
 	char text[INET6_ADDRSTRLEN];
 
 	if (routes->nb_routes > 0)
-		qsort(routes->list, routes->nb_routes, sizeof(*routes->list), compare);
+		qsort(routes->list, routes->nb_routes, sizeof(*routes->list), route_compare);
 	for (uint32_t i = 1; i < routes->nb_routes; i++) {
 		const struct route *route = &routes->list[i];
 
-		if (compare(route - 1, route) != 0)
+		if (route_compare(route - 1, route) != 0)
 			continue;
 		inet_ntop(route->version == 4 ? AF_INET : AF_INET6, route->prefix, text,
 			  sizeof(text));

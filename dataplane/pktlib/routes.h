@@ -49,6 +49,9 @@ struct route {
 	uint16_t hop;
 };
 
+/* Order two routes by version, length and prefix, for qsort and bsearch; 0: the same prefix. */
+int route_compare(const void *a, const void *b);
+
 struct routes {
 	struct route_hop *hops;
 	struct route_member *members;

@@ -178,18 +178,6 @@ write_line(struct comparison *comparison, uint8_t version, const uint8_t *prefix
 		address, length, kernel, tables);
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	const struct route *one = a, *other = b;
-
-	if (one->version != other->version)
-		return one->version < other->version ? -1 : 1;
-	if (one->length != other->length)
-		return one->length < other->length ? -1 : 1;
-	return memcmp(one->prefix, other->prefix, sizeof(one->prefix));
-}
-
 /* What the tables have for exactly this prefix; FIB_NO_ROUTE: nothing. */
 static uint64_t
 built_value(const struct fib *fib, const struct route *route)
@@ -285,7 +273,7 @@ compare_built(struct comparison *comparison, const struct route *built, uint64_t
 			   "another answer to its first or last address");
 	}
 	if (bsearch(built, comparison->sorted, comparison->routes->nb_routes, sizeof(*built),
-		    compare) != NULL)
+		    route_compare) != NULL)
 		return;
 	comparison->counts->extra++;
 	describe_built(comparison, value, text);
@@ -350,7 +338,7 @@ router_compare(const struct router_tables *tables, const struct routes *routes,
 
 	*counts = (struct router_difference_counts){0};
 	if (routes->nb_routes > 0)
-		qsort(routes->list, routes->nb_routes, sizeof(*routes->list), compare);
+		qsort(routes->list, routes->nb_routes, sizeof(*routes->list), route_compare);
 	for (uint32_t i = 0; i < routes->nb_routes; i++)
 		compare_route(&comparison, &routes->list[i]);
 	if (tables->fib.v4 != NULL)

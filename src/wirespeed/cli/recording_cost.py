@@ -25,7 +25,7 @@ _CHANCE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class SourceCost:
-    """What the reads of one source took."""
+    """Cost of the reads of one source."""
 
     source: str
     reads: int
@@ -40,7 +40,7 @@ class SourceCost:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a recording cost."""
+    """Cost of a recording."""
 
     length_ns: int
     cpu_ns: int | None

@@ -28,12 +28,12 @@ _BURSTS_MOST = 200
 
 @dataclass(frozen=True, slots=True)
 class LostWindows:
-    """Where one trial lost frames, on CLOCK_MONOTONIC of the recorded host."""
+    """Windows in which one trial lost frames, on CLOCK_MONOTONIC of the recorded host."""
 
     begin_ns: int
     window_ns: int
     lost: NDArray[np.bool_]
-    """Whether frames of a window were lost."""
+    """True for each window that lost frames."""
     error_ns: int = 0
     """Largest error of begin_ns."""
 

@@ -126,7 +126,7 @@ class RunRecord:
     form: StudyForm = field(default_factory=StudyForm)
     """Design of the study's factors, with the mark of its short form."""
     price: tuple[str, ...] = ()
-    """What the recording next to the run cost, in sentences; empty where there was none."""
+    """Cost of the recording next to the run, in sentences; empty where there was none."""
 
     @property
     def complete(self) -> bool:

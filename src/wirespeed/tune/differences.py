@@ -46,7 +46,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What two sides differ in."""
+    """Differences of two sides."""
 
     a: Mapping[str, Any]
     """Parameters of the point with A's values."""

@@ -18,7 +18,7 @@ from wirespeed.bench.host.host import Host
 from wirespeed.bench.host.network import inside
 from wirespeed.bench.interface import Part
 from wirespeed.bench.placement.interface import READY_S, OnHost, Own, Placed, Seat
-from wirespeed.bench.placement.process import OwnProcess
+from wirespeed.bench.placement.process import OwnProcess, faults_in_one_process
 from wirespeed.bench.program.config import WsdpConfig
 from wirespeed.bench.topology.interface import TopologyKind
 from wirespeed.bench.topology.plugs import Interface, Plug
@@ -80,9 +80,7 @@ class InContainer:
     def faults(
         self, _function: FunctionKind, topology: TopologyKind, _frames: Frames
     ) -> Iterator[Fault]:
-        if topology.one_process:
-            allowed = f'has no meaning with topology.kind = "{topology.name}": it is one process'
-            yield Fault("sut.vnf.placement", self.name, allowed)
+        return faults_in_one_process(self.name, topology)
 
     def seat(self, on_host: OnHost) -> Seat:
         return _AS_A_PROCESS.seat(on_host)

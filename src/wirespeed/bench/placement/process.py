@@ -31,6 +31,13 @@ class ProcessLaunch:
         return self.function.part(host, dirs, self.process, self.setup)
 
 
+def faults_in_one_process(placement: str, topology: TopologyKind) -> Iterator[Fault]:
+    """Yield a fault if the topology has one process, so that no function has its own."""
+    if topology.one_process:
+        allowed = f'has no meaning with topology.kind = "{topology.name}": it is one process'
+        yield Fault("sut.vnf.placement", placement, allowed)
+
+
 class OwnProcess:
     name = "process"
     summary = "one process for each VNF"
@@ -40,9 +47,7 @@ class OwnProcess:
     def faults(
         self, _function: FunctionKind, topology: TopologyKind, _frames: Frames
     ) -> Iterator[Fault]:
-        if topology.one_process:
-            allowed = f'has no meaning with topology.kind = "{topology.name}": it is one process'
-            yield Fault("sut.vnf.placement", self.name, allowed)
+        return faults_in_one_process(self.name, topology)
 
     def seat(self, on_host: OnHost) -> Seat:
         plan = on_host.plan

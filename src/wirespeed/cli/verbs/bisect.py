@@ -116,8 +116,8 @@ def bisect_studies(
                 probes,
             )  # fmt: skip
     if json:
-        told = {"run": trials.writer.run_id, **_document(found.tried, found.left, outcome)}
-        print_json(json_text.dumps(told, indent=2, allow_nan=False))
+        answer = {"run": trials.writer.run_id, **_document(found.tried, found.left, outcome)}
+        print_json(json_text.dumps(answer, indent=2, allow_nan=False))
     else:
         _print(found.tried, found.left, outcome, stop, goal)
         print_line(f"Run {trials.writer.run_id}.")

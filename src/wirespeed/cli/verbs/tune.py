@@ -174,7 +174,7 @@ def tune(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What the command asks for."""
+    """Request of the command."""
 
     study: str
     base: Point

@@ -5,15 +5,13 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
-from wirespeed.kpi.interface import NS, NUMBER, Missing, Name, Source, Values, counter, gauge
+from wirespeed.kpi.collectors.thread_times import ThreadTimes, thread_metrics
+from wirespeed.kpi.interface import Missing, Source
 from wirespeed.remote.interface import Runner
 from wirespeed.sources.processes import epoch_of
-from wirespeed.sources.scheduler import treatments
 
-_SCHEDSTAT = "/proc/PID/task/TID/schedstat"
 _QEMU = "qemu-system"
 _NAME = re.compile(r"(?:^|,)guest=([^,]+)|^([^,=]+)")
 # Threads that live as long as the guest; workers of disks and displays come and go.
@@ -24,16 +22,7 @@ EMULATOR = "emulator"
 class GuestCollector:
     name = "guests"
     cheap = True
-    metrics = (
-        counter("guest_thread_cpu_seconds", NS, "guest thread", "Time on a CPU", _SCHEDSTAT,
-                term="Processor utilisation, counted"),
-        counter("guest_thread_wait_seconds", NS, "guest thread", "Time ready, without a CPU",
-                _SCHEDSTAT),
-        counter("guest_thread_switches", NUMBER, "guest thread kind", "Context switches",
-                "/proc/PID/task/TID/status"),
-        gauge("guest_thread_cpu", NUMBER, "guest thread", "CPU on which it ran last",
-              "/proc/PID/task/TID/stat"),
-    )  # fmt: skip
+    metrics = thread_metrics("guest_thread", "guest")
 
     def probe(self, runner: Runner) -> Sequence[Source] | Missing:
         threads: dict[int, tuple[str, str]] = {}
@@ -47,7 +36,7 @@ class GuestCollector:
         if not threads:
             return Missing(f"no process {_QEMU}-* runs")
         epoch = f"{zlib.crc32(repr((epochs, sorted(threads))).encode()):08x}"
-        return (_Guests(runner, threads, epoch),)
+        return (ThreadTimes(self.name, "guest_thread", runner, threads, epoch),)
 
 
 def _qemu(runner: Runner) -> list[int]:
@@ -75,24 +64,3 @@ def _threads(runner: Runner, pid: int) -> Iterator[tuple[int, str]]:
             yield tid, EMULATOR
         elif isinstance(text, str) and _KEPT.match(text):
             yield tid, text.strip()
-
-
-@dataclass(frozen=True, slots=True)
-class _Guests:
-    runner: Runner
-    threads: Mapping[int, tuple[str, str]]
-    epoch: str
-    name: str = "guests"
-
-    def read(self) -> Values:
-        found: dict[Name, int] = {}
-        for tid, seen in treatments(self.runner, tuple(self.threads)).items():
-            label = self.threads[tid]
-            found["guest_thread_cpu_seconds", label] = seen.on_cpu_ns
-            found["guest_thread_wait_seconds", label] = seen.runqueue_wait_ns
-            found["guest_thread_switches", (*label, "voluntary")] = seen.voluntary_switches
-            found["guest_thread_switches", (*label, "involuntary")] = seen.involuntary_switches
-            found["guest_thread_cpu", label] = seen.cpu
-        return Values(self.epoch, found)
-
-    def close(self) -> None: ...

@@ -24,7 +24,7 @@ class MarkKind(StrEnum):
     NOTE = "note"
     """The recorder reports on itself: a missing source, a lowered rate, a gap."""
     PRICE = "price"
-    """What the recording cost, at its end."""
+    """Cost of the recording, at its end."""
     CLOCK = "clock"
     """The wall clock was stepped."""
     USER = "user"
