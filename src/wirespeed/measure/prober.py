@@ -33,7 +33,8 @@ from wirespeed.model.study.rfc2544 import FINAL_S
 SHORT_IN_A_ROW = 2
 # Counters that contradict each other once were misread; this often in a row they are unreadable.
 FAULTY_IN_A_ROW = 3
-# After this many fully extended loads without a verdict, the next one gets none either.
+# After this many fully extended loads without a verdict, the next one gets none either. A search
+# with a time limit goes on: noise comes and goes within it.
 UNDECIDED_IN_A_ROW = 3
 # With fewer unsent frames the offered load counts as the intended one.
 MAX_UNSENT_RATIO = 0.002
@@ -109,7 +110,7 @@ class Prober:
 
         A load that cannot be judged fails, so that the search goes on below it, where queues drain
         sooner. A second call with that load extends its trials. Raises Undecided (after several
-        such loads), OutOfTime, NotMeasurable, BeyondGenerator.
+        such loads, where no time limit ends the search), OutOfTime, NotMeasurable, BeyondGenerator.
         """
         self.check_time(self.reserve_s if stage is Stage.SEARCH else 0.0)
         pieces, before = self._unjudged(load_fps), len(self._unjudged(load_fps))
@@ -128,7 +129,7 @@ class Prober:
                 break
         self.points.append(point)
         self.undecided = 0 if point.decided else self.undecided + 1
-        if self.undecided == UNDECIDED_IN_A_ROW:
+        if self.undecided == UNDECIDED_IN_A_ROW and math.isinf(self.time_limit_s):
             raise Undecided(_undecided(point))
         return point
 

@@ -10,23 +10,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from wirespeed.measure.bounds import known_interval, so_far
-from wirespeed.measure.operating_point import OperatingPoint
+from wirespeed.measure.bounds import so_far
 from wirespeed.measure.prober import BeyondGenerator, NotMeasurable, OutOfTime, Prober, Undecided
+from wirespeed.measure.search.confirm import confirmed
 from wirespeed.measure.search.interface import Figures, Limits
-from wirespeed.measure.verdict import verdict
-from wirespeed.model.result.result import Bound, Interval
+from wirespeed.model.result.result import Interval
 from wirespeed.model.result.trial import Stage
 
 # Time of a search relative to that of its final bounds, for the estimate of the time left.
 NARROWING = 1.5
-# Number of times that a load is lowered after a failed confirmation before the search gives up.
-VOTES = 3
 # Fresh trials that time is kept for, while the search looks for the PDR.
 RESERVED = 3
 # Of the time left; a reserve of more would leave a short search nothing.
 RESERVED_SHARE = 0.25
-CONFIRMATIONS = 6
 ROUNDED = 1.02
 
 
@@ -89,7 +85,7 @@ class Mlr:
             found = replace(found, notes=(note,), ended=ended.what)
         else:
             found = Figures(ndr=ndr, pdr=pdr)
-        return self._confirmed(prober, limits, found, width)
+        return confirmed(prober, limits, found, width, self.confirm_s)
 
     def _spend_reserve(self, prober: Prober, limits: Limits, width: float) -> Figures:
         """Bring the bounds of the NDR together, as long as the time kept for confirmations lasts.
@@ -113,65 +109,6 @@ class Mlr:
                 return so_far(prober)
             found = so_far(prober)
         return found
-
-    def _confirmed(self, prober: Prober, limits: Limits, found: Figures, width: float) -> Figures:
-        """Return the NDR at the load found if fresh trials and all trials together pass there.
-
-        Else the next lower load is tried.
-        """
-        ndr = found.ndr
-        if ndr is None or ndr.lower is None:
-            return found
-        load_fps, step = ndr.lower.load_fps, width
-        upper = ndr.upper
-        for _ in range(CONFIRMATIONS):
-            try:
-                point = self._fresh(prober, load_fps)
-            except (OutOfTime, Undecided, NotMeasurable) as ended:
-                return self._unconfirmed(prober, found, upper, ended.what)
-            if not point.decided:
-                why = f"too little of the time was clean at {load_fps:,.0f} frames/s"
-                return self._unconfirmed(prober, found, upper, why)
-            if point.exceeded == 0.0 and self._stands(prober, load_fps):
-                return replace(found, ndr=Interval(point.bound, upper))
-            upper = point.bound
-            if load_fps <= limits.min_fps:
-                break
-            load_fps, step = max(limits.min_fps, load_fps * (1 - step)), 2 * step
-        note = f"no load below {ndr.lower.load_fps:,.0f} frames/s passed a fresh trial"
-        return replace(
-            found, ndr=Interval(None, upper), notes=(*found.notes, note), unconfirmed=note
-        )
-
-    def _stands(self, prober: Prober, load_fps: float) -> bool:
-        pieces = [t.gated for t in prober.judging(load_fps) if t.gated is not None]
-        return verdict(pieces, prober.width, prober.pdr_loss).stands
-
-    def _fresh(self, prober: Prober, load_fps: float) -> OperatingPoint:
-        """Return the verdict of a fresh trial.
-
-        If it fails, more run until two of three agree. The median of those that could be judged
-        decides, the worse one of two.
-        """
-        points = [prober.at(load_fps, self.confirm_s, Stage.CONFIRM)]
-        while points[-1].decided and points[0].exceeded and len(points) < VOTES:
-            points.append(prober.at(load_fps, self.confirm_s, Stage.CONFIRM))
-            if points[-1].exceeded:
-                break
-        judged = [point for point in points if point.decided] or points
-        return sorted(judged, key=lambda point: point.exceeded)[len(judged) // 2]
-
-    def _unconfirmed(
-        self, prober: Prober, found: Figures, upper: Bound | None, why: str
-    ) -> Figures:
-        """Return the NDR of the search, below the lowest load that a fresh trial failed."""
-        ndr = found.ndr
-        if upper is not None and (ndr is None or upper is not ndr.upper):
-            below = [point for point in prober.points if point.load_fps < upper.load_fps]
-            known = known_interval(below, 0.0)
-            ndr = Interval(known.lower if known else None, upper)
-        note = f"the NDR was not confirmed by a fresh trial: {why}"
-        return replace(found, ndr=ndr, notes=(*found.notes, note), unconfirmed=note)
 
 
 def _narrow(ndr: Interval | None, width: float) -> bool:

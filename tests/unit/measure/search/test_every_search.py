@@ -96,8 +96,10 @@ def test_noisy_trials_never_decide(
     result = search_on(rig, kind, extension=100)
     mrr = [t for t in result.trials if t.stage is Stage.MRR]
     if not any(t.quiet for t in mrr[-3:]):  # earlier trials only set the load
-        assert result.grade is Grade.D
-        return
+        look = next(t for t in result.trials if t.stage is Stage.SEARCH)
+        if not look.quiet:
+            assert result.grade is Grade.D
+            return
     lower, upper = bounds(result.ndr)
     slack = capacity_fps * ROUNDING
     assert lower - slack <= capacity_fps <= upper + slack

@@ -12,8 +12,9 @@ import pytest
 from tests.support.simulated import Fraying, Rig, Sharp, prober_of, stop
 from wirespeed.measure.bounds import so_far
 from wirespeed.measure.prober import OutOfTime
+from wirespeed.measure.search.confirm import CONFIRMATIONS
 from wirespeed.measure.search.interface import Figures, Limits
-from wirespeed.measure.search.mlr import CONFIRMATIONS, Mlr
+from wirespeed.measure.search.mlr import Mlr
 from wirespeed.model.result.evidence import Evidence
 from wirespeed.model.result.observation import Observation
 from wirespeed.model.result.trial import Stage, Trial
