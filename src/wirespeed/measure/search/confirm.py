@@ -38,7 +38,8 @@ def confirmed(
     ndr = found.ndr
     if ndr is None or ndr.lower is None:
         return found
-    load_fps, step, upper = ndr.lower.load_fps, width, ndr.upper
+    found_fps, upper = ndr.lower.load_fps, ndr.upper
+    load_fps, step = found_fps, width
     passed: Bound | None = None
     why: str | None = None
     for _ in range(CONFIRMATIONS):
@@ -60,7 +61,7 @@ def confirmed(
     if passed is not None:
         ndr = Interval(passed, upper)
         return replace(found, ndr=ndr if why else _raised(prober, limits, ndr, width, trial_s))
-    note = f"no load below {ndr.lower.load_fps:,.0f} frames/s passed a fresh trial: {why}"
+    note = f"no load below {found_fps:,.0f} frames/s passed a fresh trial: {why}"
     return replace(found, ndr=Interval(None, upper), notes=(*found.notes, note), unconfirmed=note)
 
 
