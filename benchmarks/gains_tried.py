@@ -37,7 +37,7 @@ PAIRS = int(os.environ.get("PAIRS", "6"))
 ASKED = 17 / 20
 SETTINGS = (
     ("sut.vswitch.descriptors=64",),
-    ("traffic.flows=65536",),
+    ("traffic.flow_field=src_ip", "traffic.flows=65536"),
     ("sut.vswitch.descriptors=128", "traffic.flows=16384"),
     ("sut.vswitch.mtu=9000",),
     ("search.max_load_fps=200000",),

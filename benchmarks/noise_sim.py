@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Search on simulated noisy hosts of hidden capacity: no rate may lie above the truth.
 
-No data plane runs. Every other host also moves between two placements that differ by 10 or 35%.
-Prints how many rates (NDR, PDR) lie above the capacity of their placement by more than the search's
-width (required: 0), and how many points have an NDR.
+No data plane runs. A third of the hosts also moves between two placements that differ by 10 or 35%;
+on another third the noise comes and goes. Half of the points have a time limit. Prints how many
+rates (NDR, PDR) lie above the capacity of their placement by more than the search's width
+(required: 0), and how many points have an NDR.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from benchmarks.figures import show
+from tests.support.changing_host import ChangingHost
 from tests.support.moving_host import MovingHost
 from tests.support.noisy_host import Noise, NoisyHost
 from tests.support.simulated import Recorder
@@ -28,6 +31,7 @@ from wirespeed.model.study.spec import Search, SearchKind
 RUNS = int(os.environ.get("RUNS", "200"))
 QUICK = Search(SearchKind.QUICK, latency=False)
 LOSSES = (0.1, 0.35)
+LIMIT_S = 60.0
 # The search's steps are rounded.
 SLACK = 1.02
 
@@ -56,10 +60,12 @@ def searched(seed: int) -> tuple[SearchResult, dict[PlacementKind | None, float]
     rng = random.Random(seed)
     capacity_fps = rng.uniform(0.5e6, 9e6)
     measure: Measurer
-    if seed % 2:
+    truth: dict[PlacementKind | None, float] = {None: capacity_fps}
+    if seed % 3 == 1:
         still = NoisyHost(capacity_fps, noise(rng), generator_fps=8 * capacity_fps, seed=seed)
         measure = still.measure
-        truth: dict[PlacementKind | None, float] = {None: capacity_fps}
+    elif seed % 3 == 2:
+        measure = ChangingHost(capacity_fps, seed).measure
     else:
         moving = MovingHost(
             capacity_fps, rng.choice(LOSSES), seed=seed, stay_s=(4.0, 12.0), noise=noise(rng)
@@ -69,7 +75,8 @@ def searched(seed: int) -> tuple[SearchResult, dict[PlacementKind | None, float]
             PlacementKind.ONE_CACHE: moving.near_fps,
             PlacementKind.ACROSS_CACHES: moving.far_fps,
         }
-    return run_search(QUICK, measure, UNLIMITED, Recorder()), truth
+    search = replace(QUICK, time_limit_s=LIMIT_S if seed % 2 else None)
+    return run_search(search, measure, UNLIMITED, Recorder()), truth
 
 
 def main() -> int:
