@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from wirespeed.audit.document import json_schema as audit_schema
@@ -13,6 +12,7 @@ from wirespeed.cli.reference.faults_page import faults_page
 from wirespeed.cli.reference.kpi_page import kpi_page
 from wirespeed.cli.reference.reasons_page import reasons_page
 from wirespeed.cli.reference.result import result_page
+from wirespeed.cli.reference.schema_text import schema_text
 from wirespeed.cli.reference.sriov_page import sriov_page
 from wirespeed.cli.reference.study_file import study_page
 from wirespeed.cloud.file import CLOUD_FILE
@@ -45,6 +45,5 @@ def pages() -> dict[str, str]:
         "study-file.md": study_page(),
         "../explanation/why-sriov-does-not-scale.md": sriov_page(),
     } | {
-        f"../../schemas/{name}.schema.json": json.dumps(schema, indent=2) + "\n"
-        for name, schema in schemas.items()
+        f"../../schemas/{name}.schema.json": schema_text(schema) for name, schema in schemas.items()
     }
