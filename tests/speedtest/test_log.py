@@ -19,8 +19,6 @@ from .test_http import ask
 from .test_ndt7 import UPLOAD, connect, upload
 from .test_results import metric
 
-QUEUED = 1024
-
 
 @contextmanager
 def with_a_full_pipe(binary: Path) -> Iterator[tuple[Server, int]]:

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from wirespeed.document.kind import DocumentKind
+from wirespeed.document.readable_json import readable_json
 from wirespeed.model.plan.plan import Plan
 
 
@@ -50,4 +50,4 @@ PLAN_FILE = DocumentKind(
 
 def write_plan(plan: Plan) -> str:
     """Return the plan as JSON text."""
-    return json.dumps(PLAN_FILE.document(plan), indent=1) + "\n"
+    return readable_json(PLAN_FILE.document(plan))

@@ -12,11 +12,11 @@ from wirespeed.cli.reference.faults_page import faults_page
 from wirespeed.cli.reference.kpi_page import kpi_page
 from wirespeed.cli.reference.reasons_page import reasons_page
 from wirespeed.cli.reference.result import result_page
-from wirespeed.cli.reference.schema_text import schema_text
 from wirespeed.cli.reference.sriov_page import sriov_page
 from wirespeed.cli.reference.study_file import study_page
 from wirespeed.cloud.file import CLOUD_FILE
 from wirespeed.document.kind import DocumentKind
+from wirespeed.document.readable_json import readable_json
 from wirespeed.fleet.snapshot_file import SNAPSHOT_FILE
 from wirespeed.host.file import HOST_FILE
 from wirespeed.plan.plan_file import PLAN_FILE
@@ -45,5 +45,6 @@ def pages() -> dict[str, str]:
         "study-file.md": study_page(),
         "../explanation/why-sriov-does-not-scale.md": sriov_page(),
     } | {
-        f"../../schemas/{name}.schema.json": schema_text(schema) for name, schema in schemas.items()
+        f"../../schemas/{name}.schema.json": readable_json(schema)
+        for name, schema in schemas.items()
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write a JSON Schema: a value on one line where it fits, else its parts on lines of their own."""
+"""Write JSON for people: a value on one line where it fits, else each part on its own."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _WIDTH = 120
 _STEP = 2
 
 
-def schema_text(schema: object) -> str:
-    """Return the schema as JSON text of lines of at most 120 characters, but for long sentences."""
-    return _text(schema, 0, 0) + "\n"
+def readable_json(value: object) -> str:
+    """Return the value as JSON of lines of at most 120 characters, but for longer texts."""
+    return _text(value, 0, 0) + "\n"
 
 
 def _filled(words: Iterable[str], width: int) -> Iterator[str]:
@@ -31,13 +31,13 @@ def _text(value: object, indent: int, before: int) -> str:
     """Return a value that begins in column `indent + before`."""
     line = json.dumps(value)
     # One more for the comma.
-    if indent + before + len(line) + 1 <= _WIDTH or not isinstance(value, dict | list):
+    if indent + before + len(line) + 1 <= _WIDTH or not isinstance(value, dict | list | tuple):
         return line
     inner = indent + _STEP
     if isinstance(value, dict):
         keys = {json.dumps(key) + ": ": part for key, part in value.items()}
         parts = [key + _text(part, inner, len(key)) for key, part in keys.items()]
-    elif any(isinstance(part, dict | list) for part in value):
+    elif any(isinstance(part, dict | list | tuple) for part in value):
         parts = [_text(part, inner, 0) for part in value]
     else:
         parts = list(_filled([json.dumps(part) for part in value], _WIDTH - inner))
