@@ -6,14 +6,18 @@ Nothing in src/ names it. `tests/unit/bench/test_own_kinds.py` measures and expl
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Iterator
 
 import pytest
+from rich.console import Console
 
 from tests.support.apply_plans import WORKLOAD, plan_for
 from tests.support.fake_host import FakeHost, no_sleep
 from tests.support.patch_panel import PANEL_FILE, PatchPanel, deployable
 from wirespeed.apply import session
+from wirespeed.cli.show.plan_picture import print_plan
 from wirespeed.model.errors import BadInput
 from wirespeed.model.plan.plan import Plan
 from wirespeed.plan.decisions import decisions
@@ -65,6 +69,14 @@ def test_switch_from_elsewhere_is_not_rendered_for_what_cannot_deploy_it() -> No
     with pytest.raises(PlanError, match="'openstack' does not fit a plan of virtual machines behin"
                        "d patch-panel"):  # fmt: skip
         render(panel_plan(), ["openstack"])
+
+
+def test_switch_from_elsewhere_is_drawn_with_its_own_program() -> None:
+    own_core = PANEL.replace("[vswitch]", "[cores]\nvswitchd_own_core = true\n\n[vswitch]")
+    out = io.StringIO()
+    print_plan(plan_for(host(), own_core), Console(file=out, width=120))
+    assert ", V paneld, " in out.getvalue()
+    assert "256 MiB\n" in re.sub(" +\N{BOX DRAWINGS LIGHT VERTICAL}", "", out.getvalue())
 
 
 def test_switch_from_elsewhere_stays_in_the_plan_file() -> None:
