@@ -12,15 +12,8 @@ import pytest
 from tests.unit.bench.fake_host import FakeHost
 from tests.unit.bench.test_journal import RUNNER
 from wirespeed.bench.host.change import Change
-from wirespeed.bench.host.changes import (
-    HugePagesAdded,
-    PciBound,
-    ProcessStarted,
-    change_from_json,
-)
-from wirespeed.bench.host.host import (
-    changing_host,
-)
+from wirespeed.bench.host.changes import HugePagesAdded, PciBound, ProcessStarted, change_from_json
+from wirespeed.bench.host.host import changing_host
 from wirespeed.bench.host.network_changes import InterfaceMade, InterfaceMoved, InterfaceSet
 from wirespeed.bench.interface import BenchError
 from wirespeed.remote.interface import Completed

@@ -17,15 +17,8 @@ import pytest
 
 from tests.unit.bench.fake_host import FakeHost
 from wirespeed.bench.host.change import Change
-from wirespeed.bench.host.changes import (
-    DirectoryMade,
-    SysctlSet,
-)
-from wirespeed.bench.host.host import (
-    changing_host,
-    tidy_up,
-    tidy_up_everywhere,
-)
+from wirespeed.bench.host.changes import DirectoryMade, SysctlSet
+from wirespeed.bench.host.host import changing_host, tidy_up, tidy_up_everywhere
 from wirespeed.bench.host.journal import Journal, Undone
 from wirespeed.bench.host.journal_file import of_living_runs
 from wirespeed.bench.host.leftovers import leftovers, nobodys

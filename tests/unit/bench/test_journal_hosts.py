@@ -11,14 +11,8 @@ import pytest
 
 from tests.unit.bench.fake_host import FakeHost
 from tests.unit.bench.test_journal import journals
-from wirespeed.bench.host.changes import (
-    DirectoryMade,
-)
-from wirespeed.bench.host.host import (
-    Host,
-    changing_host,
-    tidy_up_everywhere,
-)
+from wirespeed.bench.host.changes import DirectoryMade
+from wirespeed.bench.host.host import Host, changing_host, tidy_up_everywhere
 from wirespeed.bench.host.journal import Journal, Undone
 from wirespeed.bench.host.leftovers import hosts_left
 from wirespeed.bench.interface import BenchError

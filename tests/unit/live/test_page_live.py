@@ -13,13 +13,7 @@ from pathlib import Path
 
 from tests.support.chromium import Page
 from tests.unit.live.conftest import served
-from tests.unit.live.sample_recording import (
-    BASE,
-    S,
-    last_read,
-    make,
-    second,
-)
+from tests.unit.live.sample_recording import BASE, S, last_read, make, second
 from tests.unit.live.test_page import opened, values
 from wirespeed.model.result.recording import Mark, MarkKind
 from wirespeed.store.recordings import reads_of

@@ -8,13 +8,7 @@ from itertools import groupby
 
 import pytest
 
-from tests.support.simulated import (
-    Fraying,
-    RareLoss,
-    Recorder,
-    Rig,
-    Sharp,
-)
+from tests.support.simulated import Fraying, RareLoss, Recorder, Rig, Sharp
 from wirespeed.measure.as_is import SHARES
 from wirespeed.measure.interface import UNLIMITED, Progress
 from wirespeed.measure.run import run_search

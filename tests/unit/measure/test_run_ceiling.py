@@ -5,12 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.simulated import (
-    Collapsing,
-    Fraying,
-    Rig,
-    Sharp,
-)
+from tests.support.simulated import Collapsing, Fraying, Rig, Sharp
 from tests.unit.measure.test_run import loads, lower_fps, run
 from wirespeed.measure.interface import UNLIMITED, BadSearch
 from wirespeed.measure.run import HEADROOM

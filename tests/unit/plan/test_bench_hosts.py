@@ -8,9 +8,7 @@ from dataclasses import replace
 from tests.unit.plan.test_bench import host, spec_of
 from wirespeed.bench.assembly.kinds import needs_of
 from wirespeed.model.host.facts import PciDevice
-from wirespeed.model.study.spec import (
-    Roles,
-)
+from wirespeed.model.study.spec import Roles
 from wirespeed.plan.testbed.bench import plan_between
 
 

@@ -7,10 +7,7 @@ import pytest
 
 from tests.unit.plan.test_bench import host, planned
 from wirespeed.model.errors import BadInput
-from wirespeed.model.study.spec import (
-    TcpStreams,
-    Vswitch,
-)
+from wirespeed.model.study.spec import TcpStreams, Vswitch
 from wirespeed.model.study.tcp import Tcp
 
 

@@ -12,15 +12,7 @@ from rich.cells import cell_len, set_cell_size
 from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.result.result import SearchResult
 from wirespeed.model.words import NONE, percent
-from wirespeed.report.text.columns import (
-    CPU_KINDS,
-    CPUS,
-    LATENCY,
-    LIMIT,
-    NDR,
-    PDR,
-    TERMINAL,
-)
+from wirespeed.report.text.columns import CPU_KINDS, CPUS, LATENCY, LIMIT, NDR, PDR, TERMINAL
 from wirespeed.report.views.column import GRADE, Column
 from wirespeed.report.views.figures import PointFigures, figures_by_placement, point_figures
 from wirespeed.report.views.tcp import why_missing
