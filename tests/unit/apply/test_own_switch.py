@@ -25,6 +25,7 @@ from wirespeed.plan.diff import diff_plans
 from wirespeed.plan.errors import PlanError
 from wirespeed.plan.plan_file import PLAN_FILE, write_plan
 from wirespeed.plan.render.targets import render, targets_of
+from wirespeed.predict.deployment import cases_of_plan
 
 HOST = "ssh://lab1"
 PANEL = WORKLOAD + '\n[vswitch]\nkind = "patch-panel"\ndescriptors = 256\n'
@@ -77,6 +78,11 @@ def test_switch_from_elsewhere_is_drawn_with_its_own_program() -> None:
     print_plan(plan_for(host(), own_core), Console(file=out, width=120))
     assert ", V paneld, " in out.getvalue()
     assert "256 MiB\n" in re.sub(" +\N{BOX DRAWINGS LIGHT VERTICAL}", "", out.getvalue())
+
+
+def test_switch_from_elsewhere_is_not_predicted() -> None:
+    with pytest.raises(BadInput, match=r"vswitch\.kind = 'patch-panel' is not predicted"):
+        cases_of_plan(panel_plan())
 
 
 def test_switch_from_elsewhere_stays_in_the_plan_file() -> None:
