@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from wirespeed.document.schema import Untitled, with_forms
 from wirespeed.model.host.finding import AuditReport, Status
 
 SCHEMA_VERSION = "1.0"
@@ -24,8 +25,9 @@ def document(report: AuditReport) -> dict[str, Any]:
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of the document."""
-    schema = TypeAdapter(AuditReport).json_schema(mode="serialization")
-    definitions = schema.pop("$defs")
+    made = TypeAdapter(AuditReport).json_schema(mode="serialization", schema_generator=Untitled)
+    definitions = with_forms({**made.pop("$defs"), AuditReport.__name__: made})
+    schema = definitions.pop(AuditReport.__name__)
     for definition in (schema, *definitions.values()):
         if definition.get("type") == "object":
             definition["additionalProperties"] = False
