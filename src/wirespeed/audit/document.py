@@ -7,7 +7,6 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from wirespeed.document.schema import Untitled, with_forms
 from wirespeed.model.host.finding import AuditReport, Status
 
 SCHEMA_VERSION = "1.0"
@@ -25,6 +24,9 @@ def document(report: AuditReport) -> dict[str, Any]:
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of the document."""
+    # Here, as an audit should not load what writes schemas.
+    from wirespeed.document.schema import Untitled, with_forms
+
     made = TypeAdapter(AuditReport).json_schema(mode="serialization", schema_generator=Untitled)
     definitions = with_forms({**made.pop("$defs"), AuditReport.__name__: made})
     schema = definitions.pop(AuditReport.__name__)

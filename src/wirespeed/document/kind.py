@@ -15,7 +15,6 @@ from typing import Any, Generic, TypeVar
 from pydantic import ConfigDict, ValidationError, create_model
 
 from wirespeed.document.other_kind import other_kind
-from wirespeed.document.schema import Untitled, with_forms
 from wirespeed.document.validation import UNKNOWN, dotted, faults_of
 from wirespeed.document.version import read_document
 from wirespeed.model.errors import BadInput, faulty_file
@@ -111,6 +110,9 @@ class DocumentKind(Generic[T]):
 
     def json_schema(self) -> dict[str, Any]:
         """Return the JSON Schema of the documents that `parse` reads."""
+        # Here, as no command that reads documents should load what writes schemas.
+        from wirespeed.document.schema import Untitled, with_forms
+
         definitions = with_forms(self._root.model_json_schema(schema_generator=Untitled)["$defs"])
         body = definitions.pop(self.type.__name__)
         major = self.version.partition(".")[0]
