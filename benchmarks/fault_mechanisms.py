@@ -35,7 +35,7 @@ from wirespeed.bench.interface import Step
 from wirespeed.bench.session import RealBench
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
-from wirespeed.explain.seen import taken
+from wirespeed.explain.sum_trials import taken
 from wirespeed.explain.suspect import MUCH
 from wirespeed.measure.run import run_search
 from wirespeed.model.errors import WirespeedError

@@ -25,29 +25,59 @@ harness_start(void)
 	CHECK(rte_eal_init(RTE_DIM(argv), argv) >= 0);
 }
 
+void
+harness_file(char *path, const char *text)
+{
+	int fd = mkstemp(path);
+
+	CHECK(fd >= 0);
+	CHECK_EQ(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
 struct config *
 harness_config(const char *ini)
 {
 	char path[] = "/tmp/wsdp-test-XXXXXX";
-	int fd = mkstemp(path);
 	struct config *config;
 
-	CHECK(fd >= 0);
-	CHECK_EQ(write(fd, ini, strlen(ini)), strlen(ini));
-	close(fd);
+	harness_file(path, ini);
 	config = config_load(path);
 	unlink(path);
 	return config;
 }
 
-struct bench
-bench_up(const char *ini)
+static struct bench
+parse(const char *ini)
 {
 	char *lcores = (char *)"--lcores=as the harness did";
 	struct bench bench = {.config = harness_config(ini)};
 
 	CHECK(bench.config != NULL);
 	bench.app = app_parse(bench.config, 1, &lcores);
+	return bench;
+}
+
+unsigned int
+harness_faults(const char *ini, const char *says)
+{
+	struct bench bench = parse(ini);
+	unsigned int count = config_fault_count(bench.config);
+	const char *first = count == 0 ? "no fault" : config_fault_text(bench.config, 0);
+
+	if (strstr(first, says) == NULL)
+		fprintf(stderr, "%s\ndoes not say \"%s\" but \"%s\"\n", ini, says, first);
+	CHECK(strstr(first, says) != NULL);
+	app_free(bench.app);
+	config_free(bench.config);
+	return count;
+}
+
+struct bench
+bench_up(const char *ini)
+{
+	struct bench bench = parse(ini);
+
 	CHECK_EQ(config_report(bench.config), 0);
 	CHECK_EQ(app_start(bench.app), 0);
 	return bench;

@@ -17,8 +17,14 @@
 /* Start DPDK, once in a program, with lcores 0 (main) to 3 on any CPU. */
 void harness_start(void);
 
+/* Write a text to a new file; its path, which ends in XXXXXX, becomes its name. */
+void harness_file(char *path, const char *text);
+
 /* A configuration from text, in a temporary file: to be freed with config_free. */
 struct config *harness_config(const char *ini);
+
+/* Return how many faults a configuration has; the first must contain these words. */
+unsigned int harness_faults(const char *ini, const char *says);
 
 struct bench {
 	struct config *config;

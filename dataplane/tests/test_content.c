@@ -225,21 +225,13 @@ test_wrong_content_is_counted_by_its_cause(void)
 static void
 check_refused(const char *keys, const char *expected)
 {
-	char *lcores = (char *)"--lcores=as the harness did";
-	struct config *config;
-	struct app *app;
 	char ini[512];
 
 	snprintf(ini, sizeof(ini),
 		 "[ring.a]\nsize = 64\n[task.gen]\ntype = gen\nlcore = 1\ntx = ring:a\n%s"
 		 "[task.sink]\ntype = sink\nlcore = 1\nrx = ring:a\n",
 		 keys);
-	config = harness_config(ini);
-	app = app_parse(config, 1, &lcores);
-	CHECK(config_fault_count(config) > 0);
-	CHECK(strstr(config_fault_text(config, 0), expected) != NULL);
-	app_free(app);
-	config_free(config);
+	harness_faults(ini, expected);
 }
 
 static void

@@ -4,12 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "figures.h"
-#include "pktlib/stamp.h"
+#include "gen_bench.h"
 
 #define QUEUES 4
 #define FLOWS 1000
-#define STAMP_AT 42 /* IPv4 without tags */
 
 /* One gen a queue, each into a port of its own. */
 static struct bench
@@ -142,36 +140,13 @@ test_a_queue_without_flows_sends_nothing(void)
 }
 
 static void
-check_refused(const char *keys, const char *expected)
-{
-	char *lcores = (char *)"--lcores=as the harness did";
-	struct config *config;
-	struct app *app;
-	char ini[512];
-
-	snprintf(ini, sizeof(ini),
-		 "[port.out]\ndevice = net_ring0\n[task.gen]\ntype = gen\nlcore = 1\n"
-		 "tx = out:0\n%s",
-		 keys);
-	config = harness_config(ini);
-	app = app_parse(config, 1, &lcores);
-	CHECK(config_fault_count(config) > 0);
-	if (strstr(config_fault_text(config, 0), expected) == NULL)
-		fprintf(stderr, "%s: %s\n", keys, config_fault_text(config, 0));
-	CHECK(strstr(config_fault_text(config, 0), expected) != NULL);
-	app_free(app);
-	config_free(config);
-}
-
-static void
 test_bad_arguments(void)
 {
-	check_refused("rss_queues = 4\n", "rss_queue: this key is required");
-	check_refused("rss_queue = 4\n", "rss_queues: this key is required");
-	check_refused("rss_queues = 4\nrss_queue = 4\n", "a whole number from 0 to 3");
-	check_refused("rss_queues = 65\nrss_queue = 4\n", "a whole number from 1 to 64");
-	check_refused("pcap = /no/such\nrss_queues = 4\nrss_queue = 1\n",
-		      "no meaning next to pcap");
+	gen_faults("rss_queues = 4\n", "rss_queue: this key is required");
+	gen_faults("rss_queue = 4\n", "rss_queues: this key is required");
+	gen_faults("rss_queues = 4\nrss_queue = 4\n", "a whole number from 0 to 3");
+	gen_faults("rss_queues = 65\nrss_queue = 4\n", "a whole number from 1 to 64");
+	gen_faults("pcap = /no/such\nrss_queues = 4\nrss_queue = 1\n", "no meaning next to pcap");
 }
 
 int

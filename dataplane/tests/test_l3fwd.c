@@ -28,11 +28,8 @@ router(const char *outputs)
 {
 	char path[] = "/tmp/wsdp-l3fwd-XXXXXX", ini[1024];
 	struct bench bench;
-	int fd = mkstemp(path);
 
-	CHECK(fd >= 0);
-	CHECK_EQ(write(fd, routes, sizeof(routes) - 1), sizeof(routes) - 1);
-	close(fd);
+	harness_file(path, routes);
 	snprintf(ini, sizeof(ini),
 		 "[pool]\nmbufs = 1024\ncache = 0\n[port.in]\ndevice = net_ring0\n"
 		 "[port.a]\ndevice = net_ring1\n[port.b]\ndevice = net_ring2\n"
@@ -188,31 +185,22 @@ test_drops(void)
 static void
 check_fault(const char *keys, const char *says)
 {
-	char ini[512], *lcores = (char *)"--lcores=as the harness did";
-	struct config *config;
-	struct app *app;
+	char ini[512];
 
 	snprintf(ini, sizeof(ini),
 		 "[port.a]\ndevice = net_ring1\n"
 		 "[task.r]\ntype = l3fwd\nlcore = 1\nrx = a:0\ntx = a:0\n%s",
 		 keys);
-	config = harness_config(ini);
-	app = app_parse(config, 1, &lcores);
-	CHECK_EQ(config_fault_count(config), 1);
-	CHECK(strstr(config_fault_text(config, 0), says) != NULL);
-	app_free(app);
-	config_free(config);
+	CHECK_EQ(harness_faults(ini, says), 1);
 }
 
 static void
 test_faults(void)
 {
 	char path[] = "/tmp/wsdp-l3fwd-XXXXXX", keys[64];
-	int fd = mkstemp(path);
+	int fd;
 
-	CHECK(fd >= 0);
-	CHECK_EQ(write(fd, routes, sizeof(routes) - 1), sizeof(routes) - 1);
-	close(fd);
+	harness_file(path, routes);
 	snprintf(keys, sizeof(keys), "routes = %s\n", path);
 	check_fault("", "routes");
 	check_fault("routes = /nowhere\n", "/nowhere:0: No such file");
@@ -231,11 +219,8 @@ test_changed_file(void)
 {
 	static const char beyond[] = "wirespeed-routes 1\nhop 1 2 2:0:0:0:0:1 2:0:0:0:0:2\n";
 	char path[] = "/tmp/wsdp-l3fwd-XXXXXX";
-	int fd = mkstemp(path);
 
-	CHECK(fd >= 0);
-	CHECK_EQ(write(fd, beyond, sizeof(beyond) - 1), sizeof(beyond) - 1);
-	close(fd);
+	harness_file(path, beyond);
 	CHECK(l3fwd_tables_get(path, SOCKET_ID_ANY, 2) == NULL);
 	unlink(path);
 }

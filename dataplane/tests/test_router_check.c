@@ -20,13 +20,8 @@ static const char *const names[] = {"east", "west"};
 static void
 write_routes(char *path, const char *text)
 {
-	int fd;
-
 	strcpy(path, "/tmp/wsdp-check-XXXXXX");
-	fd = mkstemp(path);
-	CHECK(fd >= 0);
-	CHECK_EQ(write(fd, text, strlen(text)), strlen(text));
-	close(fd);
+	harness_file(path, text);
 }
 
 static void

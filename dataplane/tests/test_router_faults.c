@@ -9,22 +9,6 @@ static const char routes[] = "wirespeed-routes 1\n"
 			     "hop 2 1 02:00:00:00:00:0b 02:00:00:00:00:1b\n"
 			     "route 10.1.0.0/16 2\n";
 
-static void
-check_one_fault(const char *ini, const char *says)
-{
-	char *lcores = (char *)"--lcores=as the harness did";
-	struct config *config = harness_config(ini);
-	struct app *app = app_parse(config, 1, &lcores);
-
-	CHECK_EQ(config_fault_count(config), 1);
-	if (strstr(config_fault_text(config, 0), says) == NULL) {
-		fprintf(stderr, "says: %s\n", config_fault_text(config, 0));
-		exit(1);
-	}
-	app_free(app);
-	config_free(config);
-}
-
 #define INI_FAULTY                                                     \
 	"[port.a]\ndevice = net_ring1\n[port.b]\ndevice = net_ring2\n" \
 	"[task.r]\ntype = router\nlcore = 1\nrx = a:0\n"
@@ -33,13 +17,10 @@ static void
 check_fault(const char *keys, const char *says)
 {
 	char ini[512], path[] = "/tmp/wsdp-router-XXXXXX";
-	int fd = mkstemp(path);
 
-	CHECK(fd >= 0);
-	CHECK_EQ(write(fd, routes, strlen(routes)), strlen(routes));
-	close(fd);
+	harness_file(path, routes);
 	snprintf(ini, sizeof(ini), INI_FAULTY "routes = %s\n%s", path, keys);
-	check_one_fault(ini, says);
+	CHECK_EQ(harness_faults(ini, says), 1);
 	unlink(path);
 }
 
@@ -49,7 +30,7 @@ check_kernel_fault(const char *keys, const char *says)
 	char ini[512];
 
 	snprintf(ini, sizeof(ini), INI_FAULTY "%s", keys);
-	check_one_fault(ini, says);
+	CHECK_EQ(harness_faults(ini, says), 1);
 }
 
 int

@@ -21,8 +21,6 @@ logging.disable(logging.CRITICAL)
 nova.conf.CONF([], default_config_files=[])
 objects.register_all()
 
-CPU_RATIO = 4.0
-
 
 def cpus(mask: int) -> set[int]:
     return {bit for bit in range(mask.bit_length()) if mask >> bit & 1}

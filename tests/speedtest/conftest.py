@@ -55,6 +55,9 @@ class Server:
         return event
 
 
+Serve = Callable[..., Server]
+
+
 @pytest.fixture(scope="session")
 def binary() -> Path:
     if shutil.which("cargo") is None:
@@ -93,7 +96,7 @@ def running(binary: Path, protocols: Iterable[str], options: list[str]) -> Itera
 
 
 @pytest.fixture
-def serve(binary: Path) -> Iterator[Callable[..., Server]]:
+def serve(binary: Path) -> Iterator[Serve]:
     """Start servers: `serve("--max-tests", "1")` speaks iperf3 on a port of its own."""
     with ExitStack() as stack:
 
@@ -124,3 +127,15 @@ def browse(url: str, profile: Path) -> Iterator[None]:
     finally:
         browser.terminate()
         browser.wait(PATIENCE_S)
+
+
+@pytest.fixture
+def limited(serve: Serve, tmp_path: Path) -> Serve:
+    """Return what starts a server with this configuration file."""
+
+    def start(toml: str, *options: str, protocols: tuple[str, ...] = ("--iperf3",)) -> Server:
+        path = tmp_path / "speedtest.toml"
+        path.write_text(toml)
+        return serve("--config", str(path), *options, protocols=protocols)
+
+    return start

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,12 +23,10 @@ from tests.support.waiting import until
 from tests.support.websocket import CLOSE, frame, masked_binary
 
 from .certificates import make_certificate
-from .conftest import PATIENCE_S, Server
+from .conftest import PATIENCE_S, Serve, Server
 from .test_http import ask
 from .test_iperf3 import iperf3
 from .test_ndt7 import UPLOAD, connect
-
-Serve = Callable[..., Server]
 
 # Whole blocks of iperf3.
 AMOUNT = 8 << 20

@@ -11,18 +11,16 @@ import socket
 import struct
 import subprocess
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .conftest import PATIENCE_S, Server
+from .conftest import PATIENCE_S, Serve, Server
 from .stock_iperf3 import stock_server
 from .test_iperf3 import MEGABYTE
 
-Serve = Callable[..., Server]
 # What iperf3 calls the failure, and its number.
 DENIED = "test authorization failed"
 DENIED_CODE = 142

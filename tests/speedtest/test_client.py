@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import socket
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,9 @@ import pytest
 from tests.support.ports import reserved_port
 
 from .certificates import make_certificate
-from .conftest import PATIENCE_S, Server
+from .conftest import PATIENCE_S, Serve
 from .stock_iperf3 import stock_server
 
-Serve = Callable[..., Server]
 MEGABYTE = 1024 * 1024
 
 

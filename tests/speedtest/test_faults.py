@@ -13,7 +13,7 @@ import sqlite3
 import struct
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
@@ -22,7 +22,7 @@ import pytest
 
 from tests.support.waiting import until
 
-from .conftest import PATIENCE_S, Server, running
+from .conftest import PATIENCE_S, Serve, Server, running
 from .test_http import ask
 from .test_iperf3 import MEGABYTE, iperf3
 from .test_iperf3_faults import (
@@ -35,7 +35,6 @@ from .test_iperf3_faults import (
     still_serves,
 )
 
-Serve = Callable[..., Server]
 RESULTS = b'{"cpu_util_total":0,"cpu_util_user":0,"cpu_util_system":0,"streams":[]}'
 STEPS = ("cookie", "params", "streams", "running", "results", "display")
 

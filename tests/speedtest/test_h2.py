@@ -7,16 +7,14 @@ import json
 import shutil
 import socket
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from .certificates import Certificate, make_certificate
-from .conftest import PATIENCE_S, Server
+from .conftest import PATIENCE_S, Serve, Server
 from .h2_client import H2Client
 
-Serve = Callable[..., Server]
 MEGABYTE = 1024 * 1024
 
 

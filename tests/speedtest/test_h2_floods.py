@@ -13,11 +13,9 @@ import pytest
 from benchmarks import attack_bytes
 
 from .certificates import Certificate, make_certificate
-from .conftest import Server
+from .conftest import Serve, Server
 from .h2_client import H2Client
 from .test_results import metric
-
-Serve = Callable[..., Server]
 
 # Of proto/src/http2.rs: frames at once; beyond them 1000 a second.
 AT_ONCE = 10_000

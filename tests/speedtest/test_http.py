@@ -6,14 +6,12 @@ from __future__ import annotations
 import http.client
 import json
 import socket
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from .conftest import PATIENCE_S, Server, wait_for_line
+from .conftest import PATIENCE_S, Serve, Server, wait_for_line
 
-Serve = Callable[..., Server]
 MEGABYTE = 1024 * 1024
 
 

@@ -9,17 +9,15 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from .certificates import Certificate, make_certificate
-from .conftest import PATIENCE_S, Server
+from .conftest import PATIENCE_S, Serve, Server
 from .h2_client import H2Client
 
-Serve = Callable[..., Server]
-Limited = Callable[..., Server]
+Limited = Serve
 MEGABYTE = 1024 * 1024
 BOTH = ("--http", "--https")
 

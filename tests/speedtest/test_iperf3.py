@@ -9,7 +9,6 @@ import signal
 import socket
 import struct
 import subprocess
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import Queue
@@ -17,9 +16,8 @@ from typing import Any
 
 import pytest
 
-from .conftest import PATIENCE_S, Server
+from .conftest import PATIENCE_S, Serve, Server
 
-Serve = Callable[..., Server]
 MEGABYTE = 1024 * 1024
 
 

@@ -8,7 +8,6 @@ import os
 import socket
 import struct
 import subprocess
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -17,12 +16,11 @@ import pytest
 
 from tests.support.waiting import until
 
-from .conftest import PATIENCE_S, Server
+from .conftest import PATIENCE_S, Serve, Server
 from .test_http import ask
 from .test_iperf3 import iperf3
 from .test_results import metric
 
-Serve = Callable[..., Server]
 COOKIE = b"a" * 36 + b"\0"
 PARAMS = b'{"tcp":true,"time":10,"parallel":1,"len":131072}'
 

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
 
-from tests.speedtest.conftest import Server
+from tests.speedtest.conftest import Serve
 from tests.support.ports import reserved_port
 from tests.support.waiting import until
 from wirespeed.kpi.collectors.speedtest_server import SpeedtestCollector
@@ -28,7 +27,7 @@ def total(found: dict[Name, int], key: str) -> int:
     return sum(count for (name, _), count in found.items() if name == key)
 
 
-def test_tcp_and_server_count_the_octets_of_a_real_test(serve: Callable[..., Server]) -> None:
+def test_tcp_and_server_count_the_octets_of_a_real_test(serve: Serve) -> None:
     server = serve("--metrics", f"127.0.0.1:{reserved_port()}")
     own = SpeedtestCollector(), TcpCollector()
     before = [values(collector) for collector in own]

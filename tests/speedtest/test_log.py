@@ -7,20 +7,17 @@ import fcntl
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.support.ports import reserved_port
 from tests.support.waiting import until
 
-from .conftest import PATIENCE_S, Event, Server
+from .conftest import PATIENCE_S, Event, Serve, Server
 from .test_http import ask
 from .test_ndt7 import UPLOAD, connect, upload
 from .test_results import metric
-
-Serve = Callable[..., Server]
-QUEUED = 1024
 
 
 @contextmanager

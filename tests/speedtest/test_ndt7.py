@@ -8,7 +8,6 @@ import json
 import signal
 import socket
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +28,9 @@ from tests.support.websocket import (
 )
 
 from .certificates import Certificate, make_certificate
-from .conftest import PATIENCE_S, Server
+from .conftest import PATIENCE_S, Serve, Server
 from .test_http import ask
 
-Serve = Callable[..., Server]
 MEGABYTE = 1024 * 1024
 NORMAL = b"\x03\xe8"
 DOWNLOAD = "/ndt/v7/download?early_exit=250&client_name=tests"

@@ -6,18 +6,16 @@ from __future__ import annotations
 import json
 import socket
 import struct
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.support.websocket import CLOSE, PING, PONG, frame, masked_binary
 
-from .conftest import PATIENCE_S, Server, wait_for_line
+from .conftest import PATIENCE_S, Serve, Server, wait_for_line
 from .test_iperf3_faults import memory_kib
 from .test_ndt7 import MEGABYTE, NORMAL, UPLOAD, connect, upload
 
-Serve = Callable[..., Server]
 DOWNLOAD = "/ndt/v7/download"
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from queue import Queue
@@ -14,10 +14,9 @@ from typing import Any
 
 import pytest
 
-from .conftest import Server, browse
+from .conftest import Serve, browse
 from .ndt7_js_package import installed
 
-Serve = Callable[..., Server]
 # Both subtests at a time: together they take the ten seconds that each of them takes.
 PAGE = """<!doctype html><script src="ndt7.js"></script><script>
 const config = {{

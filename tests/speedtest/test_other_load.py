@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,10 @@ import pytest
 
 from tests.support.waiting import until
 
-from .conftest import PATIENCE_S, Server
+from .conftest import PATIENCE_S, Serve, Server
 from .test_http import MEGABYTE, ask
 from .test_ndt7 import DOWNLOAD, UPLOAD, connect, download, upload
 
-Serve = Callable[..., Server]
 BOTH = ("--iperf3", "--http", "--metrics")
 KEYS = {
     "tests", "clients", "own_loop_share", "loop_share", "process_share", "bytes", "bytes_share",

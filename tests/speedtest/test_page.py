@@ -18,9 +18,8 @@ import pytest
 from tests.support.chromium import Page, chromium
 from tests.support.speedtest_program import REPOSITORY
 
-from .conftest import PATIENCE_S, Server, wait_for_line
+from .conftest import PATIENCE_S, Serve, Server, wait_for_line
 
-Serve = Callable[..., Server]
 MEGABYTE = 1024 * 1024
 DONE = "!document.getElementById('result').hidden"
 FAILED = "!document.getElementById('failure').hidden"

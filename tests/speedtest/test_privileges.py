@@ -8,18 +8,16 @@ import pwd
 import shutil
 import socket
 import subprocess
-from collections.abc import Callable
 from itertools import takewhile
 from pathlib import Path
 from stat import S_IXOTH
 
 import pytest
 
-from .conftest import PATIENCE_S, Server
+from .conftest import PATIENCE_S, Serve, Server
 from .test_http import ask
 from .test_iperf3 import iperf3
 
-Serve = Callable[..., Server]
 DIST = Path(__file__).parents[2] / "speedtest/dist"
 NOBODY = pwd.getpwnam("nobody")
 

@@ -8,7 +8,7 @@ import socket
 import ssl
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,8 @@ import pytest
 from tests.support.ports import reserved_port
 
 from .certificates import Certificate, make_certificate
-from .conftest import PATIENCE_S, Server
+from .conftest import PATIENCE_S, Serve
 
-Serve = Callable[..., Server]
 CONFIDENCES = {"low", "medium", "high"}
 
 

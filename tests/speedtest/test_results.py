@@ -8,7 +8,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,10 @@ from tests.support.postgres import Cluster, cluster
 from tests.support.waiting import until
 
 from .certificates import make_certificate
-from .conftest import PATIENCE_S, Server
+from .conftest import PATIENCE_S, Serve, Server
 from .test_http import ask
 from .test_iperf3 import iperf3
 
-Serve = Callable[..., Server]
 BOTH = ("--iperf3", "--http", "--metrics")
 ALL = "SELECT number, client, record FROM speedtest_result ORDER BY id"
 OLD_S = 40 * 86_400

@@ -11,15 +11,13 @@ import socket
 import ssl
 import subprocess
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from .certificates import Certificate, make_certificate
-from .conftest import PATIENCE_S, Server
+from .conftest import PATIENCE_S, Serve, Server
 
-Serve = Callable[..., Server]
 MEGABYTE = 1024 * 1024
 
 

@@ -21,12 +21,10 @@ from tests.support.waiting import until
 from tests.support.websocket import PING, frame, upgrade
 
 from .certificates import Certificate, make_certificate
-from .conftest import PATIENCE_S, Server
+from .conftest import PATIENCE_S, Serve, Server
 from .h2_client import H2Client
 from .test_http import ask
 from .test_iperf3 import iperf3
-
-Serve = Callable[..., Server]
 
 # Of net/src/turn.rs.
 REQUESTS_A_TURN = 16

@@ -39,7 +39,6 @@ programs.SPEEDTEST = replace(programs.SPEEDTEST, built=speedtest_program.PROGRAM
 RUNNER = LocalRunner()
 GUESTS = GuestSource(RUNNER)
 HUGE_PAGES = "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"
-AUTOGROUP = "/proc/sys/kernel/sched_autogroup_enabled"
 
 
 def point(

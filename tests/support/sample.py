@@ -32,7 +32,7 @@ from wirespeed.model.result.trial import LeftOut, Stage, Trial
 from wirespeed.model.study.spec import Frames, TcpStreams
 from wirespeed.model.study.study import Point
 from wirespeed.store.read import read_run
-from wirespeed.store.records import RunRecord
+from wirespeed.store.records import PointRecord, RunRecord
 from wirespeed.store.run_writer import Origin, RunWriter
 from wirespeed.store.store import Store
 from wirespeed.study.kinds.registry import kind_of
@@ -199,6 +199,23 @@ BENCH = {
     },
     "generator": {"version": "0.1.0", "config": "[eal]\nmain_lcore = 0\n"},
 }
+
+
+def observing(point: PointRecord, **changes: object) -> PointRecord:
+    """Return the point with these values in the observation of every trial."""
+    return replace(
+        point,
+        trials=tuple(
+            replace(
+                stored,
+                trial=replace(
+                    stored.trial,
+                    observation=replace(stored.trial.observation, **changes),  # type: ignore[arg-type]
+                ),
+            )
+            for stored in point.trials
+        ),
+    )
 
 
 def sample_run(directory: Path, *overrides: str, study: str = "quickstart") -> RunRecord:

@@ -14,13 +14,11 @@ from wirespeed.apply.setting import Entry, Value
 from wirespeed.apply.step import Result, State, Step
 from wirespeed.apply.steps.boot_unit import KEPT, PLANNED, boot_steps
 from wirespeed.apply.steps.kernel_files import KernelFiles
-from wirespeed.apply.steps.ovs import OvsKeys
 from wirespeed.remote.interface import Runner
 
 _NOT_PLANNED = "a plan before changed it, and this one says nothing of it"
 _PAGES_LATER = "the kernel finds too little memory in one piece now, and reserves them at boot"
 _CHANGED_SINCE = "it was changed after `wirespeed tune --keep` set it; the next boot sets it again"
-_RESTART = "ovs-vswitchd reads it at its start: restart it, or reboot"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +146,8 @@ class Work:
         failed = make(self.runner, setting, step.wanted)
         left = setting.left(self.runner, step.wanted)
         if not left:
-            if isinstance(setting, OvsKeys) and setting.needs_restart(old, step.wanted):
-                return _result(step, State.REBOOT, old, _RESTART, changed=True)
+            if (why := setting.why_restart(old, step.wanted)) is not None:
+                return _result(step, State.REBOOT, old, why, changed=True)
             return _result(step, State.DONE, old, changed=True)
         if setting.excusable(self.runner, left):
             self.journal.note_exceptions(setting.name, left)

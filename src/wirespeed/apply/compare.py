@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from wirespeed.apply.compare_guests import compare_guest
-from wirespeed.apply.compare_vswitch import compare_vswitch
 from wirespeed.apply.finding import Found, absent, differs, same, unchecked
 from wirespeed.apply.row import Row, Verdict
 from wirespeed.apply.step import Result, State
+from wirespeed.apply.switches import APPLIED
 from wirespeed.model.cpuset import format_list
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.plan.plan import Decision, HostPlan, HugePages
@@ -55,12 +55,16 @@ class Comparison:
         if where in named:
             return named[where](value)
         if where.startswith("vswitch."):
-            return compare_vswitch(self.facts, where.removeprefix("vswitch."), value)
+            return self._vswitch(where.removeprefix("vswitch."), value)
         if nic := _NIC.fullmatch(where):
             return self._nic(nic[1], nic[2], value)
         if where.startswith("guests["):
             return compare_guest(self.host, self.facts, where, value)
         return absent("a part of benches, not of hosts")
+
+    def _vswitch(self, what: str, value: Any) -> Found:
+        assert self.host.vswitch is not None
+        return APPLIED[self.host.vswitch.deployed_kind].compare(self.facts, what, value)
 
     def _comes_at_boot(self, where: str) -> bool:
         """Return whether the boot loader has the value and the running kernel does not."""

@@ -15,17 +15,14 @@ from wirespeed.apply.steps.huge_pages import HugePagePool
 from wirespeed.apply.steps.interrupts import Interrupts
 from wirespeed.apply.steps.kernel_files import KernelFiles
 from wirespeed.apply.steps.kernel_line import GrubbyArguments, GrubDropIn
-from wirespeed.apply.steps.ovs import OvsKeys, OvsPorts
 from wirespeed.apply.steps.text_file import TextFile
 from wirespeed.apply.steps.vfs import Vfs
+from wirespeed.apply.switches import APPLIED
 
-_KINDS: Mapping[str, type[Setting]] = {
-    kind.__name__: kind
-    for kind in (
-        GrubDropIn, GrubbyArguments, HugePagePool, Governors, Interrupts, Vfs, Driver, OvsKeys,
-        OvsPorts, TextFile, EnabledUnit, KernelFiles,
-    )
-}  # fmt: skip
+_SETTINGS: tuple[type[Setting], ...] = (
+    GrubDropIn, GrubbyArguments, HugePagePool, Governors, Interrupts, Vfs, Driver, TextFile,
+    EnabledUnit, KernelFiles,
+)  # fmt: skip
 
 
 class UnknownKind(Exception):
@@ -45,8 +42,9 @@ def entry_to_json(entry: Entry) -> dict[str, Any]:
 
 def setting_from_json(kind: str, fields: Mapping[str, object]) -> Setting:
     """Return the setting with this class name and these fields of `asdict`. Raises UnknownKind."""
+    known = (*_SETTINGS, *(setting for switch in APPLIED for setting in switch.settings))
     values = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
     try:
-        return _KINDS[kind](**values)
+        return {setting.__name__: setting for setting in known}[kind](**values)
     except (KeyError, TypeError) as fault:
         raise UnknownKind(kind) from fault

@@ -10,8 +10,8 @@ from wirespeed.apply.steps.governors import governor_steps
 from wirespeed.apply.steps.huge_pages import page_steps
 from wirespeed.apply.steps.interrupts import interrupt_steps
 from wirespeed.apply.steps.kernel_line import kernel_steps
-from wirespeed.apply.steps.ovs import ovs_steps
 from wirespeed.apply.steps.vf_steps import nic_steps
+from wirespeed.apply.switches import switch_steps
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.plan.plan import HostPlan, Plan
 from wirespeed.remote.interface import Runner
@@ -39,7 +39,7 @@ def planned_steps(plan: Plan, host: HostPlan, facts: HostFacts, runner: Runner) 
         *governor_steps(host),
         *interrupt_steps(host),
         *nic_steps(plan, host, facts, runner),
-        *ovs_steps(plan, host),
+        *switch_steps(plan, host),
     ]
     return PlannedSteps(
         tuple(step for step in steps if not step.setting.risks_connection),

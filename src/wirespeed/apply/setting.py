@@ -82,6 +82,11 @@ class Setting(ABC):
         del runner
         return None
 
+    def why_restart(self, old: Value, new: Value) -> str | None:
+        """Return why a change has its effect only after a restart or reboot, or None."""
+        del old, new
+        return None
+
     def excusable(self, runner: Runner, left: Sequence[str]) -> bool:
         """Return whether a kernel or device may reject these parts: they are exceptions."""
         del runner, left

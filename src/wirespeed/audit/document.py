@@ -24,8 +24,12 @@ def document(report: AuditReport) -> dict[str, Any]:
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of the document."""
-    schema = TypeAdapter(AuditReport).json_schema(mode="serialization")
-    definitions = schema.pop("$defs")
+    # Here, as an audit should not load what writes schemas.
+    from wirespeed.document.schema import Untitled, with_forms
+
+    made = TypeAdapter(AuditReport).json_schema(mode="serialization", schema_generator=Untitled)
+    definitions = with_forms({**made.pop("$defs"), AuditReport.__name__: made})
+    schema = definitions.pop(AuditReport.__name__)
     for definition in (schema, *definitions.values()):
         if definition.get("type") == "object":
             definition["additionalProperties"] = False

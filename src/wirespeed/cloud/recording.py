@@ -7,12 +7,12 @@ credentials, tokens, user data or metadata.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from wirespeed.cloud.api import Api, Gone, Record, only
+from wirespeed.document.readable_json import readable_json
 from wirespeed.document.version import read_document
 from wirespeed.model.errors import BadInput
 
@@ -46,7 +46,7 @@ class RecordingApi:
         """Return the recording as JSON."""
         replies = dict(sorted(self._replies.items()))
         body = {"schema_version": SCHEMA_VERSION, "cloud": self.cloud, "replies": replies}
-        return json.dumps(body, indent=1) + "\n"
+        return readable_json(body)
 
 
 class RecordedApi:

@@ -110,7 +110,10 @@ class DocumentKind(Generic[T]):
 
     def json_schema(self) -> dict[str, Any]:
         """Return the JSON Schema of the documents that `parse` reads."""
-        definitions = self._root.model_json_schema()["$defs"]
+        # Here, as no command that reads documents should load what writes schemas.
+        from wirespeed.document.schema import Untitled, with_forms
+
+        definitions = with_forms(self._root.model_json_schema(schema_generator=Untitled)["$defs"])
         body = definitions.pop(self.type.__name__)
         major = self.version.partition(".")[0]
         version = {"type": "string", "pattern": rf"^{major}\.[0-9]+$"}

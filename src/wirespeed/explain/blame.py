@@ -22,8 +22,9 @@ from wirespeed.explain.blame_vnf import vnfs
 from wirespeed.explain.causes import meaning_of
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.loss import BY_SETTINGS
-from wirespeed.explain.seen import Seen, seen
+from wirespeed.explain.seen import Seen
 from wirespeed.explain.stages import time_left
+from wirespeed.explain.sum_trials import seen
 from wirespeed.explain.suspect import STRAY, Suspect, figure
 from wirespeed.model.result.explanation import Explanation, Proposal
 from wirespeed.model.result.hop_counts import Drop, DropCause

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from wirespeed.explain.interface import Measured
-from wirespeed.explain.seen import RINGS_OF_SUT, Seen, seen
+from wirespeed.explain.seen import RINGS_OF_SUT, Seen
+from wirespeed.explain.sum_trials import seen
 from wirespeed.explain.suspect import MUCH, PLAINLY, STRAY, Suspect, figure
 from wirespeed.model.result.explanation import Explanation, Proposal
 from wirespeed.model.result.hop_counts import DropCause

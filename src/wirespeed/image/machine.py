@@ -22,35 +22,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from wirespeed.image.cache import Image
-
 ROOT_SERIAL = "wirespeed-root"
 CONTROL_PORT = "wirespeed.control"
 # On a host with busy CPUs the kernel's timer check fails, and the kernel panics.
 KERNEL_ARGUMENTS = "console=ttyS0 quiet panic=-1 no_timer_check"
 PROGRAM = "qemu-system-x86_64"
-
-
-def boot_arguments(image: Image, root: Path, kernel_arguments: str = "") -> list[str]:
-    """Return the arguments for kernel and root disk. root: `image.root`, or its qcow2 overlay."""
-    kind = "raw,readonly=on" if image.disk == "squashfs" else "qcow2"
-    return [
-        "-kernel", str(image.kernel),
-        "-initrd", str(image.initramfs),
-        "-append", f"{KERNEL_ARGUMENTS} {kernel_arguments}".strip(),
-        "-drive", f"if=none,id=root,format={kind},file={_escaped(root)}",
-        "-device", f"virtio-blk-pci,drive=root,serial={ROOT_SERIAL}",
-        "-device", "virtio-rng-pci",
-    ]  # fmt: skip
-
-
-def control_arguments(socket: Path) -> list[str]:
-    """Return the arguments for a guest's control port on that unix socket."""
-    return [
-        "-device", "virtio-serial-pci",
-        "-chardev", f"socket,id=control,server=on,wait=off,path={_escaped(socket)}",
-        "-device", f"virtserialport,chardev=control,name={CONTROL_PORT}",
-    ]  # fmt: skip
 
 
 def given_arguments(files: Mapping[str, Path]) -> list[str]:

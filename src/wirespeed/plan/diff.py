@@ -136,9 +136,12 @@ def _cores(where: str, old: HostPlan, new: HostPlan) -> Iterator[Difference]:
 def _vswitch(where: str, old: VswitchPlan | None, new: VswitchPlan | None) -> Iterator[Difference]:
     if old is None or new is None:
         if old is not new:
-            was, now = ("Open vSwitch", None) if new is None else (None, "Open vSwitch")
+            was = None if old is None else old.deployed_kind
+            now = None if new is None else new.deployed_kind
             yield Difference(where, "vSwitch", was, now, Effort.RESTART_OVS)
         return
+    if (was := old.deployed_kind) != (now := new.deployed_kind):
+        yield Difference(where, "vSwitch", was, now, Effort.RESTART_OVS)
     # DPDK reads memory, lcores and channels once; PMDs, queues, descriptors and MTU change live.
     for what, effort in (
         ("main_cpus", Effort.RESTART_OVS),

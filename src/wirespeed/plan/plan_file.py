@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from wirespeed.document.kind import DocumentKind
+from wirespeed.document.readable_json import readable_json
 from wirespeed.model.plan.plan import Plan
 
 
@@ -41,7 +41,7 @@ PLAN_FILE = DocumentKind(
     Plan,
     name="plan",
     title="wirespeed plan",
-    version="1.3",
+    version="1.4",
     called="plan file",
     next_step="Write it with `wirespeed plan make WORKLOAD.toml --host HOST.json -o PLAN.json`.",
     check=_contradictions,
@@ -50,4 +50,4 @@ PLAN_FILE = DocumentKind(
 
 def write_plan(plan: Plan) -> str:
     """Return the plan as JSON text."""
-    return json.dumps(PLAN_FILE.document(plan), indent=1) + "\n"
+    return readable_json(PLAN_FILE.document(plan))

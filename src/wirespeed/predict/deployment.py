@@ -9,16 +9,27 @@ from __future__ import annotations
 
 from collections import Counter
 
+from wirespeed.model.errors import BadInput
 from wirespeed.model.plan.plan import HostPlan, Plan
 from wirespeed.model.plan.policy import InterfaceKind
 from wirespeed.model.plan.prediction import Arrangement, Attachment, Case
+from wirespeed.predict.study import SWITCHES
 
 FRAME_BYTES = (64, 512, 1518)
 KINDS = {InterfaceKind.VHOST: Attachment.VHOST, InterfaceKind.SRIOV: Attachment.SRIOV}
 
 
 def cases_of_plan(plan: Plan) -> list[tuple[str, Case]]:
-    """Return label and case of each host, port type, pattern and frame size."""
+    """Return label and case of each host, port type, pattern and frame size.
+
+    Raises BadInput for a type of vSwitch that the model does not know.
+    """
+    for host in plan.hosts:
+        if host.vswitch is not None and (kind := host.vswitch.deployed_kind) not in SWITCHES:
+            raise BadInput(
+                f"host {host.host}: vswitch.kind = {kind!r} is not predicted",
+                f"The model knows {', '.join(SWITCHES)}.",
+            )
     return [
         (f"{host.host}, {kind} {pattern}, {count} ports, {size} B",
          _case(host, attachment, pattern, count, size))

@@ -21,6 +21,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wirespeed.document.private_file import make_private_folder, write_private
+from wirespeed.document.readable_json import readable_json
 from wirespeed.document.validation import faults_of
 from wirespeed.model.errors import BadInput, faulty_file
 
@@ -133,7 +134,7 @@ def save(recording: Recording, folder: Path) -> None:
         programs_missing=tuple(sorted(recording.programs_missing)),
         commands=tuple(commands),
     )
-    write_private(folder / MANIFEST, manifest.model_dump_json(by_alias=True, indent=1) + "\n")
+    write_private(folder / MANIFEST, readable_json(manifest.model_dump(mode="json", by_alias=True)))
 
 
 def load(folder: Path) -> Recording:

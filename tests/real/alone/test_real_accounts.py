@@ -21,7 +21,7 @@ from tests.support.real_bench import drops, frames_are_conserved, in_traffic, op
 from wirespeed.bench.noise.settings import Configured
 from wirespeed.bench.session import RealBench
 from wirespeed.explain.blame_change import hop_of
-from wirespeed.explain.seen import seen
+from wirespeed.explain.sum_trials import seen
 from wirespeed.explain.suspect import MUCH
 from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.result.observation import Observation, PollingThread

@@ -27,10 +27,11 @@ from wirespeed.bench.function.interface import Setup
 from wirespeed.bench.host.process import await_true
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.session import RealBench
+from wirespeed.model.frame import FlowField
 from wirespeed.model.plan.plan import Decision
 from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.result.observation import Observation
-from wirespeed.model.study.spec import FlowField, Frames, Impair, Sut, Topology, Vnf
+from wirespeed.model.study.spec import Frames, Impair, Sut, Topology, Vnf
 
 pytestmark = pytest.mark.usefixtures("needs_root")
 

@@ -20,7 +20,7 @@ from wirespeed.bench.host.host import tidy_up
 from wirespeed.bench.host.journal_file import of_living_runs
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
-from wirespeed.explain.seen import seen
+from wirespeed.explain.sum_trials import seen
 from wirespeed.explain.suspect import MUCH
 from wirespeed.measure.interface import Progress
 from wirespeed.measure.run import run_search

@@ -10,8 +10,6 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,27 +17,13 @@ import pytest
 
 from tests.unit.bench.fake_host import FakeHost
 from wirespeed.bench.host.change import Change
-from wirespeed.bench.host.changes import (
-    DirectoryMade,
-    HugePagesAdded,
-    PciBound,
-    ProcessStarted,
-    SysctlSet,
-    change_from_json,
-)
-from wirespeed.bench.host.host import (
-    Host,
-    changing_host,
-    tidy_up,
-    tidy_up_everywhere,
-)
+from wirespeed.bench.host.changes import DirectoryMade, SysctlSet
+from wirespeed.bench.host.host import changing_host, tidy_up, tidy_up_everywhere
 from wirespeed.bench.host.journal import Journal, Undone
 from wirespeed.bench.host.journal_file import of_living_runs
-from wirespeed.bench.host.leftovers import hosts_left, leftovers, nobodys
-from wirespeed.bench.host.network_changes import InterfaceMade, InterfaceMoved, InterfaceSet
+from wirespeed.bench.host.leftovers import leftovers, nobodys
 from wirespeed.bench.interface import BenchError
 from wirespeed.document.journal_lines import sealed
-from wirespeed.remote.interface import Completed, HostUnreachable, Runner
 from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.reach import reach as reach_address
 from wirespeed.remote.state import state_directory
@@ -158,11 +142,6 @@ def test_a_line_cut_off_by_a_kill_is_ignored(tmp_path: Path) -> None:
     assert left.standing == (SysctlSet("/proc/sys/a", "1", "0"),)
 
 
-def test_a_change_of_a_newer_version_is_refused_by_name() -> None:
-    with pytest.raises(BenchError, match="'Teleported'"):
-        change_from_json({"kind": "Teleported"})
-
-
 def test_a_living_run_and_another_host_are_left_alone(tmp_path: Path) -> None:
     living = Journal.create(tmp_path, "localhost")
     living.note(DirectoryMade(f"{tmp_path}/absent/x"))
@@ -236,103 +215,6 @@ def test_tidy_up_journal_of_one_octet_is_named(tmp_path: Path, octet: bytes) -> 
     assert path.exists()
 
 
-class Elsewhere(FakeHost):
-    """Another host, which may be unreachable."""
-
-    def __init__(self, name: str, files: dict[str, str], *, reachable: bool = True) -> None:
-        super().__init__(files)
-        self.host, self.reachable = name, reachable
-
-    @property
-    def name(self) -> str:
-        return self.host
-
-    @property
-    def address(self) -> str:
-        return f"ssh://{self.host}"
-
-    def read(self, path: str) -> str:
-        if not self.reachable:
-            raise HostUnreachable(f"{self.host} could not be reached")
-        return super().read(path)
-
-
-@contextmanager
-def changing(hosts: Iterable[Elsewhere], state_dir: Path) -> Iterator[list[Host]]:
-    with ExitStack() as stack:
-        yield [stack.enter_context(changing_host(host, state_dir)) for host in hosts]
-
-
-def two_hosts() -> dict[str, Elsewhere]:
-    return {f"ssh://{name}": Elsewhere(name, {"/proc/sys/a": "1"}) for name in ("east", "west")}
-
-
-def test_hosts_are_changed_and_put_back_each_by_its_own_journal(tmp_path: Path) -> None:
-    east, west = two_hosts().values()
-    with changing([east, west], tmp_path) as states:
-        for state in states:
-            state.set_sysctl("a", "0")
-        assert len(journals(tmp_path)) == 2
-        assert (east.files["/proc/sys/a"], west.files["/proc/sys/a"]) == ("0", "0")
-    assert (east.files["/proc/sys/a"], west.files["/proc/sys/a"]) == ("1", "1")
-    assert journals(tmp_path) == []
-
-
-@pytest.mark.parametrize("lost", [0, 1])
-def test_a_lost_host_keeps_its_journal_and_no_other_from_being_put_back(
-    tmp_path: Path, lost: int
-) -> None:
-    hosts = two_hosts()
-    both = list(hosts.values())
-
-    def run() -> None:
-        with changing(both, tmp_path) as states:
-            for state in states:
-                state.set_sysctl("a", "0")
-            both[lost].reachable = False
-
-    with pytest.raises(BenchError, match=f"the changes on ssh://{both[lost].name} are not undone"):
-        run()
-    assert both[1 - lost].files["/proc/sys/a"] == "1"
-    assert hosts_left(tmp_path) == (both[lost].address,)
-
-    def reach(address: str) -> AbstractContextManager[Runner]:
-        return nullcontext(hosts[address])
-
-    [failed] = tidy_up_everywhere(reach, tmp_path).failed
-    assert failed.endswith(f"{both[lost].name} could not be reached")
-    assert len(journals(tmp_path)) == 1
-    both[lost].reachable = True
-    done = f"{both[lost].name}: set /proc/sys/a back to 1"
-    assert tidy_up_everywhere(reach, tmp_path) == Undone((done,))
-    assert journals(tmp_path) == []
-
-
-def test_the_error_that_ended_the_run_outranks_a_failed_undo(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    [host, _] = two_hosts().values()
-
-    def run() -> None:
-        with changing_host(host, tmp_path) as state:
-            state.set_sysctl("a", "0")
-            host.reachable = False
-            raise HostUnreachable("the cause")
-
-    with pytest.raises(HostUnreachable, match="the cause"):
-        run()
-    assert "the changes on ssh://east are not undone" in caplog.text
-
-
-def test_an_address_that_nobody_can_reach_is_reported(tmp_path: Path) -> None:
-    old = Journal.create(tmp_path, "server2")
-    old.note(DirectoryMade(f"{tmp_path}/absent"))
-    old._file.close()
-    assert tidy_up_everywhere(reach_address, tmp_path).failed == (
-        "server2 is not cleaned: 'server2' is not of the form ssh://[user@]host[:port]",
-    )
-
-
 def test_a_state_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BenchError, match=r"journal of changes cannot be kept in .*/file/journal"):
@@ -373,78 +255,3 @@ def test_nothing_is_left_after_a_signal(tmp_path: Path, number: signal.Signals) 
     assert said == Undone((f"removed {made}",) if number == signal.SIGKILL else ())
     assert not made.exists()
     assert journals(state) == []
-
-
-def test_a_process_is_ended_only_if_it_is_the_one_that_was_started(tmp_path: Path) -> None:
-    with changing_host(RUNNER, tmp_path) as state:
-        child = state.spawn(["sleep", "600"], log=str(tmp_path / "log"))
-        assert ProcessStarted(child.pid, 1, "sleep").undo(RUNNER) is None
-        assert child.poll() is None
-    assert child.wait(20) == -signal.SIGKILL
-
-
-def test_huge_pages_are_given_back_but_never_below_zero() -> None:
-    change = HugePagesAdded(node=1, size_kib=2048, count=8)
-    host = FakeHost({f"{change.pool}/nr_hugepages": "20\n"})
-    assert change.undo(host) == "gave back 8 huge pages of 2048 KiB on node 1"
-    assert host.files[f"{change.pool}/nr_hugepages"] == "12"
-    host.files[f"{change.pool}/nr_hugepages"] = "0"
-    assert change.undo(host) is None
-
-
-class Recorded(FakeHost):
-    """Records the commands that it was given."""
-
-    def __init__(self, files: dict[str, str], exit_code: int = 0) -> None:
-        super().__init__(files)
-        self.commands: list[str] = []
-        self.exit_code = exit_code
-
-    def run(self, argv: Sequence[str], **_: object) -> Completed:
-        self.commands.append(" ".join(argv))
-        return Completed(tuple(argv), self.exit_code, "", "")
-
-
-@pytest.mark.parametrize(
-    ("change", "command"),
-    [
-        (InterfaceMade("eth7"), "ip link delete eth7"),
-        (InterfaceSet("eth7", was_up=False, was_mtu=1500, was_promiscuous=False),
-         "ip link set eth7 mtu 1500 promisc off down"),
-        (InterfaceSet("eth7", was_up=True, was_mtu=9000, was_promiscuous=True),
-         "ip link set eth7 mtu 9000 promisc on up"),
-    ],
-)  # fmt: skip
-def test_interfaces_become_what_they_were(change: Change, command: str) -> None:
-    host = Recorded({"/sys/class/net/eth7": ""})
-    assert change.undo(host) is not None
-    assert host.commands == [command]
-    unplugged = Recorded({})
-    assert change.undo(unplugged) is None
-    assert unplugged.commands == []
-
-
-def test_an_interface_is_taken_back_from_a_namespace() -> None:
-    host = Recorded({})
-    assert InterfaceMoved("ens1f0v0", "wsx-server", "eth0").undo(host) is not None
-    assert host.commands[1:] == [
-        "ip -n wsx-server link set dev eth0 down",
-        "ip -n wsx-server link set dev eth0 netns 1 name ens1f0v0",
-    ]
-    never_moved = Recorded({}, exit_code=1)
-    assert InterfaceMoved("ens1f0v0", "wsx-server", "eth0").undo(never_moved) is None
-    assert len(never_moved.commands) == 1
-
-
-def test_a_pci_device_goes_back_to_its_driver() -> None:
-    device = "/sys/bus/pci/devices/0000:01:00.0"
-    files = {
-        f"{device}/driver_override": "vfio-pci\n",
-        f"{device}/driver": "/sys/bus/pci/drivers/vfio-pci",
-    }
-    host = FakeHost(files)
-    told = PciBound("0000:01:00.0", "ixgbe").undo(host)
-    assert told == "gave 0000:01:00.0 back to ixgbe"
-    assert files[f"{device}/driver/unbind"] == "0000:01:00.0"
-    assert files["/sys/bus/pci/drivers/ixgbe/bind"] == "0000:01:00.0"
-    assert files[f"{device}/driver_override"] == "\n"

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check that a switch, function, placement and topology can be added without touching src/.
 
-All are defined here and registered for the time of the test. A study file names them, and the study
-is run through them with real frames.
+All are defined here, the switch in `tests/support/patch_panel.py`, and registered for the time of
+the test. A study file names them, and the study is run through them with real frames. That the
+switch can also be deployed is checked in `tests/unit/apply/test_own_switch.py`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
 
 import pytest
-from annotated_types import Ge, Le
 
+from tests.support.patch_panel import Panel, PatchPanel
 from tests.support.sample import Nobody
 from tests.unit.plan.test_bench import host
 from wirespeed.bench.assembly.kinds import needs_of, sut_of, topology_of
@@ -23,35 +23,29 @@ from wirespeed.bench.function import FUNCTIONS
 from wirespeed.bench.function.counts import TaskCounts
 from wirespeed.bench.function.forwarder import counts_of_lanes, lanes, task_between
 from wirespeed.bench.function.interface import FunctionKind, Setup
-from wirespeed.bench.function.wsdp_tasks import WsdpFunction, WsdpFunctionKind
+from wirespeed.bench.function.wsdp_tasks import WsdpFunctionKind
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.host.host import Host
 from wirespeed.bench.interface import Part
 from wirespeed.bench.placement import PLACEMENTS
 from wirespeed.bench.placement.interface import Launch, OnHost, Own, Placed, Seat
-from wirespeed.bench.program.attachment import PortSettings, attach
-from wirespeed.bench.program.config import WsdpConfig, WsdpTask
-from wirespeed.bench.program.wsdp import Wsdp
+from wirespeed.bench.program.config import WsdpTask
 from wirespeed.bench.switch import SWITCHES
-from wirespeed.bench.switch.interface import Factors, KernelPorts, SwitchSetup
 from wirespeed.bench.topology import TOPOLOGIES
 from wirespeed.bench.topology.addresses import Header
 from wirespeed.bench.topology.interface import Rewriting, TopologyKind
-from wirespeed.bench.topology.plugs import Plug, VhostUser, VirtioUser
 from wirespeed.bench.topology.switched import function_names, through_switch
-from wirespeed.bench.topology.wiring import SWITCH, Forward, Wiring
+from wirespeed.bench.topology.wiring import Wiring
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
 from wirespeed.model.errors import BadInput
 from wirespeed.model.input.fault import Fault
-from wirespeed.model.plan.needs import PlacementNeeds, SwitchNeeds
-from wirespeed.model.plan.plan import ProcessMemory, VswitchPlan
+from wirespeed.model.plan.needs import PlacementNeeds
 from wirespeed.model.result.hop_counts import Drop, DropCause
 from wirespeed.model.result.observation import DirectionCount, Observation
 from wirespeed.model.result.result import Bound, SearchResult
 from wirespeed.model.result.trial import Stage, Trial
-from wirespeed.model.study.spec import Frames, Vswitch, Workload
-from wirespeed.model.study.sut import SutCause, SutDescription
+from wirespeed.model.study.spec import Frames
 from wirespeed.plan.testbed.bench import plan_bench
 from wirespeed.session.rig import local_rig
 from wirespeed.store.codec import decode, encode
@@ -78,81 +72,6 @@ trial_s = 0.3
 latency = false
 time_limit_s = 3
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """Keys that only the patch panel has: [sut.vswitch.panel]."""
-
-    burst: Annotated[int, Ge(1), Le(64)] = 32
-    labelled: bool = False
-
-
-class PatchPanel:
-    """Forwards frames of one port to the port that its rule names: a wsdp of io tasks."""
-
-    name = "patch-panel"
-    summary = "a switch of this test's own"
-    description = SutDescription(
-        name, "the patch panel", "its first ring", more_cpus="sut.vswitch.pmd_cpus",
-        causes=(
-            SutCause("rx_ring_full", "a cord of the panel was too thin",
-                     "Take a thicker cord.", "sut.vswitch.panel.burst"),
-        ),
-    )  # fmt: skip
-    factors = Factors("panel", Panel)
-
-    def injected_faults(self, _vswitch: Vswitch) -> Collection[str]:
-        return ("small-ring",)
-
-    def faults(self, _vswitch: Vswitch, _workload: Workload) -> Iterator[Fault]:
-        return iter(())
-
-    def check(self, runner: object) -> None:
-        """Pass: it has no program."""
-
-    def needs(self, vswitch: Vswitch) -> SwitchNeeds:
-        return SwitchNeeds("patch panel", packet_memory=True, forwards_on=vswitch.pmd_cpus)
-
-    def cabled(self, _vswitch: Vswitch, wiring: Wiring) -> Wiring:
-        return wiring
-
-    def plugs(
-        self, _vswitch: Vswitch, wiring: Wiring, _plan: VswitchPlan, dirs: Directories
-    ) -> Mapping[str, Plug]:
-        return {port: VirtioUser(socket(dirs, port)) for port in wiring.ports_of(SWITCH)}
-
-    def parts(self, setup: SwitchSetup) -> tuple[Part, ...]:
-        assert isinstance(self.factors.read(setup.wanted), Panel)
-        settings = PortSettings(1, setup.plan.descriptors.value, setup.plan.mtu.value)
-        ports = {
-            port: attach(VhostUser(socket(setup.dirs, port)), port, number, "", settings)
-            for number, port in enumerate(setup.wiring.ports_of(SWITCH))
-        }
-        forwards = tuple(Forward(SWITCH, f.in_port, f.out_port) for f in setup.wiring.flows)
-        [cpu] = setup.plan.pmd_cpus.value
-        config = WsdpConfig(
-            f"pp{setup.dirs.tag}",
-            setup.plan.main_cpus.value[0],
-            (cpu,),
-            ProcessMemory(16383, 2176, 128),
-            tuple(each.port for each in ports.values() if each.port is not None),
-            (),
-        )
-        inner = Setup(
-            SWITCH, Frames(), forwards, ports, setup.wiring.entries, (1,),
-            DropCause.VHOST_TX_RING_FULL, setup.dirs.run,
-        )  # fmt: skip
-        tasks = tuple(task_between(inner, f, q, "io", {}) for f, q in lanes(inner))
-        program = Wsdp("patch-panel", setup.host, setup.dirs, replace(config, tasks=tasks))
-        return (WsdpFunction(program, [counts_of_lanes(inner, DropCause.NO_FLOW)]),)
-
-    def part_between(self, setup: SwitchSetup, ports: KernelPorts) -> Part:
-        raise NotImplementedError
-
-
-def socket(dirs: Directories, port: str) -> str:
-    return str(dirs.run / f"{port}.sock")
 
 
 class Untouched(WsdpFunctionKind):

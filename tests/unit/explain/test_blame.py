@@ -12,7 +12,7 @@ import pytest
 
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
-from wirespeed.explain.seen import seen
+from wirespeed.explain.sum_trials import seen
 from wirespeed.model.result.evidence import Disturbance, DisturbanceKind, Evidence, Source
 from wirespeed.model.result.explanation import Explanation
 from wirespeed.model.result.hop_counts import Counted, Drop, DropCause, HopEvents, QueueShare

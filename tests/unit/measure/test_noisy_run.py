@@ -19,12 +19,13 @@ from tests.support.noisy_host import (
     without_windows,
 )
 from tests.support.simulated import Recorder
+from tests.unit.measure.test_run import lower_fps
 from wirespeed.measure import proof
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.proof import noise_explains_loss
 from wirespeed.measure.run import WIDTH, WIDTH_WHEN_DISTURBED, run_search
 from wirespeed.model.result.observation import Observation
-from wirespeed.model.result.result import Grade, Interval, SearchResult
+from wirespeed.model.result.result import Grade, SearchResult
 from wirespeed.model.result.series import COUNTED
 from wirespeed.model.result.trial import Stage, Trial
 from wirespeed.model.study.spec import Search, SearchKind
@@ -42,12 +43,6 @@ LOUDEST = Noise(shared=0.85, shared_ns=60e6, stops_per_s=5, pauses_per_s=5)
 
 def run(host: NoisyHost, search: Search = QUICK) -> SearchResult:
     return run_search(search, host.measure, UNLIMITED, Recorder())
-
-
-def lower_fps(interval: Interval | None) -> float:
-    assert interval is not None
-    assert interval.lower is not None
-    return interval.lower.load_fps
 
 
 @pytest.mark.parametrize("search", KINDS)

@@ -20,14 +20,12 @@ from wirespeed.model.study.spec import (
     Impair,
     Roles,
     Sut,
-    TcpStreams,
     Topology,
     Traffic,
     Vnf,
     Vswitch,
     Workload,
 )
-from wirespeed.model.study.tcp import Tcp
 from wirespeed.plan.testbed.bench import plan_between
 from wirespeed.session.rig import plan_of
 
@@ -153,27 +151,6 @@ def test_external_ports_choose_the_node() -> None:
     assert [(p.node, p.count > 0) for p in plan.huge_pages.value] == [(1, True)]
 
 
-def test_between_two_hosts_each_side_has_its_own_cores_and_memory() -> None:
-    frames = spec_of("chain", 2)
-    plan = plan_between(
-        replace(host(cores=2), host="tester"), replace(host(cores=6), host="dut"), frames,
-        needs_of(frames),
-    )  # fmt: skip
-    tester, dut = plan.generator_host, plan.sut_host
-    assert (tester.host, dut.host) == ("tester", "dut")
-    assert tester.generator is not None
-    assert (tester.vswitch, tester.guests, dut.generator) == (None, (), None)
-    assert tester.generator.cpus.value == (1,)
-    assert dut.vswitch is not None
-    assert dut.control_cpu is not None
-    cpus = [dut.control_cpu.value, *(g.cpus.value[0] for g in dut.guests),
-            *dut.vswitch.pmd_cpus.value]  # fmt: skip
-    assert cpus == [0, 1, 2, 3]
-    assert all(guest.process is not None for guest in dut.guests)
-    assert "vSwitch" not in tester.huge_pages.because
-    assert "generator" not in dut.huge_pages.because
-
-
 def test_without_a_switch_functions_share_the_cores_there_are() -> None:
     facts = host(cores=4)
     frames = Frames(Topology("sriov", 4), hosts=Roles("g", "s"))
@@ -181,29 +158,6 @@ def test_without_a_switch_functions_share_the_cores_there_are() -> None:
     shared = [guest.cpus.value for guest in plan.sut_host.guests]
     assert shared == [(1,), (2,), (3,), (1,)]
     assert plan.sut_host.guests[0].cpus.because.endswith("share 3")
-
-
-def test_between_two_hosts_each_side_is_near_its_ports() -> None:
-    facts = replace(
-        host(nodes=2, cores=6), pci=(PciDevice("0000:81:00.0", "8086", "1572", node=1),)
-    )
-    frames = spec_of("p2p")
-    needs, ports = needs_of(frames), ("0000:81:00.0",)
-    plan = plan_between(facts, facts, frames, needs, generator_ports=ports, sut_ports=ports)
-    assert plan.generator_host.generator is not None
-    assert plan.sut_host.vswitch is not None
-    cpus = (*plan.generator_host.generator.cpus.value, *plan.sut_host.vswitch.pmd_cpus.value)
-    assert {facts.node_of(cpu) for cpu in cpus} == {1}
-
-
-def test_a_function_is_a_process_of_its_own_where_the_generator_is_elsewhere() -> None:
-    frames = replace(spec_of("pvp"), hosts=Roles("tester", "dut"))
-    plan = plan_between(host(cores=2), host(cores=2), frames, needs_of(frames))
-    [guest] = plan.sut_host.guests
-    assert guest.process is not None
-    assert plan.sut_host.vswitch is not None
-    assert guest.cpus.value == plan.sut_host.vswitch.pmd_cpus.value
-    assert "takes turns" in guest.cpus.because
 
 
 def test_wire_runs_on_one_cpu_without_huge_pages() -> None:
@@ -338,26 +292,3 @@ def test_no_cpu_is_given_twice_except_where_the_plan_says_so(  # noqa: PLR0917
             assert cpu not in pollers
             pollers.append(cpu)
     assert len(plan.vswitch.socket_memory_mib.value) == nodes
-
-
-def pmd_point(*cpus: int) -> TcpStreams:
-    tcp = Tcp(path="ovs-pmd", offloads=False, queues=2)
-    return TcpStreams(tcp, Vswitch(pmd_cpus=cpus or None))
-
-
-def test_hosts_with_tcp_leave_the_pmd_threads_their_cpus() -> None:
-    plan = planned(host(cores=4), pmd_point(1, 2))
-    assert plan.vswitch is not None
-    assert (plan.vswitch.pmd_cpus.value, plan.vswitch.rx_queues.value) == ((1, 2), 2)
-    assert [guest.cpus.value for guest in plan.guests] == [(0,), (3,)]
-    unasked = planned(host(cores=4), pmd_point())
-    assert unasked.vswitch is not None
-    assert unasked.vswitch.pmd_cpus.value == (3,)
-    assert plan.huge_pages.value[0].count * 2 == plan.vswitch.socket_memory_mib.value[0]
-
-
-def test_pmd_threads_may_take_every_cpu_and_the_plan_says_so() -> None:
-    plan = planned(host(cores=2), pmd_point(0, 1))
-    assert [guest.cpus.value for guest in plan.guests] == [(0,), (1,)]
-    with pytest.raises(BadInput, match=r"CPUs \[7\]"):
-        planned(host(cores=2), pmd_point(1, 7))

@@ -4,14 +4,19 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from tests.support.sample import sample_run
 from wirespeed.model.result.observation import PollingThread
 from wirespeed.report.page.html import html_report
-from wirespeed.report.text.columns import COLUMNS, PAGE, TERMINAL, Column
+from wirespeed.report.text.columns import COLUMNS, PAGE, TERMINAL
 from wirespeed.report.text.csv_table import csv_text
-from wirespeed.report.text.summary import summary_lines
+from wirespeed.report.text.summary import summary_lines, view_lines
+from wirespeed.report.views.column import Column
+from wirespeed.report.views.tcp_view import TcpView
+from wirespeed.report.views.workloads import VIEWS
 from wirespeed.store.records import RunRecord
 
 
@@ -27,10 +32,19 @@ def test_column_of_a_table_has_a_cell_and_a_heading(column: Column) -> None:
     assert column.terminal if column in TERMINAL else column.page
 
 
+@pytest.mark.parametrize("column", [column for view in VIEWS for column in view.table_columns],
+                         ids=lambda column: column.terminal)  # fmt: skip
+def test_column_without_a_search_has_a_cell_and_both_headings(column: Column) -> None:
+    assert column.cell is not None
+    assert column.terminal
+    assert column.page
+
+
 @pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.name)
 def test_column_with_a_heading_is_in_that_table(column: Column) -> None:
-    assert bool(column.terminal) == (column in TERMINAL)
-    assert bool(column.page) == (column in PAGE)
+    without_search = any(column in view.table_columns for view in VIEWS)
+    assert bool(column.terminal) == (column in TERMINAL or without_search)
+    assert bool(column.page) == (column in PAGE or without_search)
 
 
 def test_column_added_to_the_three_orders_is_in_terminal_page_and_csv(
@@ -51,6 +65,40 @@ def test_column_added_to_the_three_orders_is_in_terminal_page_and_csv(
     page = html_report(run)
     assert ">Letters</th>" in page
     assert f"{len(point.label)} letters</td>" in page
+
+
+def test_column_added_to_the_tcp_view_is_in_terminal_page_and_csv(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    column = Column("number_of_row", lambda f: f.part, lambda f: f"row {f.part}",
+                    "row", "Number\nof row")  # fmt: skip
+    tcp, *others = VIEWS
+    assert isinstance(tcp, TcpView)
+    tcp = replace(tcp, table_columns=(*tcp.table_columns, column))
+    monkeypatch.setattr("wirespeed.report.views.workloads.VIEWS", (tcp, *others))
+    monkeypatch.setattr("wirespeed.report.text.csv_table.COLUMNS", (*COLUMNS, column))
+    run = sample_run(tmp_path, "vary.tcp.streams=[1]", "tcp.direction=both", study="s0-speedtest")
+    run = replace(run, points=run.points[:1])
+    [row] = csv.DictReader(io.StringIO(csv_text(run)))
+    assert row["number_of_row"] == "0"
+    assert row["grade"] == "A"
+    heading, down, up = view_lines(tcp, run.points, 250)
+    assert heading.endswith("row")
+    assert down.endswith("row 0")
+    assert up.endswith("row 1")
+    page = html_report(run)
+    assert ">Number<br>of row</th>" in page
+    assert ">row 1</td>" in page
+
+
+def test_tcp_table_of_a_narrow_terminal_fits_it(tmp_path: Path) -> None:
+    run = sample_run(tmp_path, "vary.tcp.streams=[1]", study="s0-speedtest")
+    run = replace(run, points=run.points[:1])
+    heading, label, rates, hidden = view_lines(VIEWS[0], run.points, 100)
+    assert max(len(line) for line in (heading, label, rates, hidden)) <= 100
+    assert label == run.points[0].caption
+    assert rates.endswith("path")
+    assert hidden.startswith("Hidden, as the terminal is narrow: time taken, retransmits")
 
 
 @pytest.mark.parametrize(

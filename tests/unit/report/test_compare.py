@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.sample import observing
 from wirespeed.model.cpus import CpuPlacement, PlacementKind
 from wirespeed.model.result.result import Bound, Bracket, Grade, Interval, SearchResult
 from wirespeed.report.compare.comparison import (
@@ -232,13 +233,7 @@ def test_compare_old_runs_takes_the_placement_of_their_trials(run: RunRecord) ->
     def placed(core_to_core_ns: float) -> RunRecord:
         pair = (CpuPlacement(core_to_core_ns, 1.0), CpuPlacement(core_to_core_ns, 1.0))
         point = run.points[0]
-        trials = tuple(
-            replace(
-                t, trial=replace(t.trial, observation=replace(t.trial.observation, placement=pair))
-            )
-            for t in point.trials
-        )
-        return replace(run, points=(replace(point, trials=trials), *run.points[1:]))
+        return replace(run, points=(observing(point, placement=pair), *run.points[1:]))
 
     assert compare_runs(run, run, 0.05).placements == ()
     assert compare_runs(placed(45), placed(60), 0.05).placements == ()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from tests.support.sample import observing
 from tests.unit.store.test_old_runs import opened
 from wirespeed.audit.registry import all_rules
 from wirespeed.explain.audited import RULES
@@ -216,17 +217,8 @@ class TestTried:
         pairs = paired(run, *[(1e6, 1.1e6)] * 3)
         apart = CpuPlacement(300.0, 1.0)
         first = pairs.points[0]
-        trials = tuple(
-            replace(
-                stored,
-                trial=replace(
-                    stored.trial,
-                    observation=replace(stored.trial.observation, placement=(apart, apart)),
-                ),
-            )
-            for stored in first.trials
-        )
-        moved = replace(pairs, points=(replace(first, trials=trials), *pairs.points[1:]))
+        elsewhere = observing(first, placement=(apart, apart))
+        moved = replace(pairs, points=(elsewhere, *pairs.points[1:]))
         found = tried(moved, KEYS, "as it was")
         assert (found.wanted, len(found.pairs), len(found.matching.waiting)) == (3, 2, 2)
 

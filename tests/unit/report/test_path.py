@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.sample import observing
 from tests.unit.explain.test_explain import with_drops
 from wirespeed.bench.assembly.kinds import sut_of
 from wirespeed.model.result.hop_counts import Drop, DropCause, PortCount
@@ -87,11 +88,7 @@ def test_without_counts_of_ports_or_paths_there_is_none(run: RunRecord) -> None:
     point = run.points[0]
     assert point.sut is not None
     assert path_view(replace(point, sut=replace(point.sut, paths=()))) is None
-    trials = tuple(
-        replace(s, trial=replace(s.trial, observation=replace(s.trial.observation, ports=())))
-        for s in point.trials
-    )
-    bare = replace(point, trials=trials)
+    bare = observing(point, ports=())
     assert explained(run, bare).path is None
     assert "was not stored with its trials" in why_no_path(bare.sut)
     assert "not stored, or is not known" in why_no_path(None)
@@ -100,17 +97,7 @@ def test_without_counts_of_ports_or_paths_there_is_none(run: RunRecord) -> None:
 def test_a_port_that_nobody_counts_has_what_its_neighbour_received(run: RunRecord) -> None:
     point = run.points[0]
     decided = shown(point).trial
-    trials = tuple(
-        replace(
-            s,
-            trial=replace(
-                s.trial,
-                observation=replace(s.trial.observation, ports=(PortCount("switch:east", 500, 0),)),
-            ),
-        )
-        for s in point.trials
-    )
-    view = shown(replace(point, trials=trials))
+    view = shown(observing(point, ports=(PortCount("switch:east", 500, 0),)))
     assert view.trial == decided
     assert view.links[0].fps * view.duration_s == 500
 

@@ -175,4 +175,4 @@ def test_the_share_of_taken_cpu_time_is_in_every_output(tcp_run: RunRecord) -> N
     out = io.StringIO()
     print_results(disturbed, Console(file=out, width=200))
     assert " 3.0% " in out.getvalue()
-    assert '<td class="n">3.0%</td>' in html_report(disturbed)
+    assert ">3.0%</td>" in html_report(disturbed)

@@ -54,10 +54,11 @@ class OvsKeys(Setting):
             made.insert(0, Run((*_VSCTL, "remove", "Open_vSwitch", ".", "other_config", *gone)))
         return (*made, _SYNC)
 
-    def needs_restart(self, old: Value, new: Value) -> bool:
-        """Return whether a key changes that was set and that ovs-vswitchd reads at its start."""
+    def why_restart(self, old: Value, new: Value) -> str | None:
+        """Return a reason if a key changes that was set and is read at the start alone."""
         was, wanted = load_json(old or "{}"), load_json(new or "{}")
-        return any(was[key] not in (None, wanted[key]) for key in self.at_start)
+        late = any(was[key] not in (None, wanted[key]) for key in self.at_start)
+        return "ovs-vswitchd reads it at its start: restart it, or reboot" if late else None
 
     def shown(self, value: Value) -> str:
         known = load_json(value or "{}")

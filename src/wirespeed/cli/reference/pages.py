@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from wirespeed.audit.document import json_schema as audit_schema
@@ -17,6 +16,7 @@ from wirespeed.cli.reference.sriov_page import sriov_page
 from wirespeed.cli.reference.study_file import study_page
 from wirespeed.cloud.file import CLOUD_FILE
 from wirespeed.document.kind import DocumentKind
+from wirespeed.document.readable_json import readable_json
 from wirespeed.fleet.snapshot_file import SNAPSHOT_FILE
 from wirespeed.host.file import HOST_FILE
 from wirespeed.plan.plan_file import PLAN_FILE
@@ -45,6 +45,6 @@ def pages() -> dict[str, str]:
         "study-file.md": study_page(),
         "../explanation/why-sriov-does-not-scale.md": sriov_page(),
     } | {
-        f"../../schemas/{name}.schema.json": json.dumps(schema, indent=2) + "\n"
+        f"../../schemas/{name}.schema.json": readable_json(schema)
         for name, schema in schemas.items()
     }

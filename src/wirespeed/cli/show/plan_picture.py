@@ -16,11 +16,12 @@ from wirespeed.cli.console import Text, print_json
 from wirespeed.model.cpuset import format_list, format_mask
 from wirespeed.model.plan.plan import CorePlan, HostPlan, NodeCores, Plan
 from wirespeed.plan.diff import Difference, Effort, needs_reboot
+from wirespeed.plan.host.switches import PLANNED
 
 # A letter for terminals without colour, its meaning, and a style.
 _MARKS = {
     "h": ("housekeeping", ""),
-    "V": ("ovs-vswitchd", "cyan"),
+    "V": ("vSwitch", "cyan"),
     "P": ("PMD", "bold magenta"),
     "G": ("guest", "bold green"),
     "E": ("emulator threads", "green"),
@@ -80,7 +81,11 @@ def _legend(plan: Plan) -> str:
         if host.cores
         for letter in _owners(host, host.cores, _polling(plan, host)).values()
     }
-    return ", ".join(f"{mark} {words}" for mark, (words, _) in _MARKS.items() if mark in drawn)
+    words = {mark: words for mark, (words, _) in _MARKS.items() if mark in drawn}
+    kinds = dict.fromkeys(h.vswitch.deployed_kind for h in plan.hosts if h.vswitch)
+    if "V" in words:
+        words["V"] = " or ".join(PLANNED[kind].control for kind in kinds)
+    return ", ".join(f"{mark} {meaning}" for mark, meaning in words.items())
 
 
 def _polling(plan: Plan, host: HostPlan) -> tuple[int, ...]:
@@ -150,7 +155,8 @@ def _values(host: HostPlan) -> Table:
         memory = ",".join(map(str, switch.socket_memory_mib.value))
         table.add_row("PMD threads", f"{format_list(switch.pmd_cpus.value)}  "
                       f"(mask {format_mask(switch.pmd_cpus.value)})")  # fmt: skip
-        table.add_row("DPDK memory", f"{memory} MiB, model {switch.memory_model}")
+        model = f", model {switch.memory_model}" if switch.memory_model else ""
+        table.add_row("DPDK memory", f"{memory} MiB{model}")
         table.add_row("queues", f"{switch.rx_queues.value} rx, {switch.descriptors.value} "
                       f"descriptors, MTU {switch.mtu.value}")  # fmt: skip
     if host.kernel:

@@ -32,7 +32,7 @@ from wirespeed.report.papers.beside import beside_published, counts, panels
 from wirespeed.report.papers.interface import Beside
 from wirespeed.report.text.grades import BETTER_GRADE, could_be_better
 from wirespeed.report.text.junit import junit_xml
-from wirespeed.report.text.summary import meaning, summary_lines
+from wirespeed.report.text.summary import meaning, summary_lines, view_lines
 from wirespeed.report.text.things_to_change import change_line, things_to_change
 from wirespeed.report.views.emulated_tcp import offload_direction
 from wirespeed.report.views.tcp import offload_gains, tcp_points
@@ -70,9 +70,9 @@ def print_results(
     """
     frames = frames_of(run)
     if frames:
-        _print_table(run, console)
+        _print_table(summary_lines(run, console.width), console)
     for view, points in by_view(run):
-        console.print(view.table(points))
+        _print_table(view_lines(view, points, console.width), console)
     if detail is Detail.QUIET:
         return
     verbose = detail is Detail.VERBOSE
@@ -94,11 +94,11 @@ def print_results(
     console.print(f"Details: {typed('explain', run.id, store=store)}", soft_wrap=True)
 
 
-def _print_table(run: RunRecord, console: Console) -> None:
-    heading, *lines = summary_lines(run, console.width)
+def _print_table(lines: Sequence[str], console: Console) -> None:
+    heading, *rows = lines
     console.print(heading, style="bold", soft_wrap=True)
-    for line in lines:
-        console.print(line, soft_wrap=True)
+    for row in rows:
+        console.print(row, soft_wrap=True)
 
 
 def _print_gains(points: tuple[PointRecord, ...], console: Console) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -30,6 +29,7 @@ from wirespeed.cli.input.options import JsonOption, StoreOption
 from wirespeed.cli.input.plan_source import named_plan
 from wirespeed.cli.output_file import write_output
 from wirespeed.cli.show.audit_tables import print_report, print_rule, print_rules
+from wirespeed.document.readable_json import readable_json
 from wirespeed.host import flavor_file, kubelet_file
 from wirespeed.model.errors import BadInput
 from wirespeed.model.host.facts import HostFacts, Missing
@@ -190,9 +190,9 @@ def _deliver(
 def _rendered(report: AuditReport, wanted: Format) -> str:
     if wanted is Format.HTML:
         return html(report, version("wirespeed"))
-    if wanted is Format.SARIF:
-        return json_text.dumps(sarif(report, all_rules(), version("wirespeed")), indent=1)
-    return json_text.dumps(document(report), indent=1)
+    sarif_wanted = wanted is Format.SARIF
+    found = sarif(report, all_rules(), version("wirespeed")) if sarif_wanted else document(report)
+    return readable_json(found).rstrip("\n")
 
 
 def _with_flavors(facts: HostFacts, path: Path | None) -> HostFacts:

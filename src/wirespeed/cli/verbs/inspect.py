@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +22,7 @@ from wirespeed.cli.show.cloud_picture import print_cloud
 from wirespeed.cli.show.host_picture import print_host
 from wirespeed.cloud.file import CLOUD_FILE
 from wirespeed.cloud.host_facts import completed, host_facts
+from wirespeed.document.readable_json import readable_json
 from wirespeed.host.file import HOST_FILE
 from wirespeed.model.errors import BadInput
 from wirespeed.model.host.facts import HostFacts
@@ -85,13 +85,13 @@ def _inspect_cloud(openstack: str, name: str | None, record: Path | None, json: 
             raise BadInput(f"cloud {cloud.name} has no compute host {name}", f"It has: {names}.")
         _show(host_facts(cloud, found), json)
     elif json:
-        print_json(json_text.dumps(CLOUD_FILE.document(cloud), indent=1))
+        print_json(readable_json(CLOUD_FILE.document(cloud)))
     else:
         print_cloud(cloud, plain_console())
 
 
 def _show(facts: HostFacts, json: bool) -> None:
     if json:
-        print_json(json_text.dumps(HOST_FILE.document(facts), indent=1))
+        print_json(readable_json(HOST_FILE.document(facts)))
     else:
         print_host(facts, plain_console())

@@ -13,7 +13,7 @@ from typing import Annotated
 
 from annotated_types import Ge, Gt, Le
 
-from wirespeed.model.input.text import KernelWord
+from wirespeed.model.input.text import KernelWord, Word
 
 Count = Annotated[int, Ge(1)]
 Natural = Annotated[int, Ge(0)]
@@ -95,8 +95,10 @@ class CoreRules:
 
 @dataclass(frozen=True, slots=True)
 class VswitchRules:
-    """Open vSwitch's DPDK memory and queues."""
+    """Type, DPDK memory and queues of the vSwitch."""
 
+    kind: Word = "ovs-dpdk"
+    """Type of the vSwitch."""
     memory_model: MemoryModel = MemoryModel.TRIPLEO
     socket_memory_mib: tuple[Natural, ...] | None = None
     rx_queues: Count | None = None

@@ -103,7 +103,7 @@ class NicPlan:
 
 @dataclass(frozen=True, slots=True)
 class VswitchPlan:
-    """Open vSwitch with DPDK on one host; `socket_memory_mib` has one entry per NUMA node."""
+    """The vSwitch of one host; `socket_memory_mib` has one entry per NUMA node."""
 
     main_cpus: Decision[Cpus]
     pmd_cpus: Decision[Cpus]
@@ -113,6 +113,13 @@ class VswitchPlan:
     mtu: Decision[int]
     memory_channels: Decision[int] | None = None
     memory_model: MemoryModel | None = None
+    kind: OptionalName = ""
+    """Type of the vSwitch of a deployment; empty on a bench, whose point names it."""
+
+    @property
+    def deployed_kind(self) -> str:
+        """Type of the vSwitch of a deployment. Plans before version 1.4 had one type."""
+        return self.kind or "ovs-dpdk"
 
 
 @dataclass(frozen=True, slots=True)

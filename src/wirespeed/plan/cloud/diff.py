@@ -25,8 +25,10 @@ from wirespeed.model.plan.workload import Aggregate, ProviderNetwork
 from wirespeed.plan.cloud.servers import server_differences
 from wirespeed.plan.diff import Difference, Effort, changed
 from wirespeed.plan.host.nics import matches
+from wirespeed.plan.render.ovs import RenderedOvsDpdk
+from wirespeed.plan.render.switches import RENDERED
 
-OVS_AGENT = "Open vSwitch agent"
+OVS_AGENT = RenderedOvsDpdk.agent
 NIC_AGENT = "NIC Switch agent"
 DATAPATH = "netdev"
 
@@ -91,7 +93,7 @@ def _cpus(
 
 def _agents(where: str, plan: HostPlan, host: ComputeHost, whole: Plan) -> Iterator[Difference]:
     agents = {agent.kind: agent for agent in host.agents}
-    if plan.vswitch:
+    if plan.vswitch and RENDERED[plan.vswitch.deployed_kind].agent == OVS_AGENT:
         agent = agents.get(OVS_AGENT)
         yield from _alive(where, OVS_AGENT, agent)
         if agent:

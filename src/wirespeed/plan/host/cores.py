@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Partition a host's CPUs: housekeeping, ovs-vswitchd, PMD threads, floating and pinned guests.
+"""Partition a host's CPUs: housekeeping, vSwitch, PMD threads, floating and pinned guests.
 
 Housekeeping gets the lowest physical cores with all their SMT siblings. PMD threads get the next
 cores on nodes with DPDK ports, guests the remaining ones. Everything but housekeeping and floating
@@ -24,7 +24,7 @@ Core = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class CoreSplit:
-    """The core plan, and the CPUs of ovs-vswitchd and its PMD threads."""
+    """The core plan, and the CPUs of the vSwitch's control threads and of its PMD threads."""
 
     plan: CorePlan
     vswitchd: Decision[CpuList]
@@ -48,16 +48,21 @@ def split_cores(
     rules: CoreRules,
     dpdk_nodes: Collection[int],
     pmd_cores: Mapping[int, Decision[int]],
+    *,
+    control: str,
 ) -> CoreSplit:
     """Partition a host.
 
-    pmd_cores: physical cores for PMD threads on each node, with the reason. Raises PlanError if a
-    node has too few cores; it names host, node, need and remaining cores.
+    pmd_cores: physical cores for PMD threads on each node, with the reason. control: name of the
+    vSwitch's program that polls no port. Raises PlanError if a node has too few cores; it names
+    host, node, need and remaining cores.
     """
     _check_known_cpus(host, nodes, rules)
     left = _Cores(host, nodes, rules.idle_cpus)
     housekeeping = _take_housekeeping(left, nodes, rules)
-    vswitchd, vswitchd_idle = _take_vswitchd(left, nodes, rules, dpdk_nodes, housekeeping)
+    vswitchd, vswitchd_idle = _take_control(
+        left, nodes, rules, dpdk_nodes, housekeeping, control=control
+    )
     pmds, pmd_idle, to_guests = _take_pmds(left, nodes, rules, pmd_cores)
     shared = [cpu for node in nodes for cpu in left.take(node.node, rules.shared_cores, "floating")]
     dedicated = tuple(sorted({*left.all(), *to_guests}))
@@ -68,9 +73,9 @@ def split_cores(
     plan = CorePlan(
         housekeeping=Decision(housekeeping, _housekeeping_reason(rules)),
         isolated=Decision(isolated, "all CPUs but housekeeping and those of floating guests (S3)"),
-        dedicated=Decision(dedicated, "all CPUs left after housekeeping, ovs-vswitchd and PMDs"),
+        dedicated=Decision(dedicated, f"all CPUs left after housekeeping, {control} and PMDs"),
         shared=Decision(floating, _shared_reason(rules)),
-        idle=Decision(idle, _idle_reason(rules, vswitchd_idle, pmd_idle)),
+        idle=Decision(idle, _idle_reason(rules, control, vswitchd_idle, pmd_idle)),
         nodes=tuple(nodes),
     )
     return CoreSplit(plan, vswitchd, pmds)
@@ -133,17 +138,19 @@ def _take_housekeeping(left: _Cores, nodes: Sequence[NodeCores], rules: CoreRule
     return tuple(sorted(cpu for cpus in taken for cpu in cpus))
 
 
-def _take_vswitchd(
+def _take_control(
     left: _Cores,
     nodes: Sequence[NodeCores],
     rules: CoreRules,
     dpdk_nodes: Collection[int],
     housekeeping: CpuList,
+    *,
+    control: str,
 ) -> tuple[Decision[CpuList], CpuList]:
     if not rules.vswitchd_own_core:
-        return Decision(housekeeping, "ovs-vswitchd shares the housekeeping CPUs (S3)"), ()
+        return Decision(housekeeping, f"{control} shares the housekeeping CPUs (S3)"), ()
     node = min(dpdk_nodes) if dpdk_nodes else nodes[0].node
-    core = left.take_cores(node, 1, "ovs-vswitchd")[0]
+    core = left.take_cores(node, 1, control)[0]
     why = f"cores.vswitchd_own_core: the next core of node {node}, one thread of it (S0 table 3)"
     return Decision((core[0],), why), core[1:]
 
@@ -194,12 +201,12 @@ def _shared_reason(rules: CoreRules) -> str:
     return "the housekeeping CPUs, for floating vCPUs and emulator threads (Red Hat)"
 
 
-def _idle_reason(rules: CoreRules, vswitchd: CpuList, pmds: Sequence[int]) -> str:
+def _idle_reason(rules: CoreRules, control: str, vswitchd: CpuList, pmds: Sequence[int]) -> str:
     parts = []
     if rules.idle_cpus:
         parts.append(f"{format_list(rules.idle_cpus)} by cores.idle_cpus")
     if vswitchd:
-        parts.append(f"{format_list(vswitchd)} next to ovs-vswitchd")
+        parts.append(f"{format_list(vswitchd)} next to {control}")
     if pmds:
         parts.append(f"{format_list(pmds)} next to PMDs, which slow down with a busy sibling (S0)")
     return "; ".join(parts) or "every CPU has an owner"

@@ -14,7 +14,7 @@ from wirespeed.plan.host.nics import HostNic, dpdk_nics, host_nics
 from wirespeed.plan.host.pages import NodePages, node_pages, page_sizes
 from wirespeed.plan.host.pmd_demand import SwitchDemand, clock_hz, cores_by_node
 from wirespeed.plan.host.running import running_pages
-from wirespeed.plan.host.vswitch import plan_vswitch
+from wirespeed.plan.host.switches import PLANNED
 from wirespeed.plan.placement.batch import PlacementHost
 
 
@@ -37,8 +37,9 @@ def draft_host(
     """Partition the host for its share of the demand.
 
     more_pmds: additional cores per node. Raises PlanError with host, node and shortage if the host
-    is too small.
+    is too small, and BadInput for an unknown type of vSwitch.
     """
+    switch = PLANNED[workload.vswitch.kind]
     nics = host_nics(facts, workload)
     switched = dpdk_nics(nics)
     layout = physical_cores(facts)
@@ -52,8 +53,8 @@ def draft_host(
         if has_vswitch
         else {}
     )
-    cores = split_cores(facts.host, layout, workload.cores, near, wanted)
-    vswitch = plan_vswitch(facts, workload, switched, cores) if has_vswitch else None
+    cores = split_cores(facts.host, layout, workload.cores, near, wanted, control=switch.control)
+    vswitch = switch.plan(facts, workload, switched, cores) if has_vswitch else None
     memory = vswitch.socket_memory_mib.value if vswitch else (0,) * len(facts.nodes)
     socket = {node.id: mib for node, mib in zip(facts.nodes, memory, strict=True)}
     rules = workload.memory

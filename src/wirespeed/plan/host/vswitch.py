@@ -20,6 +20,19 @@ JUMBO_DESCRIPTORS = 4096
 DEFAULT_CHANNELS = 4
 
 
+class PlannedOvsDpdk:
+    """A PlannedSwitch: Open vSwitch with DPDK."""
+
+    name = "ovs-dpdk"
+    summary = "Open vSwitch with DPDK"
+    control = "ovs-vswitchd"
+
+    def plan(
+        self, facts: HostFacts, workload: Workload, nics: Sequence[HostNic], cores: CoreSplit
+    ) -> VswitchPlan:
+        return plan_vswitch(facts, workload, nics, cores)
+
+
 def plan_vswitch(
     facts: HostFacts, workload: Workload, nics: Sequence[HostNic], cores: CoreSplit
 ) -> VswitchPlan:
@@ -47,6 +60,7 @@ def plan_vswitch(
         mtu=mtu,
         memory_channels=_channels(facts),
         memory_model=workload.vswitch.memory_model,
+        kind=PlannedOvsDpdk.name,
     )
 
 

@@ -33,15 +33,28 @@ class Bridge:
     """Name and ports of each [[nic]] bond."""
 
 
+class RenderedOvsDpdk:
+    """A RenderedSwitch: Open vSwitch with DPDK."""
+
+    name = "ovs-dpdk"
+    summary = "Open vSwitch with DPDK"
+    target = "ovs"
+    others = ("kernel", "tuned", "libvirt", "openstack", "tripleo", "ansible")
+    agent = "Open vSwitch agent"
+
+    def render(self, plan: Plan) -> Files:
+        return render(plan)
+
+
 def render(plan: Plan) -> Files:
-    """Return ovs/HOST.sh for every host with a vSwitch."""
+    """Return ovs/HOST.sh for every host with Open vSwitch."""
     return {
         f"ovs/{host.host}.sh": fill(
             "ovs.sh.j2", host=host, vswitch=host.vswitch, config=other_config(host.vswitch),
             bridges=bridges(plan, host),
         )
         for host in plan.hosts
-        if host.vswitch
+        if host.vswitch and host.vswitch.deployed_kind == RenderedOvsDpdk.name
     }  # fmt: skip
 
 

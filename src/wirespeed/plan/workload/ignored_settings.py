@@ -14,7 +14,7 @@ _PMD_KEYS = (
     "pmd_on_nodes_without_nics",
 )  # fmt: skip
 _VSWITCH_KEYS = (
-    "memory_model", "socket_memory_mib", "rx_queues", "descriptors", "pmd_load", "pmd_hz",
+    "kind", "memory_model", "socket_memory_mib", "rx_queues", "descriptors", "pmd_load", "pmd_hz",
 )  # fmt: skip
 
 

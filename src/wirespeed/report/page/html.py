@@ -40,16 +40,10 @@ from wirespeed.report.text.grades import BETTER_GRADE, MEANING, could_be_better
 from wirespeed.report.text.limits import figure_words, gain_words
 from wirespeed.report.text.path import queue_words
 from wirespeed.report.text.tiles import tiles, tiles_note
+from wirespeed.report.views.column import Column
 from wirespeed.report.views.emulated_tcp import offload_direction
 from wirespeed.report.views.published_tcp import NETPERF_INTERFACES, NETPERF_SOURCE
-from wirespeed.report.views.tcp import (
-    grade_of,
-    most_taken,
-    offload_gains,
-    tcp_points,
-    undisturbed,
-    why_missing,
-)
+from wirespeed.report.views.tcp import offload_gains, tcp_points, why_missing
 from wirespeed.report.views.thresholds import Judged
 from wirespeed.report.views.time_shares import time_shares
 from wirespeed.report.views.waterfall import cpu_ms, published_rate, times, waterfalls
@@ -86,10 +80,7 @@ def html_report(run: RunRecord, judged: Sequence[Judged] = ()) -> str:
         others=[point for _, members in sections for point in members],
         gains=offload_gains(tcp),
         direction=offload_direction(tcp),
-        undisturbed=undisturbed,
-        grade_of=grade_of,
         why_missing=why_missing,
-        most_taken=most_taken,
         waterfalls=[(found, Markup(waterfall_svg(found))) for found in waterfalls(tcp)],  # noqa: S704
         messages=messages(tcp),
         netperf_interfaces=NETPERF_INTERFACES,
@@ -120,7 +111,8 @@ def html_report(run: RunRecord, judged: Sequence[Judged] = ()) -> str:
         panels=[] if paper is None else [(t, Markup(svg)) for _, t, svg in panels(paper)],  # noqa: S704
         about_study=[*design_words(run.form), *quick_words(run.form)],
         predictions=list(beside_predictions(frames)),
-        column_groups=[(group, list(of_it)) for group, of_it in groupby(PAGE, attrgetter("group"))],
+        column_groups=_groups(PAGE),
+        groups_of=_groups,
         lost_in_what_counts=lost_in_what_counts,
         total_drops=total_drops,
         queue_words=queue_words,
@@ -128,6 +120,11 @@ def html_report(run: RunRecord, judged: Sequence[Judged] = ()) -> str:
         memory_gib=sum(node.memory_kib for node in run.host.nodes) / 1024 / 1024,
         took=_took(run),
     )
+
+
+def _groups(columns: Sequence[Column]) -> list[tuple[str, list[Column]]]:
+    """Return neighbouring columns by the heading over them."""
+    return [(group, list(of_it)) for group, of_it in groupby(columns, attrgetter("group"))]
 
 
 def _drawn(charts: Sequence[Chart], size: tuple[int, int]) -> list[tuple[Chart, Markup]]:

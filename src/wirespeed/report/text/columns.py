@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Define the columns of a run's results, each once for the terminal, the report and CSV files.
+"""Define the columns of results of frames, and the order of all columns.
 
-COLUMNS is in the order of CSV files. TERMINAL and PAGE name the columns of the tables, in theirs.
+COLUMNS is in the order of CSV files. TERMINAL and PAGE name the columns of the tables of frames, in
+theirs. A workload without a search has its columns in its view (`views/workloads.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.result.result import SearchResult
-from wirespeed.model.words import NONE, gbps, loss, microseconds, mpps, percent, seconds, share
+from wirespeed.model.words import gbps, loss, microseconds, mpps, percent, seconds, share
 from wirespeed.report.base.as_is import loss_range
 from wirespeed.report.text.limit_words import limited_by
+from wirespeed.report.views.column import ALL_TIME, CLEAN, GRADE, Column
 from wirespeed.report.views.figures import PointFigures
 from wirespeed.report.views.table import latency_at
-from wirespeed.report.views.workload_view import WorkloadView
 from wirespeed.report.views.workloads import VIEWS
 
 CPU_KINDS: Final = {
@@ -25,31 +25,6 @@ CPU_KINDS: Final = {
     PlacementKind.ACROSS_CACHES: "across",
     PlacementKind.ONE_CORE: "one core",
 }
-CLEAN, ALL_TIME = "Clean time", "All time"
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One value of each point, at one CPU placement."""
-
-    name: str = ""
-    """Field of a CSV file, with its unit."""
-    csv: Callable[[PointFigures], object] | None = None
-    """Value in a CSV file; None for a column of tables alone."""
-    cell: Callable[[PointFigures], str | None] | None = None
-    """Text in tables; None where the point has no such value."""
-    terminal: str = ""
-    """Heading in the terminal."""
-    page: str = ""
-    """Heading in the report, with line breaks."""
-    group: str = ""
-    """Heading in the report over neighbouring columns."""
-    style: str = "n"
-    """Class of its cells in the report: n for numbers, range, grade or search."""
-    rated: bool = True
-    """A point without any rate has no such value."""
-    about: str = ""
-    """Explanation of the heading in the report, where it needs one."""
 
 
 def _of_result(pick: Callable[[SearchResult], Any]) -> Callable[[PointFigures], Any]:
@@ -82,10 +57,6 @@ def _latency_us(field: str, *, clean: bool = False) -> Callable[[PointFigures], 
     return read
 
 
-def _of_view(view: WorkloadView, name: str) -> Callable[[PointFigures], object]:
-    return lambda f: view.csv(f.point)[name]
-
-
 def _half_load(result: SearchResult) -> str | None:
     if (found := result.half_load_latency) is None:
         return None
@@ -114,8 +85,9 @@ def _loss(figures: PointFigures) -> str | None:
 
 NDR = Column("ndr_fps", _of("ndr", "fps"), lambda f: f.ndr_words, "NDR, Mpps",
              "NDR", CLEAN, "strong range")  # fmt: skip
-PDR = Column("pdr_fps", _of("pdr", "fps"), lambda f: f.pdr_words, "PDR", "PDR", CLEAN, "range")
-MRR = Column("mrr_fps", _of("mrr", "fps"), _text("mrr", "fps", mpps), "MRR")
+PDR = Column("pdr_fps", _of("pdr", "fps"), lambda f: f.pdr_words, "PDR",
+             "PDR", CLEAN, "range", drop=2)  # fmt: skip
+MRR = Column("mrr_fps", _of("mrr", "fps"), _text("mrr", "fps", mpps), "MRR", drop=3)
 CONSTANT = Column("constant_fps", _of("constant", "fps"),
                   _text("constant", "fps", mpps), "forwarded")  # fmt: skip
 LOAD = Column(cell=_of_result(lambda r: r.constant and mpps(r.constant.load_fps)),
@@ -124,12 +96,10 @@ LOST = Column(cell=_of_result(lambda r: r.constant and loss(r.constant.loss_rati
               terminal="lost")  # fmt: skip
 BURST = Column(cell=_of_result(lambda r: r.back_to_back and f"{r.back_to_back.mean_frames:,.0f}"),
                terminal="burst, frames")  # fmt: skip
-LATENCY = Column(cell=_of_result(_half_load), terminal="p50 / p99 \N{MICRO SIGN}s")
+LATENCY = Column(cell=_of_result(_half_load), terminal="p50 / p99 \N{MICRO SIGN}s", drop=1)
 CPUS = Column("placement", _of_result(lambda r: r.placement),
               _of_result(lambda r: r.placement and CPU_KINDS[r.placement]), "CPUs")  # fmt: skip
-GRADE = Column("grade", lambda f: f.grade, _of_result(lambda r: str(r.grade or NONE)), "grade",
-               "Grade", CLEAN, "grade")  # fmt: skip
-LIMIT = Column(cell=lambda f: limited_by(f.point), terminal="limited by")
+LIMIT = Column(cell=lambda f: limited_by(f.point), terminal="limited by", style="")
 RECEIVED = Column(cell=lambda f: _text("mrr" if f.mrr else "constant", "fps", mpps)(f),
                   page="MRR", group=CLEAN)  # fmt: skip
 CLEAN_SHARE = Column("undisturbed_share", _of("undisturbed", "share"),
@@ -186,7 +156,7 @@ COLUMNS: Final[tuple[Column, ...]] = (
     Column("limited_by", _of_result(lambda r: r.limited_by)),
     Column("emulated", _of_result(lambda r: r.emulated)),
     Column("not_measurable", lambda f: f.reason),
-    *(Column(name, _of_view(view, name)) for view in VIEWS for name in view.csv_columns),
+    *(column for view in VIEWS for column in view.csv_columns),
 )  # fmt: skip
 TERMINAL: Final = (NDR, PDR, MRR, LOAD, CONSTANT, LOST, BURST, LATENCY, CPUS, GRADE, LIMIT)
 PAGE: Final = (NDR, PDR, RECEIVED, GRADE, CLEAN_SHARE, LOSS_HIGH, LOSSLESS, ALL_TIME_MRR, L1,

@@ -5,30 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 from rich.cells import cell_len, set_cell_size
 
 from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.result.result import SearchResult
 from wirespeed.model.words import NONE, percent
-from wirespeed.report.text.columns import (
-    CPU_KINDS,
-    CPUS,
-    GRADE,
-    LATENCY,
-    LIMIT,
-    MRR,
-    NDR,
-    PDR,
-    TERMINAL,
-    Column,
-)
-from wirespeed.report.views.figures import figures_by_placement, point_figures
+from wirespeed.report.text.columns import CPU_KINDS, CPUS, LATENCY, LIMIT, NDR, PDR, TERMINAL
+from wirespeed.report.views.column import GRADE, Column
+from wirespeed.report.views.figures import PointFigures, figures_by_placement, point_figures
+from wirespeed.report.views.tcp import why_missing
+from wirespeed.report.views.workload_view import WorkloadView
 from wirespeed.report.views.workloads import frames_of
 from wirespeed.store.records import PointRecord, PointState, RunRecord
 
-# Columns that are dropped, in this order, where a terminal is too narrow.
-_LESS_IMPORTANT = (LATENCY, PDR, MRR)
 # Columns that alone make no result.
 _CONTEXT = (CPUS, GRADE, LIMIT)
 _GAP = "  "
@@ -49,24 +40,50 @@ class Row:
 
 
 def summary_lines(run: RunRecord, width: int) -> list[str]:
-    """Return the lines of the table, at most `width` cells each; the first one is the heading."""
+    """Return the lines of the table of frames, at most `width` cells each.
+
+    The first one is the heading.
+    """
     rows = [row for point in frames_of(run) for row in _rows(point)]
     if len(_kinds(run)) < 2:
         for row in rows:
             row.cells.pop(CPUS, None)
-    columns = [column for column in TERMINAL if any(_has(row, column) for row in rows)]
-    dropped: list[str] = []
-    for column in _LESS_IMPORTANT:
-        if _Layout(rows, columns).width <= width:
-            break
-        if column in columns:
-            columns.remove(column)
-            dropped.append("latency" if column is LATENCY else column.terminal)
-    layout = _Layout(rows, columns, above=_Layout(rows, columns).width > width)
+    return _lines(rows, TERMINAL, width)
+
+
+def view_lines(view: WorkloadView, points: Sequence[PointRecord], width: int) -> list[str]:
+    """Return the lines of the table of points without a search, as `summary_lines` does."""
+    rows = [row for point in points for row in _view_rows(view, point)]
+    return _lines(rows, view.table_columns, width)
+
+
+def _lines(rows: Sequence[Row], columns: Sequence[Column], width: int) -> list[str]:
+    """Lay out the columns that any row has; leave out less important ones until they fit."""
+    there = [column for column in columns if any(_has(row, column) for row in rows)]
+    layout, dropped = _fitting(rows, there, width)
     lines = [line for text in layout.lines() for line in text]
     if dropped:
-        lines.append(f"Hidden, as the terminal is narrow: {', '.join(dropped)}.")
+        names = ("latency" if column is LATENCY else column.terminal for column in dropped)
+        lines.append(f"Hidden, as the terminal is narrow: {', '.join(names)}.")
     return [cut(line, width) for line in lines]
+
+
+def _fitting(
+    rows: Sequence[Row], columns: Sequence[Column], width: int
+) -> tuple[_Layout, Sequence[Column]]:
+    """Return the layout with most columns that fits, and those left out.
+
+    Labels stand above the rates only where no layout fits with labels next to them.
+    """
+    order = sorted((column for column in columns if column.drop), key=attrgetter("drop"))
+    for above in (False, True):
+        for number in range(len(order) + 1):
+            dropped = order[:number]
+            kept = [column for column in columns if column not in dropped]
+            layout = _Layout(rows, kept, above=above)
+            if layout.width <= width:
+                return layout, dropped
+    return layout, order
 
 
 def meaning(run: RunRecord) -> str:
@@ -143,7 +160,7 @@ class _Layout:
         for column, width in widths.items():
             text = span if span and column is NDR else cells[column]
             fill = " " * (width - cell_len(text))
-            parts.append(text + fill if column is LIMIT else fill + text)
+            parts.append(fill + text if column.style else text + fill)
         return _GAP.join(parts).rstrip()
 
 
@@ -154,7 +171,7 @@ def _text(row: Row, column: Column) -> str:
 def _rows(point: PointRecord) -> Iterator[Row]:
     """Yield the point, then the other placements that gave a rate."""
     result = point.result
-    cells = _cells(point)
+    cells = _cells(point_figures(point), TERMINAL)
     yield (
         _row(point.caption, cells, result)
         if result is not None and _has_rate(cells)
@@ -163,15 +180,24 @@ def _rows(point: PointRecord) -> Iterator[Row]:
     for other in result.by_placement if result is not None else ():
         if other.grade is None or other.placement is None:
             continue
-        cells = _cells(replace(point, result=other)) | {LIMIT: ""}
+        figures = point_figures(replace(point, result=other))
+        cells = _cells(figures, TERMINAL) | {LIMIT: ""}
         if _has_rate(cells):
             yield _row("", cells, other)
 
 
-def _cells(point: PointRecord) -> dict[Column, str]:
-    """Return the texts of the columns that the point has."""
-    figures = point_figures(point)
-    found = {column: column.cell(figures) for column in TERMINAL if column.cell is not None}
+def _view_rows(view: WorkloadView, point: PointRecord) -> Iterator[Row]:
+    """Yield the rows of a point without a search, or the reason for which it has none."""
+    found = view.rows(point)
+    if not found:
+        yield Row(point.caption, why=why_missing(point))
+    for figures in found:
+        yield Row(point.caption, _cells(figures, view.table_columns))
+
+
+def _cells(figures: PointFigures, columns: Sequence[Column]) -> dict[Column, str]:
+    """Return the texts of the columns that the row has."""
+    found = {column: column.cell(figures) for column in columns if column.cell is not None}
     return {column: text for column, text in found.items() if text}
 
 

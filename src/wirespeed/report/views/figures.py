@@ -63,6 +63,8 @@ class PointFigures:
     """Rates over all time."""
     bracket: Bracket | None = None
     """Range of the NDR, with grade D."""
+    part: int = 0
+    """Number of the figure that a row shows, of a result with several: a direction of TCP."""
 
     @property
     def conformant(self) -> bool:
@@ -122,7 +124,8 @@ def point_figures(point: PointRecord) -> PointFigures:
     result = point.result
     maximum_fps = point.frames.line_rate_fps if point.offers_frames else 0.0
     if result is None or not point.offers_frames:
-        return PointFigures(point, maximum_fps, None, None, None, None, _reason(point))
+        grade = None if result is None else result.grade
+        return PointFigures(point, maximum_fps, None, None, None, None, _reason(point), grade)
     spec, constant = point.frames, result.constant
     return PointFigures(
         point,

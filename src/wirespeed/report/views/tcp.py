@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-
-from rich.table import Table
 
 from wirespeed.model.result.result import Grade, SearchResult
 from wirespeed.model.result.tcp import TcpFigure, TcpResult
 from wirespeed.model.study.spec import TcpStreams
 from wirespeed.model.study.study import flat
 from wirespeed.model.study.sut import SutDescription
-from wirespeed.model.study.tcp import Tcp, TcpDirection
+from wirespeed.model.study.tcp import Tcp
 from wirespeed.model.words import NONE, gbps, percent
 from wirespeed.store.records import PointRecord, RunRecord
 
@@ -32,37 +30,6 @@ def tcp_result(point: PointRecord) -> TcpResult | None:
     return None if point.result is None else point.result.tcp
 
 
-def tcp_table(points: Sequence[PointRecord]) -> Table:
-    """Return one row for each point and direction."""
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("point")
-    table.add_column("direction")
-    for heading in ("Gbps, clean", "grade", "of the time", "Gbps, all time",
-                    "lowest to highest", "time taken", "retransmits", "CPU ms/Gbit"):  # fmt: skip
-        table.add_column(heading, justify="right")
-    table.add_column("limited by")
-    for point in points:
-        result = tcp_result(point)
-        if result is None:
-            table.add_row(point.caption, *[NONE] * 9, why_missing(point))
-            continue
-        for figure in result.figures:
-            table.add_row(
-                point.caption,
-                str(figure.direction),
-                undisturbed(figure),
-                grade_of(point),
-                percent(result.clean_share, 0) if result.pieces else NONE,
-                gbps(figure.median_bps),
-                f"{gbps(figure.lowest_bps)} to {gbps(figure.highest_bps)}",
-                percent(most_taken(result)),
-                f"{figure.retransmits:,}",
-                f"{result.cpu_s_per_gbit * 1e3:.1f}",
-                figure.limit,
-            )
-    return table
-
-
 def why_missing(point: PointRecord) -> str:
     """Return why a point has no rate."""
     if point.result is not None:
@@ -76,11 +43,6 @@ def undisturbed(figure: TcpFigure) -> str:
         return NONE
     error = f" +- {gbps(figure.undisturbed_error_bps)}" if figure.undisturbed_error_bps else ""
     return gbps(figure.undisturbed_bps) + error
-
-
-def grade_of(point: PointRecord) -> str:
-    """Return the grade, or a dash."""
-    return str(point.result.grade) if point.result and point.result.grade else NONE
 
 
 def tcp_remarks(found: SearchResult, sut: SutDescription | None) -> Iterator[str]:
@@ -193,34 +155,3 @@ def parameter_words(name: str, value: object) -> str:
     if isinstance(value, bool):
         value = "on" if value else "off"
     return f"{name.rpartition('.')[2]} {value}"
-
-
-def csv_fields(point: PointRecord) -> dict[str, object]:
-    """Return the TCP columns of the CSV file; empty where there is no rate."""
-    tcp, result = tcp_of(point), tcp_result(point)
-    figures = {f.direction: f for f in result.figures} if result else {}
-    down, up = figures.get(TcpDirection.DOWN), figures.get(TcpDirection.UP)
-    return {
-        "tcp_path": tcp and tcp.path,
-        "tcp_down_bps": down and down.median_bps,
-        "tcp_up_bps": up and up.median_bps,
-        "tcp_down_undisturbed_bps": down and down.undisturbed_bps,
-        "tcp_down_undisturbed_error_bps": down and down.undisturbed_error_bps,
-        "tcp_up_undisturbed_bps": up and up.undisturbed_bps,
-        "tcp_up_undisturbed_error_bps": up and up.undisturbed_error_bps,
-        "tcp_undisturbed_share": result and result.clean_share,
-        "tcp_retransmits": result and sum(f.retransmits for f in result.figures),
-        "tcp_down_limited_by": down and down.limited_by,
-        "tcp_up_limited_by": up and up.limited_by,
-        "tcp_cpu_s_per_gbit": result and result.cpu_s_per_gbit,
-        "tcp_most_taken": result and most_taken(result),
-    }
-
-
-CSV_FIELDS = (
-    "tcp_path", "tcp_down_bps", "tcp_up_bps", "tcp_down_undisturbed_bps",
-    "tcp_down_undisturbed_error_bps", "tcp_up_undisturbed_bps",
-    "tcp_up_undisturbed_error_bps", "tcp_undisturbed_share",
-    "tcp_retransmits", "tcp_down_limited_by", "tcp_up_limited_by", "tcp_cpu_s_per_gbit",
-    "tcp_most_taken",
-)  # fmt: skip

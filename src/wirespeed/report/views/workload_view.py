@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
-
-from rich.table import Table
 
 from wirespeed.model.result.result import SearchResult
 from wirespeed.model.study.sut import SutDescription
+from wirespeed.report.views.column import Column
+from wirespeed.report.views.figures import PointFigures
 from wirespeed.store.records import PointRecord
 
 
@@ -30,19 +30,31 @@ class WorkloadView(Protocol):
         ...
 
     @property
-    def template(self) -> str:
-        """Return the file of its section in the HTML report."""
+    def about(self) -> str:
+        """Return what its table in the HTML report shows."""
         ...
 
     @property
-    def csv_columns(self) -> tuple[str, ...]: ...
+    def template(self) -> str:
+        """Return the file of what is above that table; empty for nothing."""
+        ...
+
+    @property
+    def csv_columns(self) -> tuple[Column, ...]:
+        """Return its columns of the CSV file. They read points of any kind."""
+        ...
+
+    @property
+    def table_columns(self) -> tuple[Column, ...]:
+        """Return the columns of its tables in the terminal and the HTML report."""
+        ...
+
+    def rows(self, point: PointRecord) -> Sequence[PointFigures]:
+        """Return the rows of a point in these tables; none where no run counts."""
+        ...
 
     def shows(self, point: PointRecord) -> bool:
         """Return whether the point has this kind of workload."""
-        ...
-
-    def csv(self, point: PointRecord) -> Mapping[str, object]:
-        """Return its columns of the CSV file for any point; empty where there is no rate."""
         ...
 
     def json(self, result: SearchResult) -> dict[str, Any] | None:
@@ -55,10 +67,6 @@ class WorkloadView(Protocol):
 
     def remarks(self, result: SearchResult, sut: SutDescription | None) -> Iterator[str]:
         """Yield sentences on the result that are no limits."""
-        ...
-
-    def table(self, points: Sequence[PointRecord]) -> Table:
-        """Return the table of a terminal."""
         ...
 
     def group(self, point: PointRecord) -> str:

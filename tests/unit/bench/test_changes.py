@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check that each kind of change to a host undoes itself."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.unit.bench.fake_host import FakeHost
+from tests.unit.bench.test_journal import RUNNER
+from wirespeed.bench.host.change import Change
+from wirespeed.bench.host.changes import HugePagesAdded, PciBound, ProcessStarted, change_from_json
+from wirespeed.bench.host.host import changing_host
+from wirespeed.bench.host.network_changes import InterfaceMade, InterfaceMoved, InterfaceSet
+from wirespeed.bench.interface import BenchError
+from wirespeed.remote.interface import Completed
+
+
+def test_a_change_of_a_newer_version_is_refused_by_name() -> None:
+    with pytest.raises(BenchError, match="'Teleported'"):
+        change_from_json({"kind": "Teleported"})
+
+
+def test_a_process_is_ended_only_if_it_is_the_one_that_was_started(tmp_path: Path) -> None:
+    with changing_host(RUNNER, tmp_path) as state:
+        child = state.spawn(["sleep", "600"], log=str(tmp_path / "log"))
+        assert ProcessStarted(child.pid, 1, "sleep").undo(RUNNER) is None
+        assert child.poll() is None
+    assert child.wait(20) == -signal.SIGKILL
+
+
+def test_huge_pages_are_given_back_but_never_below_zero() -> None:
+    change = HugePagesAdded(node=1, size_kib=2048, count=8)
+    host = FakeHost({f"{change.pool}/nr_hugepages": "20\n"})
+    assert change.undo(host) == "gave back 8 huge pages of 2048 KiB on node 1"
+    assert host.files[f"{change.pool}/nr_hugepages"] == "12"
+    host.files[f"{change.pool}/nr_hugepages"] = "0"
+    assert change.undo(host) is None
+
+
+class Recorded(FakeHost):
+    """Records the commands that it was given."""
+
+    def __init__(self, files: dict[str, str], exit_code: int = 0) -> None:
+        super().__init__(files)
+        self.commands: list[str] = []
+        self.exit_code = exit_code
+
+    def run(self, argv: Sequence[str], **_: object) -> Completed:
+        self.commands.append(" ".join(argv))
+        return Completed(tuple(argv), self.exit_code, "", "")
+
+
+@pytest.mark.parametrize(
+    ("change", "command"),
+    [
+        (InterfaceMade("eth7"), "ip link delete eth7"),
+        (InterfaceSet("eth7", was_up=False, was_mtu=1500, was_promiscuous=False),
+         "ip link set eth7 mtu 1500 promisc off down"),
+        (InterfaceSet("eth7", was_up=True, was_mtu=9000, was_promiscuous=True),
+         "ip link set eth7 mtu 9000 promisc on up"),
+    ],
+)  # fmt: skip
+def test_interfaces_become_what_they_were(change: Change, command: str) -> None:
+    host = Recorded({"/sys/class/net/eth7": ""})
+    assert change.undo(host) is not None
+    assert host.commands == [command]
+    unplugged = Recorded({})
+    assert change.undo(unplugged) is None
+    assert unplugged.commands == []
+
+
+def test_an_interface_is_taken_back_from_a_namespace() -> None:
+    host = Recorded({})
+    assert InterfaceMoved("ens1f0v0", "wsx-server", "eth0").undo(host) is not None
+    assert host.commands[1:] == [
+        "ip -n wsx-server link set dev eth0 down",
+        "ip -n wsx-server link set dev eth0 netns 1 name ens1f0v0",
+    ]
+    never_moved = Recorded({}, exit_code=1)
+    assert InterfaceMoved("ens1f0v0", "wsx-server", "eth0").undo(never_moved) is None
+    assert len(never_moved.commands) == 1
+
+
+def test_a_pci_device_goes_back_to_its_driver() -> None:
+    device = "/sys/bus/pci/devices/0000:01:00.0"
+    files = {
+        f"{device}/driver_override": "vfio-pci\n",
+        f"{device}/driver": "/sys/bus/pci/drivers/vfio-pci",
+    }
+    host = FakeHost(files)
+    told = PciBound("0000:01:00.0", "ixgbe").undo(host)
+    assert told == "gave 0000:01:00.0 back to ixgbe"
+    assert files[f"{device}/driver/unbind"] == "0000:01:00.0"
+    assert files["/sys/bus/pci/drivers/ixgbe/bind"] == "0000:01:00.0"
+    assert files[f"{device}/driver_override"] == "\n"
