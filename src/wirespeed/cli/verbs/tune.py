@@ -60,7 +60,8 @@ def tune(
         ),
     ] = None,
     goal: Annotated[
-        str, typer.Option("--goal", metavar="GOAL", help="What to improve: mrr, ndr or p99.")
+        str,
+        typer.Option("--goal", metavar="GOAL", help="What to improve: mrr, ndr, p99 or p999."),
     ] = "mrr",
     minutes: Annotated[
         float | None,
