@@ -59,7 +59,7 @@ class Boots:
         earlier one had; None: any boot will do. Raises NotBooted where a reboot did not help.
         """
         has_them = set(self.words) <= set(cmdline.split())
-        is_so = has_them if with_words else _settings(cmdline) == _settings(self.cmdline)
+        is_so = has_them if with_words else self.is_as_before(cmdline)
         asked, asked_in = self.asked or (not with_words, boot)
         if not is_so and asked is with_words and asked_in != boot:
             wanted = f"the words {' '.join(self.words)}" if with_words else self.cmdline
@@ -71,6 +71,10 @@ class Boots:
         earlier = self.measured if number is None else self.measured[: number - 1]
         if not is_so or (number is not None and boot in earlier):
             raise RebootDue(with_words=with_words)
+
+    def is_as_before(self, cmdline: str) -> bool:
+        """Return whether a kernel runs with the command line from before the search."""
+        return _settings(cmdline) == _settings(self.cmdline)
 
     def begin(self, number: int, boot: str) -> None:
         """Note the boot of a measurement before it begins."""
