@@ -70,8 +70,7 @@ def made(host: FakeHost, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Mad
 def to_its_end(wirespeed: Command, *more: str, first: tuple[str, ...] = ()) -> Ended:
     """Run the command, and again after each reboot of this machine, as it tells."""
     ended = wirespeed(*WORDS, *more, *first)
-    while "After the reboot: wirespeed tune" in ended.err:
-        assert ended.code == 0, ended.err
+    while not ended.code and "After the reboot: wirespeed tune" in ended.err:
         ended = wirespeed(*WORDS, *more, "--resume")
     return ended
 
@@ -142,7 +141,7 @@ def test_tune_reboot_cut_anywhere_goes_on_to_the_same_end(
     state = made.server.state()
     count, seen = changes(wirespeed, made), 0
     cases = [Cut(at, when, what) for at in range(1, count + 1) for when, what in KINDS]
-    for number, cut in enumerate(cases[:: effort(len(cases) // 8, 7)]):
+    for number, cut in enumerate(cases[:: effort(len(cases) // 5, 7)]):
         made.server = Server(cut=cut)
         store = ("--store", str(tmp_path / f"{number}.sqlite"))
         ended = to_its_end(wirespeed, "--json", *store)
@@ -165,7 +164,7 @@ def test_tune_reboot_cut_anywhere_is_undone_by_rollback(
     state = made.server.state()
     count, seen = changes(wirespeed, made), 0
     cases = [Cut(at, when, what) for at in range(1, count + 1) for when, what in KINDS]
-    for number, cut in enumerate(cases[3 :: effort(len(cases) // 8, 7)]):
+    for number, cut in enumerate(cases[3 :: effort(len(cases) // 5, 7)]):
         made.server = Server(cut=cut)
         store = ("--store", str(tmp_path / f"{number}.sqlite"))
         ended = to_its_end(wirespeed, *store)
