@@ -2,8 +2,9 @@
 """Measure what recording costs: CPU and memory of the sampler, octets a sample, and the rate.
 
 The first part records 500 series or more at 10 Hz: the collectors of this host's files, with as
-many interfaces in a network namespace as that takes. The second part measures the MRR of a path in
-turns without, with, with and without recording (ABBA). Needs root.
+many interfaces in a network namespace as that takes. The second part measures a path in turns
+without, with, with and without recording (ABBA): its MRR, and the 99.9th percentile of the latency
+at half of that. Needs root.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean, median, stdev
 
 import numpy as np
 from benchmarks.cpu_counter import counting
@@ -174,21 +175,25 @@ def rates(folder: Path, topology: str, frame: str) -> None:
     spec = Frames(Topology(topology), Traffic(FrameSizes.parse(frame)), Sut())
     plan = plan_of(collect(runner), spec)
     guests = GuestSource(runner).guests_of(plan)
-    ratios = []
+    ratios: list[float] = []
+    latencies: dict[bool, list[float]] = {False: [], True: []}
     with open_bench(spec, plan, BenchHosts(BenchHost(runner)), folder / "logs", guests) as bench:
 
-        def mrr() -> float:
+        def mrr(*, on: bool) -> float:
             bench.measure(UNLIMITED, WARM_UP_S)
-            return bench.measure(UNLIMITED, TRIAL_S).total("received") / TRIAL_S
+            rate = bench.measure(UNLIMITED, TRIAL_S).total("received") / TRIAL_S
+            if (latency := bench.measure(rate / 2, TRIAL_S).latency) is not None:
+                latencies[on].append(latency.p999_ns / 1e3)
+            return rate
 
         def recorded() -> float:
             # The warm-up also covers the start of the sampler.
             with recorder(folder / f"{topology}.sqlite", "--rate", f"{HZ}"):
-                return mrr()
+                return mrr(on=True)
 
         for pair in range(PAIRS):
-            first = mrr() if pair % 2 == 0 else recorded()
-            second = recorded() if pair % 2 == 0 else mrr()
+            first = mrr(on=False) if pair % 2 == 0 else recorded()
+            second = recorded() if pair % 2 == 0 else mrr(on=False)
             off, on = (first, second) if pair % 2 == 0 else (second, first)
             ratios.append(on / off)
     mean, half = fmean(ratios), T_95 * stdev(ratios) / math.sqrt(PAIRS)
@@ -196,6 +201,11 @@ def rates(folder: Path, topology: str, frame: str) -> None:
         f"mrr_{topology}_{frame} {mean:.4f} ratio with/without "
         f"[{mean - half:.4f}, {mean + half:.4f}] asked 0.99 to 1.01"
     )
+    if all(latencies.values()):
+        without, recording = median(latencies[False]), median(latencies[True])
+        print(
+            f"p999_{topology}_{frame} {recording:.1f} us with, {without:.1f} us without recording"
+        )
 
 
 def main() -> None:

@@ -58,13 +58,13 @@ def check_can_keep(reach: Reach, address: str) -> None:
     Raises also HostUnreachable, NotOurs and OtherHostsJournal.
     """
     with open_target(reach, address) as runner, locked(runner):
-        _checked(runner)
+        checked_journal(runner)
 
 
 def keep(reach: Reach, address: str, proven: Sequence[Proven]) -> Kept:
     """Set the files, each recorded before it is changed. Raises as check_can_keep does."""
     with open_target(reach, address) as runner, locked(runner):
-        journal = _checked(runner, collect(runner))
+        journal = checked_journal(runner, collect(runner))
         found = [
             (setting, Step(setting, json.dumps(dict(files)), each.factor, each.because))
             for each in proven
@@ -77,8 +77,8 @@ def keep(reach: Reach, address: str, proven: Sequence[Proven]) -> Kept:
         return Kept(runner.read("/proc/sys/kernel/hostname").strip(), results, at_boot, tuple(lost))
 
 
-def _checked(runner: Runner, now: HostFacts | None = None) -> Journal:
-    """Return the journal of a host that may be changed."""
+def checked_journal(runner: Runner, now: HostFacts | None = None) -> Journal:
+    """Return the journal of a host that may be changed. Raises Refused, NotOurs."""
     if runner.glob(_SYSTEMD) and Checkpoint(runner).waits:
         raise Refused(
             f"network changes on {runner.name} wait for confirmation",

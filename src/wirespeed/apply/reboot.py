@@ -10,7 +10,7 @@ from contextlib import suppress
 from wirespeed.apply.target import Reach, Refused
 from wirespeed.remote.interface import LOCALHOST, RemoteError, Runner
 
-_BOOT_ID = "/proc/sys/kernel/random/boot_id"
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
 # In seconds. Servers test their memory for minutes before they boot.
 UP_AGAIN_S = 900.0
 _PAUSE_S = 2.0
@@ -38,7 +38,7 @@ def reboot(
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
     """Reboot the host and wait until it answers with another boot id. Raises NotBack."""
-    before = runner.read(_BOOT_ID)
+    before = runner.read(BOOT_ID)
     with suppress(RemoteError):  # The reboot may end the connection before the answer arrives.
         runner.run(["systemctl", "reboot"], check=False)
     until = clock() + UP_AGAIN_S
@@ -46,7 +46,7 @@ def reboot(
         sleep(_PAUSE_S)
         try:
             with reach(address, sudo=False) as again:
-                if again.read(_BOOT_ID) != before:
+                if again.read(BOOT_ID) != before:
                     return
         except (RemoteError, OSError):
             continue

@@ -53,6 +53,12 @@ class Wanted:
             raise BadInput(
                 f"--only names {factor.name!r}, and {why}", "Allow more, or leave the factor out."
             )
+        if factor.kernel:
+            raise BadInput(
+                f"factor {factor.group!r} needs a reboot",
+                f"Leave it out with --never {factor.group!r}. To try the factors with `kernel`, "
+                "and to reboot the host between measurements, add --reboot.",
+            )
         if factor.needs is Needs.REBOOT:
             raise BadInput(
                 f"factor {factor.group!r} needs a reboot, and tune makes none",

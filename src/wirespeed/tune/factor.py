@@ -36,6 +36,8 @@ class Factor:
     """CPUs that the other level takes in addition."""
     memory_mib: int = 0
     """Memory that the other level takes in addition."""
+    kernel: tuple[str, ...] = ()
+    """Words that its other level adds to the kernel command line; a reboot sets them."""
     of: str = ""
     """Name of the factor that has this and further other levels; empty where it has only one."""
 
@@ -48,6 +50,7 @@ class Factor:
     def change(self) -> str:
         """The other level in words."""
         said = [f"{key} = {show(value)}" for key, value in self.sets.items()]
+        said += [" ".join(self.kernel)] if self.kernel else []
         files = [f"{path} = {value}" for path, value in self.host.items()]
         more = f" and {len(files) - 1} more" if len(files) > 1 else ""
         return ", ".join([*said, *(f"{each}{more}" for each in files[:1])])

@@ -11,7 +11,7 @@ from typing import Any
 from wirespeed.model.errors import BadInput, faulty_file
 from wirespeed.model.input.bounded import load_toml
 from wirespeed.model.input.fault import Fault
-from wirespeed.model.input.text import LINE
+from wirespeed.model.input.text import KERNEL_WORD, LINE
 from wirespeed.study.form import flatten
 from wirespeed.study.keys import parameter_keys, unknown_key
 from wirespeed.tune.factor import Factor, Needs
@@ -20,7 +20,7 @@ _NEEDS: Mapping[str, Needs] = {
     "switch": Needs.SWITCH, "vnf": Needs.FUNCTION, "guest": Needs.GUEST, "host": Needs.HOST,
     "reboot": Needs.REBOOT,
 }  # fmt: skip
-_OWN = ("name", "needs", "cpus", "memory_mib", "host", "levels")
+_OWN = ("name", "needs", "cpus", "memory_mib", "host", "levels", "kernel")
 _OF_LEVEL = ("host", "cpus", "memory_mib")
 # A factor may write no other files of the host.
 _BELOW = ("/proc/sys/", "/proc/irq/", "/sys/")
@@ -62,10 +62,28 @@ def _faults(table: object) -> Iterator[Fault]:
         yield Fault("factor.name", name, "must be a text of one line")
     if (needs := table.get("needs", "switch")) not in _NEEDS:
         yield Fault("factor.needs", needs, f"must be one of {', '.join(_NEEDS)}")
-    if "levels" in table:
+    if "kernel" in table:
+        yield from _kernel_faults(table)
+    elif "levels" in table:
         yield from _level_faults(table)
     else:
         yield from _value_faults(table)
+
+
+def _kernel_faults(table: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield the errors of a factor that adds words to the kernel command line."""
+    name, words = table.get("name"), table["kernel"]
+    if not isinstance(words, list) or not words or not all(_is_word(word) for word in words):
+        yield Fault(f"factor {name!r}: kernel", words, f"must be a list, each {KERNEL_WORD.wanted}")
+    others = sorted(table.keys() - {"name", "needs", "kernel"})
+    if others:
+        yield Fault(f"factor {name!r}", others[0], "cannot be set together with `kernel`")
+    if table.get("needs", "reboot") != "reboot":
+        yield Fault("factor.needs", table["needs"], 'must be "reboot" where there is `kernel`')
+
+
+def _is_word(word: object) -> bool:
+    return isinstance(word, str) and KERNEL_WORD.fits(word)
 
 
 def _level_faults(table: Mapping[str, Any]) -> Iterator[Fault]:
@@ -122,6 +140,8 @@ def _factors(table: Mapping[str, Any]) -> Iterator[Factor]:
 
 
 def _factor(name: str, table: Mapping[str, Any], level: Mapping[str, Any]) -> Factor:
+    if "kernel" in table:
+        return Factor(name, needs=Needs.REBOOT, kernel=tuple(table["kernel"]))
     host, keys = dict(level.get("host", {})), _keys(level)
     usual = "host" if host and not keys else "switch"
     return Factor(

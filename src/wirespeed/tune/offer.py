@@ -41,7 +41,7 @@ def offered(
         frames = base.workload.frames
         assert frames is not None
         plan = rig.plan(frames)
-        polling = _polling(plan.sut_host)
+        polling = polling_of(plan.sut_host)
         quiet = [cpu.id for cpu in rig.facts.cpus if cpu.online and cpu.id not in polling]
         for tried, others in (catalogue(frames, plan), host_factors(runner, quiet)):
             factors += tried
@@ -75,7 +75,7 @@ def _check_files(factor: Factor, runner: Runner) -> None:
         )
 
 
-def _polling(plan: HostPlan) -> frozenset[int]:
+def polling_of(plan: HostPlan) -> frozenset[int]:
     """Return the CPUs on which a thread of the bench polls."""
     found = list(plan.vswitch.pmd_cpus.value) if plan.vswitch is not None else []
     found += [cpu for guest in plan.guests for cpu in guest.cpus.value]

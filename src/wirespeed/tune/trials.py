@@ -75,6 +75,17 @@ class Trials:
         self._begun = list(read_run(self.writer.store, self.writer.run_id).points)
         return sum(point.result is not None for point in self._begun)
 
+    @property
+    def next_number(self) -> int:
+        """Number of the next measurement, from 1."""
+        return self._number + 1
+
+    @property
+    def next_is_known(self) -> bool:
+        """Return whether the next measurement is complete, and is replayed."""
+        begun = self._begun[self._number :]
+        return bool(begun) and begun[0].result is not None
+
     def measure(self, setting: Setting) -> Rates:
         """Return the values of the setting by CPU placement; empty where it has none."""
         self._number += 1

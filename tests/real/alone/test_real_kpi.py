@@ -1,23 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check that every collector reads the real programs of a bench, and that their counts agree."""
+"""Check that collectors read the real programs of a bench, and that a recording shows a stall."""
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
-from tests.support.real_bench import RUNNER, opened, point
+from tests.support.real_bench import RUNNER, in_traffic, opened, planned, point, vswitch
+from tests.support.sample import ORIGIN
+from wirespeed.bench.session import RealBench
+from wirespeed.cli.recording_stalls import stalls_of
+from wirespeed.cli.verbs.run_recording import polling_cpus, recording
 from wirespeed.kpi.collectors.registry import collectors, metrics
 from wirespeed.kpi.interface import Missing, Name
 from wirespeed.live.path import path_of
 from wirespeed.model.result.recording import RecordedSeries
+from wirespeed.remote.interface import Process
+from wirespeed.store.recordings import reads_of, recording_of, series_of
+from wirespeed.store.run_writer import RunWriter
+from wirespeed.store.store import Store
+from wirespeed.study.load import load_study
 
 pytestmark = [
     pytest.mark.root,
     pytest.mark.alone,
     pytest.mark.usefixtures("needs_root"),
 ]
+
+
+STOP_S = 0.05
+# Long enough for many reads before and after the stop, also where reads are late.
+TRIAL_S, LOAD_FPS, RATE_HZ = 6.0, 20_000.0, 10.0
 
 
 def read_all() -> tuple[dict[Name, int], dict[str, str]]:
@@ -81,3 +102,64 @@ def _stops(values: dict[Name, int]) -> list[str]:
 
 def _pmd(values: dict[Name, int]) -> tuple[str, ...]:
     return next(labels for key, labels in values if key == "pmd_busy_cycles")
+
+
+def switch_daemon(bench: RealBench) -> Process:
+    """Return ovs-vswitchd, which the database server runs next to."""
+    return next(
+        each
+        for each in vswitch(bench).processes
+        if RUNNER.read(f"/proc/{each.pid}/comm").strip() == "ovs-vswitchd"
+    )
+
+
+def stopped(process: Process) -> tuple[int, int]:
+    """Stop a process for a moment; return when it stood, by CLOCK_MONOTONIC."""
+    process.signal(signal.SIGSTOP)
+    while RUNNER.read(f"/proc/{process.pid}/stat").rpartition(")")[2].split()[0] != "T":
+        pass
+    begin_ns = time.monotonic_ns()
+    time.sleep(STOP_S)
+    end_ns = time.monotonic_ns()
+    process.signal(signal.SIGCONT)
+    return begin_ns, end_ns
+
+
+def test_recording_of_a_bench_at_a_rate_names_the_poller_that_was_stopped(tmp_path: Path) -> None:
+    url, plan = str(tmp_path / "runs.sqlite"), planned(point("p2p"))
+    stops: list[tuple[int, int]] = []
+    under_way: Any = SimpleNamespace(stage="search", load_fps=LOAD_FPS, duration_s=TRIAL_S)
+    with Store(url) as store:
+        run_id = RunWriter.start(store, load_study("wire"), ORIGIN).run_id
+        with (
+            recording(Mock(), run_id, polling_cpus(plan), url, RATE_HZ) as marking,
+            opened(point("p2p"), tmp_path / "logs", plan) as bench,
+        ):
+            daemon = switch_daemon(bench)
+            marking.progress(under_way)
+            with in_traffic(lambda: stops.append(stopped(daemon))):
+                seen = bench.measure(LOAD_FPS, TRIAL_S)
+        found = recording_of(store)
+        [(begin_ns, end_ns)] = stops
+        named = [
+            each
+            for each in stalls_of(store, found.id)
+            if each.program == "ovs-vswitchd"
+            and each.stall.begin_ns <= end_ns
+            and each.stall.end_ns >= begin_ns
+        ]
+        # A read in the middle may leave less than a stall takes to one side of it.
+        assert max(each.stall.missed_ns for each in named) >= 0.7 * STOP_S * 1e9
+        # At the rate that was asked for, what is not cheap is read while frames flow, too.
+        switch = [
+            at for reads in reads_of(store, found.id, "ovs-pmd bench") for at in reads.begin_ns
+        ]
+        assert any(seen.began_ns < at < seen.began_ns + TRIAL_S * 1e9 for at in switch)
+        latencies = [each for each in series_of(store, found.id) if each.key.startswith("task_lat")]
+        assert any(("statistic", "p999") in each.labels for each in latencies)
+    shown = subprocess.run(
+        [sys.executable, "-m", "wirespeed.cli.main", "kpi", "show", "--store", url],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    at_s = (named[0].stall.begin_ns - found.clock.monotonic_ns) / 1e9
+    assert f"{at_s:+.3f} s  stall: ovs-vswitchd {named[0].thread} did not run for" in shown

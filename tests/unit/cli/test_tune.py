@@ -106,7 +106,7 @@ def test_tune_resume_without_an_unfinished_run_is_refused(wirespeed: Command) ->
     [
         (("--only", "descriptor"), "Did you mean 'descriptors'"),
         (("--never", "EMC", "--only", "EMC"), "both name 'EMC'"),
-        (("--goal", "mmr"), "Goals: mrr, ndr, p99"),
+        (("--goal", "mmr"), "Goals: mrr, ndr, p99, p999"),
         (("--goal", "cpu-per-frame"), "whole CPU"),
         (("--minutes", "1"), "at least"),
         (("--goal", "ndr", "--set", "search.kind=mrr"), "measures no ndr"),

@@ -107,19 +107,31 @@ def kernel_steps(plan: Plan, host: HostPlan, runner: Runner) -> list[Step]:
     if not host.kernel:
         return []
     because = "; ".join(f"{word.value}: {word.because}" for word in host.kernel)
-    if runner.glob(*_UPDATE_GRUB):
+    setting = boot_loader(runner)
+    if isinstance(setting, GrubDropIn):
         text = kernel.render(plan)[f"kernel/{host.host}/{kernel.DROP_IN}"]
-        return [Step(GrubDropIn(), text, "kernel", because)]
+        return [Step(setting, text, "kernel", because)]
+    planned = kernel.command_line(host).split()
+    kept = without_keys_of(planned, setting.read(runner) or "")
+    return [Step(setting, " ".join([*kept, *planned]), "kernel", because)]
+
+
+def boot_loader(runner: Runner) -> GrubDropIn | GrubbyArguments:
+    """Return the setting of the host's boot loader. Raises NoBootLoader."""
+    if runner.glob(*_UPDATE_GRUB):
+        return GrubDropIn()
     if runner.glob(*_GRUBBY):
-        setting = GrubbyArguments()
-        planned = kernel.command_line(host).split()
-        kept = [word for word in (setting.read(runner) or "").split() if _key(word) not in
-                {_key(other) for other in planned}]  # fmt: skip
-        return [Step(setting, " ".join([*kept, *planned]), "kernel", because)]
+        return GrubbyArguments()
     raise NoBootLoader(
         "the kernel command line cannot be set: the host has neither update-grub nor grubby",
         "Set it by the host's own means (`wirespeed plan render --to kernel` writes it).",
     )
+
+
+def without_keys_of(words: Sequence[str], line: str) -> list[str]:
+    """Return the words of the line whose parameters `words` does not set."""
+    keys = {_key(word) for word in words}
+    return [word for word in line.split() if _key(word) not in keys]
 
 
 def missing_words(host: HostPlan, cmdline: str) -> tuple[str, ...]:

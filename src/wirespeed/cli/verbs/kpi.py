@@ -17,6 +17,7 @@ from wirespeed.cli.command_kinds import VerbGroup
 from wirespeed.cli.console import plain_console, print_json, print_line
 from wirespeed.cli.input.amounts import duration_s, size_octets
 from wirespeed.cli.input.options import JsonOption, StoreOption
+from wirespeed.cli.recording_stalls import sentence, stalls_of
 from wirespeed.cli.typed import typed
 from wirespeed.cli.verbs.kpi_cost import cost
 from wirespeed.cli.verbs.kpi_export import export
@@ -40,6 +41,8 @@ app.command("cost")(cost)
 app.command("exporter")(exporter)
 
 _TEXT_MAX = 500
+# Stalls that are printed; --json has all.
+_STALLS_MOST = 20
 
 RecordingArgument = Annotated[
     str,
@@ -73,16 +76,18 @@ def show(
     json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Show a recording: its sources with their series and reads, and its marks."""
+    """Show a recording: its sources with their series, its marks, and stalls of polling threads."""
     with open_to_read(store) as opened:
         found = recordings.recording_of(opened, recording)
         series = recordings.series_of(opened, found.id)
         marks = recordings.marks_of(opened, found.id)
+        stalls = stalls_of(opened, found.id)
     if json:
         document = {
             **asdict(found),
             "series_list": [asdict(each) for each in series],
             "marks": [asdict(each) for each in marks],
+            "stalls": [asdict(each) for each in stalls],
         }
         print_json(json_text.dumps(document, indent=2))
         return
@@ -91,9 +96,13 @@ def show(
     for source in sources:
         number = sum(each.source == source for each in series)
         print_line(f"  {source}: {number} series")
-    for mark in marks:
-        at_s = (mark.at_ns - found.clock.monotonic_ns) / 1e9
-        print_line(f"  {at_s:+.3f} s  {mark.kind}: {mark.text}")
+    events = [(mark.at_ns, f"{mark.kind}: {mark.text}") for mark in marks]
+    events += [(each.stall.begin_ns, f"stall: {sentence(each)}") for each in stalls[:_STALLS_MOST]]
+    for at_ns, text in sorted(events, key=lambda event: event[0]):
+        print_line(f"  {(at_ns - found.clock.monotonic_ns) / 1e9:+.3f} s  {text}")
+    if len(stalls) > _STALLS_MOST:
+        shorter = counted(len(stalls) - _STALLS_MOST, "shorter stall")
+        print_line(f"  {shorter} of polling threads: --json lists them")
 
 
 @app.command("mark")

@@ -55,6 +55,10 @@ class Request:
         return Study(self.name, self.title, "", (), resolved)
 
 
+class Paused(Exception):
+    """Raised within trials_of to leave its run unfinished without a word."""
+
+
 def measured_point(point: Point, keys: Mapping[str, Any]) -> Point:
     """Return the point with the keys of [search] that its goal needs."""
     workload = workload_with(point.parameters, keys, point.label)
@@ -85,6 +89,8 @@ def trials_of(
             print_line(f"run {writer.run_id} goes on: {trials.replay()} measured", stderr=True)
         try:
             yield trials
+        except Paused:
+            raise
         except BaseException:
             print_line(
                 f"run {writer.run_id} is incomplete; its measurements stay. The same command with "

@@ -18,8 +18,10 @@ from wirespeed.cli.input.tuned_host import tuned_host
 from wirespeed.cli.output_file import write_output
 from wirespeed.cli.show.show import results_console
 from wirespeed.cli.show.tune_tables import print_kept, print_tuned
+from wirespeed.cli.verbs.compare import check_given
 from wirespeed.cli.verbs.trials_run import Request, measured_point, trials_of
 from wirespeed.cli.verbs.tune_keep import failed, kept
+from wirespeed.cli.verbs.tune_reboot import RebootRequest, tune_with_reboots
 from wirespeed.model.study.study import Point, Study
 from wirespeed.model.words import counted, percent, seconds
 from wirespeed.remote.interface import Runner
@@ -47,9 +49,11 @@ from wirespeed.tune.search import (
 )
 
 _TUNED = Path("tuned.toml")
+_NOT_OF_BOOTS = ("minutes", "more_cpus", "more_memory", "seed", "html")
 
 
 def tune(
+    ctx: typer.Context,
     study: StudyArgument,
     *,
     set_: SetOption = None,
@@ -60,7 +64,8 @@ def tune(
         ),
     ] = None,
     goal: Annotated[
-        str, typer.Option("--goal", metavar="GOAL", help="What to improve: mrr, ndr or p99.")
+        str,
+        typer.Option("--goal", metavar="GOAL", help="What to improve: mrr, ndr, p99 or p999."),
     ] = "mrr",
     minutes: Annotated[
         float | None,
@@ -111,6 +116,13 @@ def tune(
             help="Apply the proven settings of the host, recorded for `wirespeed rollback`.",
         ),
     ] = False,
+    reboot: Annotated[
+        bool,
+        typer.Option(
+            "--reboot",
+            help="Try kernel words instead: reboot the host with and without them, in turns.",
+        ),
+    ] = False,
     lab: Annotated[
         Path | None,
         typer.Option(
@@ -142,7 +154,8 @@ def tune(
 
     With --keep, the proven settings of the host are applied afterwards: each is recorded on the
     host before it is changed, and `wirespeed rollback` restores the old values. Exits with 1 if
-    one could not be kept.
+    one could not be kept. Only --reboot reboots a host: this machine reboots at once, and the same
+    command with --resume goes on.
     """
     wanted = Wanted(tuple(only or ()), tuple(never or ()), more_cpus, more_memory)
     aim = goal_named(goal)
@@ -150,6 +163,14 @@ def tune(
     base = measured_point(plain, search_for(aim, plain))
     own = None if factors is None else read_factors(factors)
     sut = tuned_host(base, lab, host)
+    if reboot:
+        because = "a search with --reboot compares boots in pairs"
+        check_given(ctx, without=_NOT_OF_BOOTS, because=because)
+        request = RebootRequest(
+            name, base, aim, worth / 100, own, wanted, sut, lab, keep, resume, json, output, store
+        )
+        tune_with_reboots(request)
+        return
     asked = _Asked(
         name, base, plain.label, aim, worth / 100, minutes, seed, keep, resume, json, output, html,
         store,

@@ -17,7 +17,7 @@ from wirespeed.report.json.trial_types import Count
 class TuneGoal(TypedDict):
     """Quantity that is improved."""
 
-    name: Literal["mrr", "ndr", "p99"]
+    name: Literal["mrr", "ndr", "p99", "p999"]
     unit: str
     worth: float
     """Smallest relative gain that is worth a change."""
