@@ -39,6 +39,7 @@ kernel_open(struct kernel *kernel, const uint32_t *indexes, unsigned int nb)
 	kernel->nb_links = nb;
 	for (unsigned int i = 0; i < nb; i++)
 		kernel->links[i].index = indexes[i];
+	kernel->changes.is_all = true;
 	table_open(&kernel->neighbours, sizeof(struct kernel_neighbour_key),
 		   sizeof(struct kernel_neighbour));
 	table_open(&kernel->nexthops, sizeof(uint32_t), sizeof(struct kernel_nexthop));
@@ -54,6 +55,7 @@ kernel_close(struct kernel *kernel)
 		free(nexthop->members);
 		free(nexthop->weights);
 	}
+	free(kernel->changes.list);
 	table_close(&kernel->neighbours);
 	table_close(&kernel->nexthops);
 	table_close(&kernel->routes);
@@ -64,6 +66,56 @@ kernel_close(struct kernel *kernel)
 			kernel->chains[i] = gone->next;
 			free(gone);
 		}
+}
+
+void
+kernel_forget_changes(struct kernel *kernel)
+{
+	kernel->changes.nb = 0;
+	kernel->changes.is_all = false;
+}
+
+/* Keep the rank of a key, in order. */
+static void
+note_rank(struct kernel *kernel, const struct kernel_route_key *key)
+{
+	struct kernel_rank *ranks = kernel->ranks;
+	unsigned int at = 0, nb = kernel->nb_ranks;
+
+	if (nb > KERNEL_RANKS_MAX)
+		return;
+	while (at < nb &&
+	       (ranks[at].is_local > key->is_local ||
+		(ranks[at].is_local == key->is_local && ranks[at].priority < key->priority)))
+		at++;
+	if (at < nb && ranks[at].is_local == key->is_local && ranks[at].priority == key->priority)
+		return;
+	kernel->nb_ranks++;
+	if (nb == KERNEL_RANKS_MAX)
+		return;
+	memmove(&ranks[at + 1], &ranks[at], (nb - at) * sizeof(*ranks));
+	ranks[at] = (struct kernel_rank){.is_local = key->is_local, .priority = key->priority};
+}
+
+void
+kernel_note(struct kernel *kernel, const struct kernel_route_key *key)
+{
+	struct kernel_changes *changes = &kernel->changes;
+	struct kernel_prefix *one;
+
+	note_rank(kernel, key);
+	if (changes->is_all)
+		return;
+	if (changes->list == NULL)
+		changes->list = calloc(KERNEL_CHANGES_MAX, sizeof(*changes->list));
+	if (changes->list == NULL || changes->nb == KERNEL_CHANGES_MAX) {
+		changes->is_all = true;
+		return;
+	}
+	one = &changes->list[changes->nb++];
+	one->version = key->version;
+	one->length = key->length;
+	memcpy(one->prefix, key->prefix, sizeof(one->prefix));
 }
 
 uint8_t

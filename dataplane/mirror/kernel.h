@@ -106,6 +106,29 @@ struct kernel_route {
 	struct kernel_ways *ways;
 };
 
+/* Table and priority of routes. */
+struct kernel_rank {
+	uint8_t is_local;
+	uint32_t priority;
+};
+
+#define KERNEL_RANKS_MAX 32
+
+/* A prefix of which a route has changed. */
+struct kernel_prefix {
+	uint8_t version, length;
+	uint8_t prefix[16];
+};
+
+#define KERNEL_CHANGES_MAX 65536
+
+/* Changes since routes were made of the state. A prefix may be there several times. */
+struct kernel_changes {
+	struct kernel_prefix *list;
+	uint32_t nb;
+	bool is_all; /* the list does not have all */
+};
+
 #define KERNEL_CHAINS 4096
 
 struct kernel {
@@ -113,7 +136,10 @@ struct kernel {
 	struct kernel_link links[KERNEL_LINKS_MAX];
 	struct table neighbours, nexthops, routes;
 	struct kernel_ways *chains[KERNEL_CHAINS];
-	uint64_t refused[KERNEL_REFUSALS]; /* messages */
+	struct kernel_changes changes;
+	unsigned int nb_ranks; /* more than KERNEL_RANKS_MAX: not all are there */
+	struct kernel_rank ranks[KERNEL_RANKS_MAX]; /* that routes had since the dump, best first */
+	uint64_t refused[KERNEL_REFUSALS];          /* messages */
 	uint64_t malformed;
 	uint64_t mark; /* the last one given out */
 };
@@ -132,12 +158,17 @@ enum kernel_effect {
 /* Take a message of a dump or a notification; others have no effect. Malformed ones are counted. */
 enum kernel_effect kernel_apply(struct kernel *kernel, const struct nlmsghdr *message);
 
+/* Forget the changes: routes were made of the state. */
+void kernel_forget_changes(struct kernel *kernel);
+
 /* Return the number of an interface of the router, or KERNEL_NO_LINK. */
 uint8_t kernel_link(const struct kernel *kernel, uint32_t index);
 /* Return the neighbour, or NULL: its address is not known. */
 const struct kernel_neighbour *kernel_neighbour(const struct kernel *kernel, uint32_t link,
 						uint8_t version, const uint8_t *address);
 
+/* For messages. Note that a route of this key has changed, or is new. */
+void kernel_note(struct kernel *kernel, const struct kernel_route_key *key);
 /* For messages. Return the one of these ways, which gets one more user; NULL: memory is short. */
 struct kernel_ways *kernel_ways_get(struct kernel *kernel, const struct kernel_way *list,
 				    uint16_t nb, bool to_kernel, bool is_blackhole);

@@ -190,12 +190,9 @@ apply_nexthop(struct kernel *kernel, const struct nlmsghdr *message)
 	return KERNEL_CHANGED;
 }
 
-enum kernel_effect
-kernel_apply(struct kernel *kernel, const struct nlmsghdr *message)
+static enum kernel_effect
+apply(struct kernel *kernel, const struct nlmsghdr *message)
 {
-	/* All that a kernel sends is padded, and libmnl reads up to the padding's end. */
-	if (message->nlmsg_len % NLMSG_ALIGNTO != 0)
-		return message_malformed(kernel);
 	switch (message->nlmsg_type) {
 	case RTM_NEWLINK:
 	case RTM_DELLINK:
@@ -217,4 +214,21 @@ kernel_apply(struct kernel *kernel, const struct nlmsghdr *message)
 	default:
 		return KERNEL_SAME;
 	}
+}
+
+enum kernel_effect
+kernel_apply(struct kernel *kernel, const struct nlmsghdr *message)
+{
+	enum kernel_effect effect;
+
+	/* All that a kernel sends is padded, and libmnl reads up to the padding's end. */
+	if (message->nlmsg_len % NLMSG_ALIGNTO != 0)
+		return message_malformed(kernel);
+	effect = apply(kernel, message);
+	/* Routes are noted one by one. */
+	if (effect > KERNEL_CHANGED ||
+	    (effect == KERNEL_CHANGED && message->nlmsg_type != RTM_NEWROUTE &&
+	     message->nlmsg_type != RTM_DELROUTE))
+		kernel->changes.is_all = true;
+	return effect;
 }

@@ -247,6 +247,7 @@ message_route(struct kernel *kernel, const struct nlmsghdr *message)
 	struct kernel_route_key key = {0};
 	struct reading reading = {0};
 	uint32_t table, nexthop = 0;
+	enum kernel_effect effect;
 
 	if (info == NULL)
 		return message_malformed(kernel);
@@ -277,6 +278,10 @@ message_route(struct kernel *kernel, const struct nlmsghdr *message)
 	if (nexthop == 0 && !read_ways(kernel, message, info, &attributes, &reading))
 		return message_malformed(kernel);
 	if (message->nlmsg_type == RTM_DELROUTE)
-		return delete_route(kernel, &key, nexthop, &reading);
-	return put_route(kernel, message, &key, info->rtm_type, nexthop, &reading);
+		effect = delete_route(kernel, &key, nexthop, &reading);
+	else
+		effect = put_route(kernel, message, &key, info->rtm_type, nexthop, &reading);
+	if (effect == KERNEL_CHANGED)
+		kernel_note(kernel, &key);
+	return effect;
 }

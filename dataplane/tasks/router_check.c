@@ -178,34 +178,11 @@ write_line(struct comparison *comparison, uint8_t version, const uint8_t *prefix
 		address, length, kernel, tables);
 }
 
-/* What the tables have for exactly this prefix; FIB_NO_ROUTE: nothing. */
-static uint64_t
-built_value(const struct fib *fib, const struct route *route)
-{
-	struct rte_rib6_node *node6;
-	struct rte_rib_node *node;
-	uint64_t value = FIB_NO_ROUTE;
-
-	if (route->version == 4 && fib->v4 != NULL) {
-		node = rte_rib_lookup_exact(rte_fib_get_rib(fib->v4), be32_load(route->prefix),
-					    route->length);
-		if (node != NULL)
-			rte_rib_get_nh(node, &value);
-	}
-	if (route->version == 6 && fib->v6 != NULL) {
-		node6 = rte_rib6_lookup_exact(rte_fib6_get_rib(fib->v6),
-					      (void *)(uintptr_t)route->prefix, route->length);
-		if (node6 != NULL)
-			rte_rib6_get_nh(node6, &value);
-	}
-	return value;
-}
-
 static void
 compare_route(struct comparison *comparison, const struct route *route)
 {
 	const struct route_hop *wanted = &comparison->routes->hops[route->hop];
-	uint64_t value = built_value(&comparison->tables->fib, route);
+	uint64_t value = fib_value(&comparison->tables->fib, route);
 	char kernel[TEXT_BYTES] = "", built[TEXT_BYTES] = "";
 
 	comparison->counts->compared++;
@@ -220,53 +197,14 @@ compare_route(struct comparison *comparison, const struct route *route)
 	write_line(comparison, route->version, route->prefix, route->length, kernel, built);
 }
 
-static void
-last_address(const struct route *route, uint8_t *address)
-{
-	unsigned int bits = route->version == 4 ? 32 : 128;
-
-	memcpy(address, route->prefix, sizeof(route->prefix));
-	for (unsigned int bit = route->length; bit < bits; bit++)
-		address[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
-}
-
-/* Return whether the table that frames use answers as the tree of prefixes it was made of. */
-static bool
-is_looked_up(const struct fib *fib, uint8_t version, const uint8_t *address)
-{
-	uint64_t found = FIB_NO_ROUTE, wanted = FIB_NO_ROUTE;
-	uint32_t number = be32_load(address);
-	uint8_t octets[1][16];
-
-	if (version == 4) {
-		struct rte_rib_node *node = rte_rib_lookup(rte_fib_get_rib(fib->v4), number);
-
-		if (node != NULL)
-			rte_rib_get_nh(node, &wanted);
-		fib_lookup_v4(fib, &number, &found, 1);
-	} else {
-		struct rte_rib6_node *node =
-			rte_rib6_lookup(rte_fib6_get_rib(fib->v6), (void *)(uintptr_t)address);
-
-		if (node != NULL)
-			rte_rib6_get_nh(node, &wanted);
-		memcpy(octets[0], address, sizeof(octets[0]));
-		fib_lookup_v6(fib, octets, &found, 1);
-	}
-	return found == wanted;
-}
-
 /* A prefix that the tables have. */
 static void
 compare_built(struct comparison *comparison, const struct route *built, uint64_t value)
 {
 	char text[TEXT_BYTES] = "";
-	uint8_t last[16];
 
-	last_address(built, last);
 	comparison->counts->lookups += 2;
-	if (!is_looked_up(&comparison->tables->fib, built->version, built->prefix) ||
-	    !is_looked_up(&comparison->tables->fib, built->version, last)) {
+	if (!fib_agrees(&comparison->tables->fib, built)) {
 		comparison->counts->wrong_lookups++;
 		describe_built(comparison, value, text);
 		write_line(comparison, built->version, built->prefix, built->length, text,

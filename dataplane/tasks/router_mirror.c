@@ -42,6 +42,7 @@ struct router_mirror {
 	bool is_said[KERNEL_REFUSALS];
 	struct compile_report report;
 	uint64_t dumps, interrupted, overruns, notifications, builds, failures;
+	uint64_t updates, updated; /* changes in a spare copy, and their routes */
 
 	struct builder builder;
 	struct feed checks; /* by one client at a time */
@@ -100,6 +101,32 @@ want_dump(struct router_mirror *mirror, uint64_t wait_ns)
 	mirror->is_unsure = true;
 }
 
+/* Notifications wait in their socket meanwhile. */
+static void
+stop_listening(struct router_mirror *mirror)
+{
+	if (mirror->is_listening)
+		control_fd_remove(feed_notified_fd(&mirror->feed));
+	mirror->is_listening = false;
+}
+
+static void
+begin_build(struct router_mirror *mirror)
+{
+	mirror->is_dirty = false;
+	stop_listening(mirror);
+	builder_begin(&mirror->builder, mirror->kernel);
+}
+
+/* Return whether nothing but routes has changed, which takes no longer than waiting for more. */
+static bool
+can_change_now(struct router_mirror *mirror)
+{
+	return mirror->is_dirty && !mirror->kernel->changes.is_all &&
+	       builder_stage(&mirror->builder) == BUILD_IDLE && mirror->builder.can_change &&
+	       !mirror->builder.wants_spare && builder_now_ns() >= mirror->build_ns;
+}
+
 static void
 notified(struct task *task __rte_unused, int fd)
 {
@@ -118,6 +145,8 @@ notified(struct task *task __rte_unused, int fd)
 		mirror->overruns++;
 		want_dump(mirror, 0);
 	}
+	if (can_change_now(mirror))
+		begin_build(mirror);
 }
 
 static void
@@ -126,15 +155,6 @@ listen_again(struct router_mirror *mirror)
 	if (!mirror->is_listening)
 		control_fd_add(mirror->task, feed_notified_fd(&mirror->feed), notified);
 	mirror->is_listening = true;
-}
-
-/* Notifications wait in their socket meanwhile. */
-static void
-stop_listening(struct router_mirror *mirror)
-{
-	if (mirror->is_listening)
-		control_fd_remove(feed_notified_fd(&mirror->feed));
-	mirror->is_listening = false;
 }
 
 static void
@@ -187,14 +207,6 @@ dumped(struct task *task __rte_unused, int fd)
 }
 
 static void
-begin_build(struct router_mirror *mirror)
-{
-	mirror->is_dirty = false;
-	stop_listening(mirror);
-	builder_begin(&mirror->builder, mirror->kernel);
-}
-
-static void
 ask_neighbours(struct router_mirror *mirror)
 {
 	for (uint32_t i = 0; i < mirror->report.nb_wishes; i++)
@@ -202,21 +214,46 @@ ask_neighbours(struct router_mirror *mirror)
 }
 
 static void
+fail_build(struct router_mirror *mirror)
+{
+	if (mirror->builder.error[0] == '\0')
+		return; /* wsdp is stopping */
+	if (mirror->failures++ == 0)
+		fprintf(stderr, "wsdp: [task.%s] kernel: %s; the former tables stay in force\n",
+			mirror->task->name, mirror->builder.error);
+	mirror->is_dirty = true;
+}
+
+static void
 end_build(struct router_mirror *mirror)
 {
 	const struct builder *builder = &mirror->builder;
 
-	if (builder->is_built) {
+	switch (builder->result) {
+	case BUILD_NEW:
 		mirror->builds++;
-	} else if (builder->error[0] != '\0') {
-		if (mirror->failures++ == 0)
+		break;
+	case BUILD_CHANGED:
+		mirror->updates++;
+		mirror->updated += builder->nb_changed;
+		break;
+	case BUILD_FAILED:
+		fail_build(mirror);
+		break;
+	case BUILD_SPARED:
+		if (builder->is_single)
 			fprintf(stderr,
-				"wsdp: [task.%s] kernel: %s; the former tables stay in force\n",
+				"wsdp: [task.%s] kernel: %s; without a second copy each change "
+				"takes as long as new tables\n",
 				mirror->task->name, builder->error);
+		return;
+	case BUILD_AGAIN:
 		mirror->is_dirty = true;
+		return;
 	}
 	/* Leave the CPU to others for half of the time. */
-	mirror->build_ns = builder_now_ns() + (builder->is_built ? builder->took_ns : SECOND_NS);
+	mirror->build_ns =
+		builder_now_ns() + (builder->result == BUILD_FAILED ? SECOND_NS : builder->took_ns);
 }
 
 static void
@@ -276,8 +313,12 @@ mirror_tick(struct router_mirror *mirror)
 		mirror->refresh_ns = now + REFRESH_NS;
 		refresh_neighbours(mirror);
 	}
-	if (mirror->is_dirty && stage == BUILD_IDLE && now >= mirror->build_ns)
+	if (stage != BUILD_IDLE || now < mirror->build_ns)
+		return;
+	if (mirror->is_dirty)
 		begin_build(mirror);
+	else if (mirror->builder.wants_spare)
+		builder_begin(&mirror->builder, NULL);
 }
 
 static void
@@ -374,9 +415,10 @@ static bool
 is_in_step(const struct router_mirror *mirror)
 {
 	struct builder *builder = (struct builder *)(uintptr_t)&mirror->builder;
+	enum build_stage stage = builder_stage(builder);
 
 	return mirror->builds > 0 && mirror->fresh == NULL && !mirror->is_unsure &&
-	       !mirror->is_dirty && builder_stage(builder) == BUILD_IDLE;
+	       !mirror->is_dirty && (stage == BUILD_IDLE || stage == BUILD_SPARING);
 }
 
 void
@@ -389,9 +431,12 @@ mirror_stats(const struct router_mirror *mirror, struct telemetry_out *out)
 	telemetry_u64(out, "notifications_lost", mirror->overruns);
 	telemetry_u64(out, "builds", mirror->builds);
 	telemetry_u64(out, "build_failures", mirror->failures);
+	telemetry_u64(out, "updates", mirror->updates);
+	telemetry_u64(out, "updated_routes", mirror->updated);
+	telemetry_u64(out, "spare_tables", mirror->space->spare != NULL);
 	telemetry_u64(out, "neighbours", mirror->report.neighbours);
 	telemetry_u64(out, "neighbours_unknown", mirror->report.nb_wishes);
-	telemetry_u64(out, "routes_by_kernel", mirror->report.by_kernel);
+	telemetry_u64(out, "routes_by_kernel", atomic_load(&mirror->space->current)->nb_by_kernel);
 	telemetry_u64(out, "routes_over_hops", mirror->report.over_hops);
 	if (mirror->kernel == NULL)
 		return;

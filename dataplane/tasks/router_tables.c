@@ -111,42 +111,71 @@ fill_group(uint16_t *buckets, const struct routes *routes, const struct route_ho
 		buckets[b] = place_of[chosen[b]];
 }
 
-static int
-add_hops(struct router_tables *tables, const struct routes *routes, int socket_id,
-	 const struct router_tables *former)
+/* Fill the next place of a hop. */
+static void
+add_hop(struct router_tables *tables, const struct routes *routes,
+	const struct router_tables *former)
 {
-	uint32_t nb_groups = 0;
+	const struct route_hop *from = &routes->hops[tables->nb_hops++];
+	struct router_hop *hop = &tables->hops[tables->nb_hops];
+
+	memcpy(hop->macs, from->target, sizeof(from->target));
+	memcpy(hop->macs + sizeof(from->target), from->source, sizeof(from->source));
+	hop->kind = from->kind;
+	hop->port = from->port;
+	if (from->kind == ROUTE_FORWARD)
+		hop->mtu = from->mtu == 0 ? UINT16_MAX : from->mtu;
+	hop->id = from->id;
+	if (from->kind == ROUTE_GROUP) {
+		uint16_t *buckets = &tables->buckets[tables->nb_groups++ * ECMP_BUCKETS];
+
+		fill_group(buckets, routes, from, former);
+		hop->buckets = buckets;
+	}
+}
+
+/* Groups that changes may add. */
+#define GROUPS_ROOM 64
+
+static int
+make_hops(struct router_tables *tables, const struct routes *routes,
+	  const struct router_space *space)
+{
+	const struct router_tables *former = atomic_load(&space->current);
 
 	for (uint32_t i = 0; i < routes->nb_hops; i++)
-		nb_groups += routes->hops[i].kind == ROUTE_GROUP;
+		tables->room_groups += routes->hops[i].kind == ROUTE_GROUP;
+	tables->room_hops = space->has_room ? ROUTES_HOPS_MAX : routes->nb_hops;
+	tables->room_groups += space->has_room ? GROUPS_ROOM : 0;
 	tables->hops = rte_zmalloc_socket("router_hops",
-					  (1 + routes->nb_hops) * sizeof(*tables->hops),
-					  RTE_CACHE_LINE_SIZE, socket_id);
-	tables->buckets = rte_zmalloc_socket(
-		"router_groups", (1 + nb_groups) * ECMP_BUCKETS * sizeof(*tables->buckets),
-		RTE_CACHE_LINE_SIZE, socket_id);
+					  (1 + tables->room_hops) * sizeof(*tables->hops),
+					  RTE_CACHE_LINE_SIZE, space->socket_id);
+	tables->buckets = rte_zmalloc_socket("router_groups",
+					     (1 + tables->room_groups) * ECMP_BUCKETS *
+						     sizeof(*tables->buckets),
+					     RTE_CACHE_LINE_SIZE, space->socket_id);
 	if (tables->hops == NULL || tables->buckets == NULL)
 		return -ENOMEM;
-	tables->nb_hops = routes->nb_hops;
-	for (uint32_t i = 0; i < routes->nb_hops; i++) {
-		const struct route_hop *from = &routes->hops[i];
-		struct router_hop *hop = &tables->hops[1 + i];
-
-		memcpy(hop->macs, from->target, sizeof(from->target));
-		memcpy(hop->macs + sizeof(from->target), from->source, sizeof(from->source));
-		hop->kind = from->kind;
-		hop->port = from->port;
-		if (from->kind == ROUTE_FORWARD)
-			hop->mtu = from->mtu == 0 ? UINT16_MAX : from->mtu;
-		hop->id = from->id;
-		if (from->kind == ROUTE_GROUP) {
-			uint16_t *buckets = &tables->buckets[tables->nb_groups++ * ECMP_BUCKETS];
-
-			fill_group(buckets, routes, from, former);
-			hop->buckets = buckets;
-		}
-	}
+	while (tables->nb_hops < routes->nb_hops)
+		add_hop(tables, routes, former);
 	return 0;
+}
+
+static uint32_t *
+count_of(struct router_tables *tables, uint8_t version)
+{
+	return version == 4 ? &tables->nb_v4 : &tables->nb_v6;
+}
+
+static void
+count_routes(struct router_tables *tables, const struct routes *routes)
+{
+	for (uint32_t i = 0; i < routes->nb_routes; i++) {
+		const struct route *route = &routes->list[i];
+
+		++*count_of(tables, route->version);
+		tables->nb_by_kernel += routes->hops[route->hop].kind == ROUTE_KERNEL;
+	}
 }
 
 struct router_tables *
@@ -157,14 +186,14 @@ router_tables_make(const struct router_space *space, const struct routes *routes
 	struct fib_size v4, v6;
 	int ret = -ENOMEM;
 
-	if (tables != NULL && fib_size(routes, 4, &v4) && fib_size(routes, 6, &v6)) {
-		tables->nb_v4 = v4.routes;
-		tables->nb_v6 = v6.routes;
+	if (tables != NULL && fib_size(routes, 4, space->has_room, &v4) &&
+	    fib_size(routes, 6, space->has_room, &v6)) {
 		tables->bytes = v4.bytes + v6.bytes;
-		ret = add_hops(tables, routes, space->socket_id, atomic_load(&space->current));
+		count_routes(tables, routes);
+		ret = make_hops(tables, routes, space);
 	}
 	if (ret == 0)
-		ret = fib_build(&tables->fib, routes, space->socket_id, cancel);
+		ret = fib_build(&tables->fib, routes, space->has_room, space->socket_id, cancel);
 	if (ret == 0)
 		return tables;
 	if (tables == NULL || tables->bytes == 0)
@@ -177,6 +206,41 @@ router_tables_make(const struct router_space *space, const struct routes *routes
 			 space->socket_id);
 	router_tables_free(tables);
 	return NULL;
+}
+
+static int
+change(struct router_tables *tables, const struct route *route)
+{
+	uint64_t before = fib_value(&tables->fib, route);
+	uint64_t after = route->hop == ROUTE_GONE ? FIB_NO_ROUTE : 1 + (uint64_t)route->hop;
+	int ret = fib_change(&tables->fib, route, after);
+
+	/* The first hop is none, and of another kind. */
+	tables->nb_by_kernel += tables->hops[after].kind == ROUTE_KERNEL;
+	tables->nb_by_kernel -= tables->hops[before].kind == ROUTE_KERNEL;
+	*count_of(tables, route->version) += after != FIB_NO_ROUTE;
+	*count_of(tables, route->version) -= before != FIB_NO_ROUTE;
+	return ret;
+}
+
+int
+router_tables_change(struct router_tables *tables, const struct routes *routes,
+		     const struct route *changes, uint32_t nb)
+{
+	int ret = 0;
+
+	while (tables->nb_hops < routes->nb_hops) {
+		bool is_group = routes->hops[tables->nb_hops].kind == ROUTE_GROUP;
+
+		if (tables->nb_hops == tables->room_hops ||
+		    (is_group && tables->nb_groups == tables->room_groups))
+			return -ENOSPC;
+		/* Other tables have no group of its id. */
+		add_hop(tables, routes, NULL);
+	}
+	for (uint32_t i = 0; ret == 0 && i < nb; i++)
+		ret = change(tables, &changes[i]);
+	return ret;
 }
 
 struct router_tables *
@@ -222,14 +286,29 @@ router_space_settle(struct router_space *space)
 		struct router_tables *gone = space->replaced;
 
 		space->replaced = gone->older;
-		router_tables_free(gone);
+		if (gone == space->kept) {
+			space->kept = NULL;
+			space->spare = gone;
+		} else {
+			router_tables_free(gone);
+		}
 	}
+}
+
+struct router_tables *
+router_space_take_spare(struct router_space *space)
+{
+	struct router_tables *spare = space->spare;
+
+	space->spare = NULL;
+	return spare;
 }
 
 static void
 free_space(struct router_space *space)
 {
 	router_space_settle(space);
+	router_tables_free(space->spare);
 	router_tables_free(atomic_load(&space->current));
 	free(space->path);
 	free(space);
@@ -260,6 +339,8 @@ make_space(const char *path, bool is_empty, int socket_id, unsigned int nb_out)
 	for (unsigned int i = 0; i < TASK_MAX_OUT; i++)
 		tables->macs[i] = ROUTER_DOWN;
 	router_space_exchange(space, tables);
+	/* Those that follow. */
+	space->has_room = is_empty;
 	return space;
 }
 
