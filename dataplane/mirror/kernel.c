@@ -69,6 +69,17 @@ kernel_close(struct kernel *kernel)
 }
 
 void
+kernel_forget_routes(struct kernel *kernel)
+{
+	struct kernel_route *route = NULL;
+
+	while ((route = table_next(&kernel->routes, route)) != NULL)
+		kernel_ways_put(kernel, route->ways);
+	table_close(&kernel->routes);
+	kernel->changes.is_all = true;
+}
+
+void
 kernel_forget_changes(struct kernel *kernel)
 {
 	kernel->changes.nb = 0;

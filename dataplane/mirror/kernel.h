@@ -158,6 +158,8 @@ enum kernel_effect {
 /* Take a message of a dump or a notification; others have no effect. Malformed ones are counted. */
 enum kernel_effect kernel_apply(struct kernel *kernel, const struct nlmsghdr *message);
 
+/* Forget all routes. */
+void kernel_forget_routes(struct kernel *kernel);
 /* Forget the changes: routes were made of the state. */
 void kernel_forget_changes(struct kernel *kernel);
 

@@ -284,3 +284,101 @@ router_compare(const struct router_tables *tables, const struct routes *routes,
 	if (tables->fib.v6 != NULL)
 		compare_built_v6(&comparison);
 }
+
+static bool
+holds(const struct route *route, const struct router_sample *sample)
+{
+	if (route->version != sample->version)
+		return false;
+	for (unsigned int bit = 0; bit < route->length; bit++)
+		if ((route->prefix[bit / 8] ^ sample->address[bit / 8]) & (0x80 >> bit % 8))
+			return false;
+	return true;
+}
+
+/* The hop of a sample by the kernel's answers, or NULL: none of them is a route that is followed. */
+static const struct route_hop *
+answered_hop(const struct routes *answers, const struct router_sample *sample)
+{
+	const struct route *best = NULL;
+
+	for (uint32_t i = 0; i < answers->nb_routes; i++) {
+		const struct route *route = &answers->list[i];
+
+		if ((best == NULL || route->length > best->length) && holds(route, sample))
+			best = route;
+	}
+	return best == NULL ? NULL : &answers->hops[best->hop];
+}
+
+static uint64_t
+looked_up(const struct fib *fib, const struct router_sample *sample)
+{
+	uint32_t number = be32_load(sample->address);
+	uint64_t value = FIB_NO_ROUTE;
+	uint8_t octets[1][16];
+
+	memcpy(octets[0], sample->address, sizeof(octets[0]));
+	if (sample->version == 4)
+		fib_lookup_v4(fib, &number, &value, 1);
+	else
+		fib_lookup_v6(fib, octets, &value, 1);
+	return value;
+}
+
+/* Return whether the tables answer as the kernel; text: its answer. */
+static bool
+is_answered(const struct comparison *comparison, const struct router_sample *sample, uint64_t value,
+	    char *text)
+{
+	const struct router_hop *built = &comparison->tables->hops[value];
+	const struct route_hop *wanted;
+
+	switch (sample->answer) {
+	case FEED_NO_ROUTE:
+		snprintf(text, TEXT_BYTES, "no route");
+		/* A route "throw" is none for the kernel, to which its packets go. */
+		return value == FIB_NO_ROUTE || built->kind == ROUTE_KERNEL;
+	case FEED_BLACKHOLE:
+		snprintf(text, TEXT_BYTES, "dropped");
+		return built->kind == ROUTE_BLACKHOLE;
+	case FEED_REFUSED:
+		snprintf(text, TEXT_BYTES, "unreachable");
+		return built->kind == ROUTE_KERNEL;
+	case FEED_ROUTE:
+		break;
+	}
+	wanted = answered_hop(comparison->routes, sample);
+	if (wanted == NULL) {
+		snprintf(text, TEXT_BYTES, "a route that is not followed");
+		return false;
+	}
+	describe_wanted(comparison, wanted, text);
+	return value != FIB_NO_ROUTE && is_same(comparison, wanted, built);
+}
+
+void
+router_compare_samples(const struct router_tables *tables, const struct router_samples *samples,
+		       const struct routes *answers, const char *const *names, FILE *file,
+		       struct router_difference_counts *counts)
+{
+	struct comparison comparison = {.tables = tables,
+					.routes = answers,
+					.names = names,
+					.file = file,
+					.counts = counts};
+
+	for (uint32_t i = 0; i < samples->nb; i++) {
+		const struct router_sample *sample = &samples->list[i];
+		uint64_t value = looked_up(&tables->fib, sample);
+		char kernel[TEXT_BYTES] = "", built[TEXT_BYTES] = "";
+
+		counts->samples++;
+		if (is_answered(&comparison, sample, value, kernel))
+			continue;
+		counts->wrong_samples++;
+		describe_built(&comparison, value, built);
+		write_line(&comparison, sample->version, sample->address,
+			   sample->version == 4 ? 32 : 128, kernel, built);
+	}
+}

@@ -45,7 +45,9 @@ struct router_mirror {
 	uint64_t updates, updated; /* changes in a spare copy, and their routes */
 
 	struct builder builder;
-	struct feed checks; /* by one client at a time */
+	/* By one client at a time. */
+	struct feed checks;
+	struct router_samples samples; /* nb: 0 where others are to be drawn */
 };
 
 static struct router_mirror *mirrors;
@@ -391,6 +393,7 @@ mirror_open(struct task *task, struct router_space *space, const uint32_t *index
 	mirror->task = task;
 	mirror->space = space;
 	mirror->nb = nb;
+	mirror->samples.random = builder_now_ns() | 1;
 	memcpy(mirror->indexes, indexes, nb * sizeof(*indexes));
 	memcpy(mirror->names, names, nb * sizeof(*names));
 	ret = start(mirror, buffer_bytes);
@@ -445,27 +448,67 @@ mirror_stats(const struct router_mirror *mirror, struct telemetry_out *out)
 		telemetry_u64(out, kernel_refusal_names[i], mirror->kernel->refused[i]);
 }
 
+/* What a check compares with: the kernel's routes, and its answers. */
+struct checked {
+	struct routes routes, answers;
+};
+
 static int
-compare(struct router_mirror *mirror, const struct routes *routes, const char *path,
+compare(struct router_mirror *mirror, const struct checked *checked, const char *path,
 	struct telemetry_out *out)
 {
+	const struct router_tables *tables;
 	struct router_difference_counts counts;
 	FILE *file = export_open(path);
 
 	if (file == NULL)
 		return telemetry_error(out, "%s: %s", path, strerror(errno)), -errno;
 	reload_hold();
-	router_compare(atomic_load(&mirror->space->current), routes, mirror->names, file, &counts);
+	tables = atomic_load(&mirror->space->current);
+	router_compare(tables, &checked->routes, mirror->names, file, &counts);
+	router_compare_samples(tables, &mirror->samples, &checked->answers, mirror->names, file,
+			       &counts);
 	reload_release();
 	if (export_close(file) != 0)
 		return telemetry_error(out, "%s: cannot be written", path), -EIO;
+	/* Those that differ are asked for again: the difference may have been a change under way. */
+	if (counts.wrong_samples == 0)
+		mirror->samples.nb = 0;
 	telemetry_u64(out, "prefixes", counts.compared);
 	telemetry_u64(out, "missing", counts.missing);
 	telemetry_u64(out, "different", counts.different);
 	telemetry_u64(out, "extra", counts.extra);
 	telemetry_u64(out, "lookups", counts.lookups);
 	telemetry_u64(out, "wrong_lookups", counts.wrong_lookups);
+	telemetry_u64(out, "samples", counts.samples);
+	telemetry_u64(out, "wrong_samples", counts.wrong_samples);
 	return 0;
+}
+
+/* Read the kernel's routes and its answers. Returns 0 or a negative errno with nothing left. */
+static int
+read_kernel(struct router_mirror *mirror, struct kernel *kernel, struct checked *checked,
+	    const atomic_bool *cancel)
+{
+	int ret = feed_wait_dump(&mirror->checks, kernel, cancel);
+	struct compile_report report;
+	struct hop_ids ids;
+
+	if (ret != 0)
+		return ret;
+	hop_ids_open(&ids);
+	if (!compile(kernel, &ids, &checked->routes, &report))
+		ret = -ENOMEM;
+	hop_ids_close(&ids);
+	if (ret != 0)
+		return ret;
+	if (mirror->samples.nb == 0)
+		samples_draw(&mirror->samples, &checked->routes);
+	kernel_forget_routes(kernel);
+	ret = samples_ask(&mirror->samples, &mirror->checks, kernel, &checked->answers, cancel);
+	if (ret != 0)
+		routes_free(&checked->routes);
+	return ret;
 }
 
 int
@@ -473,22 +516,17 @@ mirror_check(struct router_mirror *mirror, const char *path, const atomic_bool *
 	     struct telemetry_out *out)
 {
 	struct kernel *kernel = new_kernel(mirror);
-	struct compile_report report;
-	struct hop_ids ids;
-	struct routes routes;
-	int ret = kernel == NULL ? -ENOMEM : feed_wait_dump(&mirror->checks, kernel, cancel);
+	struct checked checked;
+	int ret = kernel == NULL ? -ENOMEM : read_kernel(mirror, kernel, &checked, cancel);
 
-	hop_ids_open(&ids);
-	if (ret == 0 && !compile(kernel, &ids, &routes, &report))
-		ret = -ENOMEM;
 	free_kernel(kernel);
-	hop_ids_close(&ids);
 	if (ret != 0) {
 		telemetry_error(out, "%s: the kernel's routes cannot be read: %s",
 				mirror->task->name, strerror(-ret));
 		return ret;
 	}
-	ret = compare(mirror, &routes, path, out);
-	routes_free(&routes);
+	ret = compare(mirror, &checked, path, out);
+	routes_free(&checked.routes);
+	routes_free(&checked.answers);
 	return ret;
 }

@@ -3,6 +3,7 @@
 /* First: headers of the system have a macro IP_OPTIONS. */
 #include "tasks/router_check.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -134,11 +135,75 @@ test_differences(void)
 			  "02:00:00:00:00:1b\"");
 }
 
+static void
+add_sample(struct router_samples *samples, const char *address, enum feed_answer answer)
+{
+	struct router_sample *sample = &samples->list[samples->nb++];
+
+	*sample = (struct router_sample){.version = strchr(address, ':') != NULL ? 6 : 4,
+					 .answer = answer};
+	CHECK_EQ(inet_pton(sample->version == 4 ? AF_INET : AF_INET6, address, sample->address), 1);
+}
+
+/* Addresses of which the tables and the kernel's answers differ are named; others are not. */
+static void
+test_samples(void)
+{
+	static const char built[] = HOPS "hop 5 neighbour\ngroup 9 1 2\n"
+					 "route 10.0.0.0/8 1\nroute 10.2.0.0/16 9\n"
+					 "route 10.3.0.0/16 3\nroute 10.4.0.0/16 5\n"
+					 "route 2001:2::/48 2\n";
+	static const char answered[] = HOPS "hop 5 neighbour\ngroup 9 1 2\n"
+					    "route 10.0.0.0/8 1\nroute 10.2.0.0/16 9\n"
+					    "route 10.4.0.0/16 5\nroute 2001:2::/48 1\n";
+	const struct routes_complaint complaint = {ignore, NULL};
+	struct router_difference_counts counts = {0};
+	struct router_samples samples = {0};
+	struct router_space *space;
+	struct routes answers;
+	char path[32], lines[4096] = "";
+	FILE *file = fmemopen(lines, sizeof(lines), "w");
+
+	CHECK(file != NULL);
+	write_routes(path, built);
+	space = router_space_get(path, SOCKET_ID_ANY, 2);
+	CHECK(space != NULL);
+	unlink(path);
+	write_routes(path, answered);
+	CHECK_EQ(routes_read(&answers, path, &complaint), 0);
+	unlink(path);
+	add_sample(&samples, "10.1.0.1", FEED_ROUTE);
+	add_sample(&samples, "10.2.0.1", FEED_ROUTE);
+	add_sample(&samples, "10.4.0.1", FEED_ROUTE);
+	add_sample(&samples, "10.3.0.1", FEED_BLACKHOLE);
+	add_sample(&samples, "11.0.0.1", FEED_NO_ROUTE);
+	add_sample(&samples, "10.1.0.2", FEED_NO_ROUTE);
+	add_sample(&samples, "10.1.0.3", FEED_REFUSED);
+	add_sample(&samples, "11.0.0.2", FEED_ROUTE);
+	add_sample(&samples, "2001:2::7", FEED_ROUTE);
+	router_compare_samples(atomic_load(&space->current), &samples, &answers, names, file,
+			       &counts);
+	fclose(file);
+	CHECK_EQ(counts.samples, 9);
+	CHECK_EQ(counts.wrong_samples, 4);
+	check_line(lines,
+		   "{\"prefix\": \"10.1.0.2/32\", \"kernel\": \"no route\", \"fib\": \"by east");
+	check_line(lines, "{\"prefix\": \"10.1.0.3/32\", \"kernel\": \"unreachable\"");
+	check_line(lines,
+		   "{\"prefix\": \"11.0.0.2/32\", \"kernel\": \"a route that is not followed\", "
+		   "\"fib\": \"no route\"}");
+	check_line(lines, "{\"prefix\": \"2001:2::7/128\", \"kernel\": \"by east to "
+			  "02:00:00:00:00:1a, MTU 1500\", \"fib\": \"by west");
+	routes_free(&answers);
+	router_space_put(space);
+}
+
 int
 main(void)
 {
 	harness_start();
 	test_same();
 	test_differences();
+	test_samples();
 	return 0;
 }

@@ -106,7 +106,8 @@ class KernelRouter:
     def differences(self) -> int:
         """Compare the kernel's routes with the tables."""
         counts = self.wsdp.control.ask("check", "r", str(self.wsdp.directory / "differences"))
-        return sum(counts[name] for name in ("missing", "different", "extra", "wrong_lookups"))
+        names = ("missing", "different", "extra", "wrong_lookups", "wrong_samples")
+        return sum(counts[name] for name in names)
 
     def settle(self) -> None:
         """Wait until the tables are the kernel's."""
