@@ -179,6 +179,7 @@ def burst(router: KernelRouter, routes: Sequence[Route], file: Path) -> float:
     """Lead routes elsewhere; return the milliseconds from the end of that to all in force."""
     step = max(1, len(routes) // BURST)
     moved = routes[::step][:BURST]
+    before = router.figures()["notifications"]
     batch(
         router,
         (
@@ -188,7 +189,7 @@ def burst(router: KernelRouter, routes: Sequence[Route], file: Path) -> float:
         file,
     )
     ended = time.monotonic()
-    await_figures(router, {})
+    await_figures(router, {"notifications": before + len(moved)})
     return 1e3 * (time.monotonic() - ended)
 
 
