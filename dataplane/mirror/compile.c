@@ -203,6 +203,7 @@ compile(struct kernel *kernel, struct hop_ids *ids, struct routes *routes,
 	*routes = (struct routes){0};
 	memset(report, 0, sizeof(*report));
 	hop_ids_turn(ids);
+	table_close(&kernel->gone_groups);
 	kernel->mark++;
 	if (make(&making))
 		return true;

@@ -44,6 +44,7 @@ kernel_open(struct kernel *kernel, const uint32_t *indexes, unsigned int nb)
 		   sizeof(struct kernel_neighbour));
 	table_open(&kernel->nexthops, sizeof(uint32_t), sizeof(struct kernel_nexthop));
 	table_open(&kernel->routes, sizeof(struct kernel_route_key), sizeof(struct kernel_route));
+	table_open(&kernel->gone_groups, sizeof(uint32_t), sizeof(uint32_t));
 }
 
 void
@@ -59,6 +60,7 @@ kernel_close(struct kernel *kernel)
 	table_close(&kernel->neighbours);
 	table_close(&kernel->nexthops);
 	table_close(&kernel->routes);
+	table_close(&kernel->gone_groups);
 	for (unsigned int i = 0; i < KERNEL_CHAINS; i++)
 		while (kernel->chains[i] != NULL) {
 			struct kernel_ways *gone = kernel->chains[i];

@@ -82,6 +82,7 @@ struct kernel_ways {
 /* A next-hop object: ways, or a group of others. */
 struct kernel_nexthop {
 	uint32_t id;
+	uint32_t nb_routes;       /* that have it */
 	uint32_t nb_members;      /* of a group */
 	struct kernel_ways *ways; /* NULL for a group */
 	uint32_t *members;        /* ids */
@@ -137,6 +138,8 @@ struct kernel {
 	struct table neighbours, nexthops, routes;
 	struct kernel_ways *chains[KERNEL_CHAINS];
 	struct kernel_changes changes;
+	/* Ids of groups that were deleted since routes were made whole: their hops are those of groups. */
+	struct table gone_groups;
 	unsigned int nb_ranks; /* more than KERNEL_RANKS_MAX: not all are there */
 	struct kernel_rank ranks[KERNEL_RANKS_MAX]; /* that routes had since the dump, best first */
 	uint64_t refused[KERNEL_REFUSALS];          /* messages */

@@ -244,12 +244,39 @@ test_others(void)
 	CHECK_EQ(apply(link_message(RTM_NEWLINK, 11, IFF_UP, "2:0:0:0:0:b", 1400)), KERNEL_CHANGED);
 	CHECK(!change());
 	compile_all();
-	CHECK_EQ(apply(nexthop_message(RTM_NEWNEXTHOP, 5, 12, "10.0.1.9")), KERNEL_CHANGED);
-	CHECK(!change());
-	compile_all();
+	/* A new next-hop object concerns no route; another one in its place does. */
+	CHECK_EQ(apply(nexthop_message(RTM_NEWNEXTHOP, 5, 12, "10.0.1.9")), KERNEL_SAME);
 	add(&(struct route_message){.prefix = "10.9.0.0/16", .nexthop = 5});
 	CHECK(change());
 	check_all();
+	CHECK_EQ(apply(nexthop_message(RTM_NEWNEXTHOP, 5, 11, "10.0.0.9")), KERNEL_CHANGED);
+	CHECK(!change());
+	compile_all();
+	end();
+}
+
+/* A group with the id of one that is gone has members of its own. */
+static void
+test_group_again(void)
+{
+	const uint32_t both[] = {5, 6, 0}, other[] = {6, 8, 0};
+	const struct route_message by_group = {.prefix = "10.9.0.0/16", .nexthop = 7};
+
+	begin();
+	apply(nexthop_message(RTM_NEWNEXTHOP, 5, 12, "10.0.1.9"));
+	apply(nexthop_message(RTM_NEWNEXTHOP, 6, 11, "10.0.0.9"));
+	apply(nexthop_message(RTM_NEWNEXTHOP, 8, 12, "10.0.1.8"));
+	CHECK_EQ(apply(group_message(7, both)), KERNEL_SAME);
+	add(&by_group);
+	CHECK(change());
+	check_all();
+	CHECK_EQ(apply(route_message(RTM_DELROUTE, &by_group)), KERNEL_CHANGED);
+	CHECK(change());
+	CHECK_EQ(apply(nexthop_message(RTM_DELNEXTHOP, 7, 0, NULL)), KERNEL_SAME);
+	CHECK_EQ(apply(group_message(7, other)), KERNEL_CHANGED);
+	add(&by_group);
+	CHECK(!change());
+	compile_all();
 	end();
 }
 
@@ -282,6 +309,7 @@ main(void)
 	test_random();
 	test_neighbours();
 	test_others();
+	test_group_again();
 	test_many();
 	return 0;
 }
