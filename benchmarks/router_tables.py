@@ -9,7 +9,9 @@ those of `wirespeed router table`, one IPv6 prefix for five of IPv4. For each si
 - `one`: a route is led to another next hop 50 times. From the kernel's acknowledgement to the
   first frame on the new path: median, and the slowest.
 - `burst`: 1,000 routes are led elsewhere by `ip -batch`. From its end to all of them in force.
-- `new`: a neighbour changes, so new tables are built. From the kernel's acknowledgement to these in
+- `moved`: a gateway of half of all routes has another MAC address. From the end of `ip` to the
+  first frame with it.
+- `new`: an interface has another MTU, so new tables are built. From the end of `ip` to these in
   force.
 
 Prints `name value unit ratio-to-what`. `--sizes full` measures 1,000,000 + 200,000 prefixes, which
@@ -54,7 +56,6 @@ BURST = 1000
 # A prefix that no generated table has.
 PROBED, PROBE = "198.18.7.0/24", "198.18.7.1"
 FIRST_HOP = 10
-SPARE_NEIGHBOUR = "10.2.0.99"
 
 
 def hop(version: int, number: int) -> str:
@@ -193,11 +194,23 @@ def burst(router: KernelRouter, routes: Sequence[Route], file: Path) -> float:
     return 1e3 * (time.monotonic() - ended)
 
 
+def moved_gateway(router: KernelRouter) -> float:
+    """Return the milliseconds from a gateway's new address to the first frame with it."""
+    frame = bytes(frame_to(router, PROBE) / UDP(dport=9) / Raw(b"x" * 18))
+    router.ip("route", "replace", PROBED, "via", hop(4, 0))
+    router.settle()
+    mac = "02:00:00:00:02:01"
+    router.ip("neighbour", "replace", hop(4, 0), "lladdr", mac, "dev", "west", "nud", "permanent")
+    changed = time.monotonic()
+    while path(router, frame) != bytes.fromhex(mac.replace(":", "")):
+        pass
+    return 1e3 * (time.monotonic() - changed)
+
+
 def new_tables(router: KernelRouter) -> float:
-    """Return the milliseconds from a neighbour's change to new tables in force."""
+    """Return the milliseconds from an interface's new MTU to new tables in force."""
     builds = router.figures()["builds"]
-    router.ip("neighbour", "replace", SPARE_NEIGHBOUR, "lladdr", "02:00:00:00:02:01",
-              "dev", "west", "nud", "permanent")  # fmt: skip
+    router.ip("link", "set", "west", "mtu", "1400")
     changed = time.monotonic()
     await_figures(router, {"builds": builds + 1})
     return 1e3 * (time.monotonic() - changed)
@@ -222,6 +235,7 @@ def one_size(name: str, prefixes: int, memory_mib: int, file: Path) -> None:
         show(f"one_{name}_slowest", max(ones), f"ms asked {ASKED_SLOWEST_MS:g}")
         show(f"burst_{name}", burst(router, routes, file), "ms")
         await_figures(router, {"spare_tables": 1})
+        show(f"moved_{name}", moved_gateway(router), f"ms asked {ASKED_SLOWEST_MS:g}")
         anew = new_tables(router)
         show(f"new_{name}", anew, "ms", anew / median, "of-one-change")
         assert router.differences() == 0, router.log()

@@ -110,12 +110,11 @@ find(const struct making *making, uint8_t version, const uint8_t *address)
 	return NULL;
 }
 
-/* Return whether packets to a neighbour go straight to it, by the kernel's routes. */
-static bool
-is_direct(const struct making *making, const struct kernel_neighbour_key *key)
+bool
+making_is_direct(const struct making *making, const struct kernel_neighbour_key *key,
+		 const struct kernel_route *route)
 {
 	uint8_t full = key->version == 4 ? 32 : 128;
-	const struct kernel_route *route = find(making, (uint8_t)key->version, key->address);
 	const struct kernel_ways *ways;
 
 	if (route == NULL || route->type != RTN_UNICAST || route->to_kernel ||
@@ -132,32 +131,28 @@ is_direct(const struct making *making, const struct kernel_neighbour_key *key)
 	       ways->list[0].version == 0 && ways->list[0].link == key->link;
 }
 
-/* Ids that neighbours leave to gateways, which may come later. */
-#define HOPS_FOR_GATEWAYS 512
-
 /* Host routes of neighbours on a link, so that one lookup suffices. */
 static void
 add_neighbours(struct making *making)
 {
 	const struct table *neighbours = &making->kernel->neighbours;
-	const struct kernel_neighbour *neighbour = NULL;
+	struct kernel_neighbour *neighbour = NULL;
 
 	while ((neighbour = table_next(neighbours, neighbour)) != NULL) {
 		const struct kernel_neighbour_key *key = &neighbour->key;
 		struct kernel_route_key as = {.version = (uint8_t)key->version};
-		uint8_t number = kernel_link(making->kernel, key->link);
 		uint16_t hop;
 
-		if (making->routes->nb_hops >= ROUTES_HOPS_MAX - HOPS_FOR_GATEWAYS)
-			return;
-		if (number == KERNEL_NO_LINK || making_is_link_local(key) ||
-		    !is_direct(making, key))
+		neighbour->has_route = 0;
+		if (making_is_link_local(key) ||
+		    !making_is_direct(making, key, find(making, as.version, key->address)))
 			continue;
-		hop = making_neighbour_hop(making, number, as.version, key->address);
+		hop = making_host_hop(making, key);
 		/* Without a hop of its own it has the prefix's: the kernel forwards. */
 		if (hop == HOP_NONE)
 			continue;
 		add_route(making, &as, as.version == 4 ? 32 : 128, key->address, hop);
+		neighbour->has_route = 1;
 		making->report->neighbours++;
 	}
 }

@@ -28,10 +28,11 @@ struct compile_report {
 bool compile(struct kernel *kernel, struct hop_ids *ids, struct routes *routes,
 	     struct compile_report *report);
 
-/* Make the routes of the prefixes that have changed since `routes` were made of the same state: *list, of
- * *nb, to be freed, where the hop of a prefix without a route is ROUTE_GONE. Hops that are new are appended to
- * `routes`, and neighbours that are needed to the report. Return false with nothing left to free: the changes
- * may concern other prefixes, or memory or ids are short, so that all must be made anew. */
+/* Make the routes of the prefixes and neighbours that have changed since `routes` were made of the same state:
+ * *list, of *nb, to be freed, where the hop of a prefix without a route is ROUTE_GONE. Hops that are new are
+ * appended to `routes`, those of neighbours with another address have it, and neighbours that are needed are
+ * added to the report. Return false with nothing left to free: the changes may concern other prefixes, or
+ * memory or ids are short, so that all must be made anew. */
 bool compile_changes(struct kernel *kernel, struct hop_ids *ids, struct routes *routes,
 		     struct compile_report *report, struct route **list, uint32_t *nb);
 

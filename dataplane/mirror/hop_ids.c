@@ -101,6 +101,29 @@ hop_ids_put(struct hop_ids *ids, struct routes *routes, const struct hop_key *ke
 	return (uint16_t)known->index;
 }
 
+bool
+hop_ids_move(struct hop_ids *ids, struct routes *routes, const struct hop_key *from,
+	     const struct hop_key *to)
+{
+	struct known_hop *known = table_find(&ids->known, from),
+			 *other = table_find(&ids->known, to);
+	struct known_hop former;
+
+	if (known == NULL || ids->used_in[known->id] != ids->turn)
+		return true;
+	if (other != NULL)
+		return false;
+	former = *known;
+	table_remove(&ids->known, known);
+	known = table_put(&ids->known, to);
+	if (known == NULL)
+		return false;
+	known->id = former.id;
+	known->index = former.index;
+	memcpy(routes->hops[known->index].target, to->target, sizeof(to->target));
+	return true;
+}
+
 void
 hop_ids_turn(struct hop_ids *ids)
 {

@@ -35,5 +35,9 @@ void hop_ids_turn(struct hop_ids *ids);
  * this turn: then *is_new. HOP_NONE: all ids are in use, or memory is short. */
 uint16_t
 hop_ids_put(struct hop_ids *ids, struct routes *routes, const struct hop_key *key, bool *is_new);
+/* Give a hop of this turn another content, with which it keeps its id. Return false: one has that already, or
+ * memory is short. Without such a hop nothing is to do. */
+bool hop_ids_move(struct hop_ids *ids, struct routes *routes, const struct hop_key *from,
+		  const struct hop_key *to);
 
 #endif

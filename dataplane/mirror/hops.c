@@ -34,17 +34,41 @@ making_neighbour_hop(struct making *making, uint8_t number, uint8_t version, con
 	const struct kernel_link *link = &making->kernel->links[number];
 	const struct kernel_neighbour *neighbour =
 		kernel_neighbour(making->kernel, link->index, version, address);
-	struct hop_key key = {.kind = ROUTE_FORWARD, .port = number};
+	struct hop_key key;
 	bool is_new;
 
 	if (neighbour == NULL) {
 		wish(making->report, link->index, version, address);
 		return making_bare_hop(making, ROUTE_NEIGHBOUR);
 	}
-	key.mtu = link->mtu > UINT16_MAX ? UINT16_MAX : (uint16_t)link->mtu;
-	memcpy(key.source, link->mac, sizeof(key.source));
-	memcpy(key.target, neighbour->mac, sizeof(key.target));
+	making_key(making, number, neighbour->mac, &key);
 	return hop_ids_put(making->ids, making->routes, &key, &is_new);
+}
+
+/* Ids that neighbours leave to gateways, which may come later. */
+#define HOPS_FOR_GATEWAYS 512
+
+uint16_t
+making_host_hop(struct making *making, const struct kernel_neighbour_key *neighbour)
+{
+	uint8_t number = kernel_link(making->kernel, neighbour->link);
+
+	if (number == KERNEL_NO_LINK ||
+	    making->routes->nb_hops >= ROUTES_HOPS_MAX - HOPS_FOR_GATEWAYS)
+		return HOP_NONE;
+	return making_neighbour_hop(making, number, (uint8_t)neighbour->version,
+				    neighbour->address);
+}
+
+void
+making_key(const struct making *making, uint8_t number, const uint8_t *mac, struct hop_key *key)
+{
+	const struct kernel_link *link = &making->kernel->links[number];
+
+	*key = (struct hop_key){.kind = ROUTE_FORWARD, .port = number};
+	key->mtu = link->mtu > UINT16_MAX ? UINT16_MAX : (uint16_t)link->mtu;
+	memcpy(key->source, link->mac, sizeof(key->source));
+	memcpy(key->target, mac, sizeof(key->target));
 }
 
 /* The hop of one way. route: for ways without a gateway, which differ by destination; NULL: the prefix

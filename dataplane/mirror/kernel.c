@@ -57,6 +57,7 @@ kernel_close(struct kernel *kernel)
 		free(nexthop->weights);
 	}
 	free(kernel->changes.list);
+	free(kernel->changes.moved);
 	table_close(&kernel->neighbours);
 	table_close(&kernel->nexthops);
 	table_close(&kernel->routes);
@@ -84,7 +85,7 @@ kernel_forget_routes(struct kernel *kernel)
 void
 kernel_forget_changes(struct kernel *kernel)
 {
-	kernel->changes.nb = 0;
+	kernel->changes.nb = kernel->changes.nb_moved = 0;
 	kernel->changes.is_all = false;
 }
 
@@ -129,6 +130,33 @@ kernel_note(struct kernel *kernel, const struct kernel_route_key *key)
 	one->version = key->version;
 	one->length = key->length;
 	memcpy(one->prefix, key->prefix, sizeof(one->prefix));
+}
+
+void
+kernel_note_neighbour(struct kernel *kernel, const struct kernel_neighbour_key *key,
+		      const struct kernel_neighbour *before)
+{
+	struct kernel_changes *changes = &kernel->changes;
+	struct kernel_moved *one;
+
+	if (changes->is_all)
+		return;
+	if (changes->moved == NULL)
+		changes->moved = calloc(KERNEL_MOVED_MAX, sizeof(*changes->moved));
+	/* What it was before the first of several changes counts. */
+	for (uint32_t i = 0; changes->moved != NULL && i < changes->nb_moved; i++)
+		if (memcmp(&changes->moved[i].key, key, sizeof(*key)) == 0)
+			return;
+	if (changes->moved == NULL || changes->nb_moved == KERNEL_MOVED_MAX) {
+		changes->is_all = true;
+		return;
+	}
+	one = &changes->moved[changes->nb_moved++];
+	*one = (struct kernel_moved){.key = *key, .was_known = before != NULL};
+	if (before != NULL) {
+		memcpy(one->mac, before->mac, sizeof(one->mac));
+		one->had_route = before->has_route != 0;
+	}
 }
 
 uint8_t

@@ -54,8 +54,8 @@ struct kernel_neighbour_key {
 struct kernel_neighbour {
 	struct kernel_neighbour_key key;
 	uint8_t mac[6];
-	uint8_t is_stale; /* the kernel would ask before it relies on it */
-	uint8_t unused;
+	uint8_t is_stale;  /* the kernel would ask before it relies on it */
+	uint8_t has_route; /* of its own: see compile.h */
 };
 
 /* One next hop of a route. */
@@ -123,11 +123,21 @@ struct kernel_prefix {
 
 #define KERNEL_CHANGES_MAX 65536
 
+/* A neighbour that has changed, as it was before. */
+struct kernel_moved {
+	struct kernel_neighbour_key key;
+	uint8_t mac[6];
+	bool was_known, had_route;
+};
+
+#define KERNEL_MOVED_MAX 1024
+
 /* Changes since routes were made of the state. A prefix may be there several times. */
 struct kernel_changes {
 	struct kernel_prefix *list;
-	uint32_t nb;
-	bool is_all; /* the list does not have all */
+	struct kernel_moved *moved; /* neighbours, each once */
+	uint32_t nb, nb_moved;
+	bool is_all; /* the lists do not have all */
 };
 
 #define KERNEL_CHAINS 4096
@@ -172,6 +182,9 @@ uint8_t kernel_link(const struct kernel *kernel, uint32_t index);
 const struct kernel_neighbour *kernel_neighbour(const struct kernel *kernel, uint32_t link,
 						uint8_t version, const uint8_t *address);
 
+/* For messages. Note that a neighbour changes; before: as it is, or NULL: it is not known. */
+void kernel_note_neighbour(struct kernel *kernel, const struct kernel_neighbour_key *key,
+			   const struct kernel_neighbour *before);
 /* For messages. Note that a route of this key has changed, or is new. */
 void kernel_note(struct kernel *kernel, const struct kernel_route_key *key);
 /* For messages. Return the one of these ways, which gets one more user; NULL: memory is short. */

@@ -30,7 +30,17 @@ uint16_t making_bare_hop(struct making *making, enum route_kind kind);
 /* To a neighbour of an interface of the router. */
 uint16_t making_neighbour_hop(struct making *making, uint8_t number, uint8_t version,
 			      const uint8_t *address);
+/* Of a neighbour's own host route. HOP_NONE: also where gateways need the ids that are left. */
+uint16_t making_host_hop(struct making *making, const struct kernel_neighbour_key *neighbour);
 /* Of a route; *exists: it is in force. */
 uint16_t making_route_hop(struct making *making, const struct kernel_route *route, bool *exists);
+
+/* Fill the content of the hop to an address behind an interface. */
+void
+making_key(const struct making *making, uint8_t number, const uint8_t *mac, struct hop_key *key);
+/* Return whether packets to a neighbour go straight to it by this route, the longest one that holds it or
+ * NULL: then it has a host route. */
+bool making_is_direct(const struct making *making, const struct kernel_neighbour_key *key,
+		      const struct kernel_route *route);
 
 #endif

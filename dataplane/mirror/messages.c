@@ -90,10 +90,13 @@ apply_neighbour(struct kernel *kernel, const struct nlmsghdr *message)
 	if (!is_known) {
 		if (neighbour == NULL)
 			return KERNEL_SAME;
+		kernel_note_neighbour(kernel, &key, neighbour);
 		table_remove(&kernel->neighbours, neighbour);
 		return KERNEL_CHANGED;
 	}
 	is_same = neighbour != NULL && memcmp(neighbour->mac, mac, sizeof(mac)) == 0;
+	if (!is_same)
+		kernel_note_neighbour(kernel, &key, neighbour);
 	if (neighbour == NULL)
 		neighbour = table_put(&kernel->neighbours, &key);
 	if (neighbour == NULL)
@@ -242,16 +245,17 @@ apply(struct kernel *kernel, const struct nlmsghdr *message)
 enum kernel_effect
 kernel_apply(struct kernel *kernel, const struct nlmsghdr *message)
 {
+	uint16_t type = message->nlmsg_type;
 	enum kernel_effect effect;
 
 	/* All that a kernel sends is padded, and libmnl reads up to the padding's end. */
 	if (message->nlmsg_len % NLMSG_ALIGNTO != 0)
 		return message_malformed(kernel);
 	effect = apply(kernel, message);
-	/* Routes are noted one by one. */
+	/* Routes and neighbours are noted one by one. */
 	if (effect > KERNEL_CHANGED ||
-	    (effect == KERNEL_CHANGED && message->nlmsg_type != RTM_NEWROUTE &&
-	     message->nlmsg_type != RTM_DELROUTE))
+	    (effect == KERNEL_CHANGED && type != RTM_NEWROUTE && type != RTM_DELROUTE &&
+	     type != RTM_NEWNEIGH && type != RTM_DELNEIGH))
 		kernel->changes.is_all = true;
 	return effect;
 }

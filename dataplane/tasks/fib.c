@@ -262,10 +262,10 @@ fib_change(struct fib *fib, const struct route *prefix, uint64_t value)
 {
 	int ret;
 
-	if (prefix->version == 4 ? fib->v4 == NULL : fib->v6 == NULL)
-		return -ENOSPC;
 	if (fib_value(fib, prefix) == value)
 		return 0;
+	if (prefix->version == 4 ? fib->v4 == NULL : fib->v6 == NULL)
+		return -ENOSPC;
 	ret = prefix->version == 4 ? change_v4(fib->v4, prefix, value)
 				   : change_v6(fib->v6, prefix, value);
 	if (ret != 0)

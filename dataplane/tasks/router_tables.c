@@ -227,6 +227,10 @@ router_tables_change(struct router_tables *tables, const struct routes *routes,
 {
 	int ret = 0;
 
+	/* Neighbours may have another address. */
+	for (uint32_t i = 0; i < tables->nb_hops; i++)
+		memcpy(tables->hops[1 + i].macs, routes->hops[i].target,
+		       sizeof(routes->hops[i].target));
 	while (tables->nb_hops < routes->nb_hops) {
 		bool is_group = routes->hops[tables->nb_hops].kind == ROUTE_GROUP;
 

@@ -114,6 +114,30 @@ def _churn(router: KernelRouter, file: Path) -> None:
         batch(router, (f"route delete {prefix(i)}" for i in range(0, ROUTES, 2)), file)
 
 
+def test_neighbours_that_come_move_and_go_build_no_new_tables(router: KernelRouter) -> None:
+    """All routes by a gateway follow it to another address."""
+    before = router.figures()
+    host, macs = "10.2.0.77", ("02:00:00:00:00:77", "02:00:00:00:00:78")
+    router.ip("route", "add", "203.0.113.0/24", "via", OTHER)
+    for mac in macs:
+        router.ip("neighbour", "replace", host, "lladdr", mac, "dev", "west", "nud", "permanent")
+        router.settle()
+        forwarded(router, host, mac)
+    assert router.figures()["neighbours"] == before["neighbours"] + 1
+    for mac in ("02:00:00:00:00:04", OTHER_MAC):
+        router.ip("neighbour", "replace", OTHER, "lladdr", mac, "dev", "west",
+                  "nud", "permanent")  # fmt: skip
+        router.settle()
+        forwarded(router, "203.0.113.7", mac)
+        forwarded(router, OTHER, mac)
+    router.ip("neighbour", "delete", host, "dev", "west")
+    router.ip("route", "delete", "203.0.113.0/24")
+    router.settle()
+    seen = router.figures()
+    assert seen["neighbours"] == before["neighbours"]
+    assert seen["builds"] == before["builds"]
+
+
 def test_route_that_decides_about_a_neighbour_builds_new_tables(router: KernelRouter) -> None:
     """The neighbour has a route of its own in the tables, which follows its prefix."""
     before = router.figures()["builds"]

@@ -125,9 +125,11 @@ check_same_hop(const struct routes *ours, const struct route_hop *one, const str
 static void
 check_all(void)
 {
+	uint32_t neighbours = report.neighbours;
 	struct routes anew;
 
 	CHECK(compile(&kernel, &ids, &anew, &report));
+	CHECK_EQ(report.neighbours, neighbours);
 	CHECK_EQ(anew.nb_routes, nb);
 	for (uint32_t i = 0; i < nb; i++) {
 		const struct route *ours = find(list, nb, &anew.list[i]);
@@ -190,19 +192,42 @@ change_randomly(uint64_t *seed)
 		CHECK_EQ(apply(route_message(RTM_DELROUTE, &route)), KERNEL_CHANGED);
 }
 
+/* A neighbour of a link, maybe a gateway, comes, goes, or has another address, maybe that of another one. */
+static void
+change_neighbour(uint64_t *seed)
+{
+	char address[32], mac[32];
+
+	snprintf(address, sizeof(address),
+		 random_next(seed) % 4 == 0 ? "2001:db8::%u" : "10.0.1.%u",
+		 random_next(seed) % 4 == 0 ? 7 + random_next(seed) % 3 * 2
+					    : 20 + random_next(seed) % 20);
+	snprintf(mac, sizeof(mac), "2:0:0:0:%x:29", random_next(seed) % 30);
+	apply(neighbour_message(RTM_NEWNEIGH, 12, address, mac,
+				random_next(seed) % 4 == 0 ? NUD_FAILED : NUD_REACHABLE));
+}
+
 static void
 test_random(void)
 {
 	uint64_t seed = 7;
+	unsigned int changed = 0;
 
 	begin();
-	for (unsigned int turn = 0; turn < 2000; turn++) {
-		for (unsigned int i = random_next(&seed) % 8; i > 0; i--)
+	for (unsigned int turn = 0; turn < 4000; turn++) {
+		for (unsigned int i = random_next(&seed) % 4; i > 0; i--)
 			change_randomly(&seed);
-		CHECK(change());
-		check_all();
+		if (turn % 4 != 0)
+			change_neighbour(&seed);
+		if (change()) {
+			changed++;
+			check_all();
+		} else {
+			compile_all();
+		}
 	}
 	CHECK(nb > 8);
+	CHECK(changed > 2000);
 	end();
 }
 
@@ -233,12 +258,7 @@ test_others(void)
 {
 	begin();
 	CHECK(change());
-	CHECK_EQ(apply(neighbour_message(RTM_NEWNEIGH, 11, "10.0.0.9", "2:0:0:0:0:77",
-					 NUD_REACHABLE)),
-		 KERNEL_CHANGED);
-	CHECK(!change());
-	compile_all();
-	CHECK_EQ(apply(neighbour_message(RTM_NEWNEIGH, 11, "10.0.0.9", "2:0:0:0:0:77", NUD_STALE)),
+	CHECK_EQ(apply(neighbour_message(RTM_NEWNEIGH, 11, "10.0.0.9", "2:0:0:0:0:19", NUD_STALE)),
 		 KERNEL_SAME);
 	CHECK(change());
 	CHECK_EQ(apply(link_message(RTM_NEWLINK, 11, IFF_UP, "2:0:0:0:0:b", 1400)), KERNEL_CHANGED);
@@ -250,6 +270,60 @@ test_others(void)
 	CHECK(change());
 	check_all();
 	CHECK_EQ(apply(nexthop_message(RTM_NEWNEXTHOP, 5, 11, "10.0.0.9")), KERNEL_CHANGED);
+	CHECK(!change());
+	compile_all();
+	end();
+}
+
+static void
+know(const char *address, const char *mac, uint16_t state)
+{
+	CHECK_EQ(apply(neighbour_message(RTM_NEWNEIGH, 12, address, mac, state)), KERNEL_CHANGED);
+}
+
+/* Neighbours come and go with their host routes, and move with all that leads to them. */
+static void
+test_moves(void)
+{
+	uint32_t hosts;
+
+	begin();
+	hosts = report.neighbours;
+	know("10.0.1.50", "2:0:0:0:0:50", NUD_REACHABLE);
+	CHECK(change());
+	CHECK_EQ(report.neighbours, hosts + 1);
+	check_all();
+	add(&(struct route_message){.prefix = "10.9.0.0/16", .link = 12, .gateway = "10.0.1.50"});
+	CHECK(change());
+	check_all();
+	know("10.0.1.50", "2:0:0:0:0:51", NUD_REACHABLE);
+	CHECK(change());
+	check_all();
+	know("10.0.1.50", "2:0:0:0:0:50", NUD_REACHABLE);
+	CHECK(change());
+	check_all();
+	/* Two with one address had one hop, and now need two. */
+	know("10.0.1.60", "2:0:0:0:0:50", NUD_REACHABLE);
+	CHECK(change());
+	check_all();
+	know("10.0.1.60", "2:0:0:0:0:60", NUD_REACHABLE);
+	CHECK(!change());
+	compile_all();
+	know("10.0.1.60", NULL, NUD_FAILED);
+	CHECK(change());
+	CHECK_EQ(report.neighbours, hosts + 1);
+	check_all();
+	/* A gateway that goes takes its routes with it. */
+	know("10.0.1.50", NULL, NUD_FAILED);
+	CHECK(!change());
+	compile_all();
+	/* Both at once: their common hop is that of neither. */
+	know("10.0.1.50", "2:0:0:0:0:70", NUD_REACHABLE);
+	know("10.0.1.60", "2:0:0:0:0:70", NUD_REACHABLE);
+	CHECK(!change());
+	compile_all();
+	know("10.0.1.50", "2:0:0:0:0:71", NUD_REACHABLE);
+	know("10.0.1.60", "2:0:0:0:0:72", NUD_REACHABLE);
 	CHECK(!change());
 	compile_all();
 	end();
@@ -309,6 +383,7 @@ main(void)
 	test_random();
 	test_neighbours();
 	test_others();
+	test_moves();
 	test_group_again();
 	test_many();
 	return 0;
