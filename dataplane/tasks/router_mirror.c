@@ -7,13 +7,12 @@
 #include <string.h>
 
 #include "core/control.h"
-#include "core/export.h"
 #include "core/reload.h"
 #include "core/telemetry_reply.h"
 #include "mirror/compile.h"
 #include "mirror/feed.h"
 #include "router_builder.h"
-#include "router_check.h"
+#include "router_checker.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 /* A change that ends routes without a message is followed by others. */
@@ -45,9 +44,7 @@ struct router_mirror {
 	uint64_t updates, updated; /* changes in a spare copy, and their routes */
 
 	struct builder builder;
-	/* By one client at a time. */
-	struct feed checks;
-	struct router_samples samples; /* nb: 0 where others are to be drawn */
+	struct checker checker; /* one client's at a time */
 };
 
 static struct router_mirror *mirrors;
@@ -327,7 +324,7 @@ static void
 release(struct router_mirror *mirror)
 {
 	feed_close(&mirror->feed);
-	feed_close(&mirror->checks);
+	checker_close(&mirror->checker);
 	free_kernel(mirror->kernel);
 	free_kernel(mirror->fresh);
 	free(mirror);
@@ -368,7 +365,8 @@ start(struct router_mirror *mirror, uint32_t buffer_bytes)
 	int ret = feed_open(&mirror->feed, buffer_bytes);
 
 	if (ret == 0)
-		ret = feed_open(&mirror->checks, 0);
+		ret = checker_open(&mirror->checker, mirror->task->name, mirror->space,
+				   mirror->indexes, mirror->names, mirror->nb);
 	if (ret == 0)
 		ret = builder_open(&mirror->builder, mirror->task, mirror->space);
 	if (ret != 0)
@@ -393,7 +391,6 @@ mirror_open(struct task *task, struct router_space *space, const uint32_t *index
 	mirror->task = task;
 	mirror->space = space;
 	mirror->nb = nb;
-	mirror->samples.random = builder_now_ns() | 1;
 	memcpy(mirror->indexes, indexes, nb * sizeof(*indexes));
 	memcpy(mirror->names, names, nb * sizeof(*names));
 	ret = start(mirror, buffer_bytes);
@@ -448,85 +445,9 @@ mirror_stats(const struct router_mirror *mirror, struct telemetry_out *out)
 		telemetry_u64(out, kernel_refusal_names[i], mirror->kernel->refused[i]);
 }
 
-/* What a check compares with: the kernel's routes, and its answers. */
-struct checked {
-	struct routes routes, answers;
-};
-
-static int
-compare(struct router_mirror *mirror, const struct checked *checked, const char *path,
-	struct telemetry_out *out)
-{
-	const struct router_tables *tables;
-	struct router_difference_counts counts;
-	FILE *file = export_open(path);
-
-	if (file == NULL)
-		return telemetry_error(out, "%s: %s", path, strerror(errno)), -errno;
-	reload_hold();
-	tables = atomic_load(&mirror->space->current);
-	router_compare(tables, &checked->routes, mirror->names, file, &counts);
-	router_compare_samples(tables, &mirror->samples, &checked->answers, mirror->names, file,
-			       &counts);
-	reload_release();
-	if (export_close(file) != 0)
-		return telemetry_error(out, "%s: cannot be written", path), -EIO;
-	/* Those that differ are asked for again: the difference may have been a change under way. */
-	if (counts.wrong_samples == 0)
-		mirror->samples.nb = 0;
-	telemetry_u64(out, "prefixes", counts.compared);
-	telemetry_u64(out, "missing", counts.missing);
-	telemetry_u64(out, "different", counts.different);
-	telemetry_u64(out, "extra", counts.extra);
-	telemetry_u64(out, "lookups", counts.lookups);
-	telemetry_u64(out, "wrong_lookups", counts.wrong_lookups);
-	telemetry_u64(out, "samples", counts.samples);
-	telemetry_u64(out, "wrong_samples", counts.wrong_samples);
-	return 0;
-}
-
-/* Read the kernel's routes and its answers. Returns 0 or a negative errno with nothing left. */
-static int
-read_kernel(struct router_mirror *mirror, struct kernel *kernel, struct checked *checked,
-	    const atomic_bool *cancel)
-{
-	int ret = feed_wait_dump(&mirror->checks, kernel, cancel);
-	struct compile_report report;
-	struct hop_ids ids;
-
-	if (ret != 0)
-		return ret;
-	hop_ids_open(&ids);
-	if (!compile(kernel, &ids, &checked->routes, &report))
-		ret = -ENOMEM;
-	hop_ids_close(&ids);
-	if (ret != 0)
-		return ret;
-	if (mirror->samples.nb == 0)
-		samples_draw(&mirror->samples, &checked->routes);
-	kernel_forget_routes(kernel);
-	ret = samples_ask(&mirror->samples, &mirror->checks, kernel, &checked->answers, cancel);
-	if (ret != 0)
-		routes_free(&checked->routes);
-	return ret;
-}
-
 int
 mirror_check(struct router_mirror *mirror, const char *path, const atomic_bool *cancel,
 	     struct telemetry_out *out)
 {
-	struct kernel *kernel = new_kernel(mirror);
-	struct checked checked;
-	int ret = kernel == NULL ? -ENOMEM : read_kernel(mirror, kernel, &checked, cancel);
-
-	free_kernel(kernel);
-	if (ret != 0) {
-		telemetry_error(out, "%s: the kernel's routes cannot be read: %s",
-				mirror->task->name, strerror(-ret));
-		return ret;
-	}
-	ret = compare(mirror, &checked, path, out);
-	routes_free(&checked.routes);
-	routes_free(&checked.answers);
-	return ret;
+	return checker_run(&mirror->checker, path, cancel, out);
 }
