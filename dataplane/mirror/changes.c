@@ -107,42 +107,18 @@ is_gateway(const struct kernel *kernel, const struct kernel_neighbour_key *neigh
 	return false;
 }
 
-/* Return whether another neighbour of the link has, or had, this address: then it has the same hop. */
-static bool
-is_shared(const struct kernel *kernel, const struct kernel_moved *moved)
-{
-	const struct kernel_changes *changes = &kernel->changes;
-	const struct kernel_neighbour *neighbour = NULL;
-
-	for (uint32_t i = 0; i < changes->nb_moved; i++) {
-		const struct kernel_moved *other = &changes->moved[i];
-
-		if (other != moved && other->was_known && other->key.link == moved->key.link &&
-		    memcmp(other->mac, moved->mac, sizeof(moved->mac)) == 0)
-			return true;
-	}
-	while ((neighbour = table_next(&kernel->neighbours, neighbour)) != NULL)
-		if (neighbour->key.link == moved->key.link &&
-		    memcmp(neighbour->mac, moved->mac, sizeof(moved->mac)) == 0)
-			return true;
-	return false;
-}
-
 /* A neighbour has another address: all routes that lead to it have that, too. */
 static bool
 move_neighbour(struct making *making, const struct kernel_moved *moved,
 	       struct kernel_neighbour *now)
 {
-	uint8_t number = kernel_link(making->kernel, moved->key.link);
 	struct hop_key from, to;
 
 	now->has_route = moved->had_route;
 	if (memcmp(now->mac, moved->mac, sizeof(now->mac)) == 0)
 		return true;
-	if (number == KERNEL_NO_LINK || is_shared(making->kernel, moved))
-		return false;
-	making_key(making, number, moved->mac, &from);
-	making_key(making, number, now->mac, &to);
+	making_key(making, &moved->key, moved->mac, &from);
+	making_key(making, &moved->key, now->mac, &to);
 	return hop_ids_move(making->ids, making->routes, &from, &to);
 }
 

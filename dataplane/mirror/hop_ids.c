@@ -11,7 +11,7 @@ struct known_hop {
 	uint32_t index; /* in this turn's hops */
 };
 
-_Static_assert(sizeof(struct hop_key) == 24, "no padding in a key");
+_Static_assert(sizeof(struct hop_key) == 40, "no padding in a key");
 
 void
 hop_ids_open(struct hop_ids *ids)
@@ -105,17 +105,18 @@ bool
 hop_ids_move(struct hop_ids *ids, struct routes *routes, const struct hop_key *from,
 	     const struct hop_key *to)
 {
-	struct known_hop *known = table_find(&ids->known, from),
-			 *other = table_find(&ids->known, to);
+	struct known_hop *known = table_find(&ids->known, from), *other;
 	struct known_hop former;
 
 	if (known == NULL || ids->used_in[known->id] != ids->turn)
 		return true;
-	if (other != NULL)
-		return false;
 	former = *known;
 	table_remove(&ids->known, known);
-	known = table_put(&ids->known, to);
+	other = table_find(&ids->known, to);
+	if (other != NULL && ids->used_in[other->id] == ids->turn)
+		return false;
+	/* One of an earlier turn is not needed any more. */
+	known = other != NULL ? other : table_put(&ids->known, to);
 	if (known == NULL)
 		return false;
 	known->id = former.id;

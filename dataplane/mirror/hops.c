@@ -41,7 +41,7 @@ making_neighbour_hop(struct making *making, uint8_t number, uint8_t version, con
 		wish(making->report, link->index, version, address);
 		return making_bare_hop(making, ROUTE_NEIGHBOUR);
 	}
-	making_key(making, number, neighbour->mac, &key);
+	making_key(making, &neighbour->key, neighbour->mac, &key);
 	return hop_ids_put(making->ids, making->routes, &key, &is_new);
 }
 
@@ -61,14 +61,17 @@ making_host_hop(struct making *making, const struct kernel_neighbour_key *neighb
 }
 
 void
-making_key(const struct making *making, uint8_t number, const uint8_t *mac, struct hop_key *key)
+making_key(const struct making *making, const struct kernel_neighbour_key *neighbour,
+	   const uint8_t *mac, struct hop_key *key)
 {
+	uint8_t number = kernel_link(making->kernel, neighbour->link);
 	const struct kernel_link *link = &making->kernel->links[number];
 
-	*key = (struct hop_key){.kind = ROUTE_FORWARD, .port = number};
+	*key = (struct hop_key){.kind = ROUTE_FORWARD, .port = number, .tag = neighbour->version};
 	key->mtu = link->mtu > UINT16_MAX ? UINT16_MAX : (uint16_t)link->mtu;
 	memcpy(key->source, link->mac, sizeof(key->source));
 	memcpy(key->target, mac, sizeof(key->target));
+	memcpy(key->address, neighbour->address, sizeof(key->address));
 }
 
 /* The hop of one way. route: for ways without a gateway, which differ by destination; NULL: the prefix

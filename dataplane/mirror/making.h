@@ -35,9 +35,9 @@ uint16_t making_host_hop(struct making *making, const struct kernel_neighbour_ke
 /* Of a route; *exists: it is in force. */
 uint16_t making_route_hop(struct making *making, const struct kernel_route *route, bool *exists);
 
-/* Fill the content of the hop to an address behind an interface. */
-void
-making_key(const struct making *making, uint8_t number, const uint8_t *mac, struct hop_key *key);
+/* Fill the content of the hop to a neighbour of an interface of the router that has this address. */
+void making_key(const struct making *making, const struct kernel_neighbour_key *neighbour,
+		const uint8_t *mac, struct hop_key *key);
 /* Return whether packets to a neighbour go straight to it by this route, the longest one that holds it or
  * NULL: then it has a host route. */
 bool making_is_direct(const struct making *making, const struct kernel_neighbour_key *key,

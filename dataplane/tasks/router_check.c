@@ -55,13 +55,15 @@ is_same_group(const struct comparison *comparison, const struct route_hop *group
 		const struct router_hop *hop = &comparison->tables->hops[built->buckets[b]];
 		bool is_member = false;
 
-		for (uint32_t i = 0; i < group->nb_members && !is_member; i++) {
+		/* Members may be equal: neighbours with one address. */
+		for (uint32_t i = 0; i < group->nb_members; i++) {
 			const struct route_member *member =
 				&routes->members[group->first_member + i];
 			struct router_hop wanted = as_built(&routes->hops[member->hop]);
+			bool is_this = is_same_hop(&wanted, hop);
 
-			is_member = is_same_hop(&wanted, hop);
-			seen |= (uint64_t)is_member << i;
+			is_member |= is_this;
+			seen |= (uint64_t)is_this << i;
 		}
 		if (!is_member)
 			return false;

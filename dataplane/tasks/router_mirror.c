@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/control.h"
-#include "core/reload.h"
 #include "core/telemetry_reply.h"
 #include "mirror/compile.h"
 #include "mirror/feed.h"
