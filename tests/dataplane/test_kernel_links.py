@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 
 import pytest
 from scapy.layers.inet import UDP
@@ -14,6 +15,7 @@ from scapy.packet import Raw
 
 from tests.dataplane.kernel_router import (
     ADDRESSES,
+    ADDRESSES_V6,
     Host,
     KernelRouter,
     frame_to,
@@ -28,8 +30,11 @@ from tests.dataplane.program import DEADLINE_S
 pytestmark = pytest.mark.root
 
 PAYLOAD = Raw(b"x" * 100)
-A, B = (ADDRESSES[name].split("/")[0] for name in ("a", "b"))
-INSIDE = "198.18.7.1"
+# A prefix, an address inside it, and the gateways a and b.
+ROUTES = [
+    ("198.18.0.0/15", "198.18.7.1", *(ADDRESSES[host].split("/")[0] for host in "ab")),
+    ("2001:2::/48", "2001:2::7", *(ADDRESSES_V6[host].split("/")[0] for host in "ab")),
+]
 
 
 def await_true(true: Callable[[], bool], router: KernelRouter) -> None:
@@ -49,38 +54,46 @@ def set_cable(router: KernelRouter, state: str) -> None:
     run("ip", "-n", router.b.namespace, "link", "set", "eth0", state)
 
 
-def sent_back(router: KernelRouter) -> None:
-    router.a.drop()
-    router.a.send(frame_to(router, INSIDE) / UDP(dport=9) / PAYLOAD)
-    assert router.a.receive(is_to(INSIDE)).dst == router.a.mac
+def leads_to(router: KernelRouter, inside: str, gateway: str) -> bool:
+    """Return whether the kernel sends packets to an address by this gateway."""
+    return f"via {gateway} " in router.ip("route", "get", inside)
+
+
+def sent(router: KernelRouter, inside: str, receiver: Host) -> None:
+    """Check that a frame of host a reaches this host."""
+    receiver.drop()
+    router.a.send(frame_to(router, inside) / UDP(dport=9) / PAYLOAD)
+    frame = receiver.receive(is_to(inside))
+    assert (frame.src in router.macs.values(), frame.dst) == (True, receiver.mac)
 
 
 def test_port_that_loses_its_link_ends_the_routes_of_its_interface() -> None:
     """The kernel ignores routes without carrier where it is told to, as routing daemons do."""
     with kernel_router() as router:
         know_neighbours(router)
-        path = "/proc/sys/net/ipv4/conf/all/ignore_routes_with_linkdown"
-        run("ip", "netns", "exec", router.router, "sh", "-c", f"echo 1 > {path}")
-        router.ip("route", "add", "198.18.0.0/15", "via", B, "metric", "10")
-        router.ip("route", "add", "198.18.0.0/15", "via", A, "metric", "20")
-        router.settle()
-        router.a.send(frame_to(router, INSIDE) / UDP(dport=9) / PAYLOAD)
-        assert router.b.receive(is_to(INSIDE)).dst == router.b.mac
+        for version in ("ipv4", "ipv6"):
+            path = f"/proc/sys/net/{version}/conf/all/ignore_routes_with_linkdown"
+            run("ip", "netns", "exec", router.router, "sh", "-c", f"echo 1 > {path}")
+        for prefix, inside, via_a, via_b in ROUTES:
+            router.ip("route", "add", prefix, "via", via_b, "metric", "10")
+            router.ip("route", "add", prefix, "via", via_a, "metric", "20")
+            router.settle()
+            sent(router, inside, router.b)
         assert "NO-CARRIER" not in str(link(router, "west")["flags"])
         set_cable(router, "down")
         await_true(lambda: "NO-CARRIER" in str(link(router, "west")["flags"]), router)
-        await_true(lambda: f"via {A}" in router.ip("route", "get", INSIDE), router)
         assert router.figures()["links_down"] == 1
-        router.settle()
-        sent_back(router)
+        for _, inside, via_a, _ in ROUTES:
+            await_true(partial(leads_to, router, inside, via_a), router)
+            router.settle()
+            sent(router, inside, router.a)
         set_cable(router, "up")
-        await_true(lambda: f"via {B}" in router.ip("route", "get", INSIDE), router)
-        router.settle()
-        assert router.figures()["links_down"] == 0
         with closing(raw_socket(router.b.namespace, "eth0")) as again:  # the first one has failed
-            router.a.send(frame_to(router, INSIDE) / UDP(dport=9) / PAYLOAD)
-            b = Host(router.b.namespace, router.b.mac, again)
-            assert b.receive(is_to(INSIDE)).dst == router.b.mac
+            for _, inside, _, via_b in ROUTES:
+                await_true(partial(leads_to, router, inside, via_b), router)
+                router.settle()
+                sent(router, inside, Host(router.b.namespace, router.b.mac, again))
+        assert router.figures()["links_down"] == 0
 
 
 def test_interface_mtu_above_the_ports_is_set_back() -> None:
