@@ -14,8 +14,6 @@ from scapy.layers.inet import UDP
 from scapy.packet import Raw
 
 from tests.dataplane.kernel_router import (
-    ADDRESSES,
-    ADDRESSES_V6,
     Host,
     KernelRouter,
     frame_to,
@@ -32,8 +30,8 @@ pytestmark = pytest.mark.root
 PAYLOAD = Raw(b"x" * 100)
 # A prefix, an address inside it, and the gateways a and b.
 ROUTES = [
-    ("198.18.0.0/15", "198.18.7.1", *(ADDRESSES[host].split("/")[0] for host in "ab")),
-    ("2001:2::/48", "2001:2::7", *(ADDRESSES_V6[host].split("/")[0] for host in "ab")),
+    ("198.18.0.0/15", "198.18.7.1", "10.1.0.2", "10.2.0.2"),
+    ("2001:2::/48", "2001:2::7", "2001:db8:1::2", "2001:db8:2::2"),
 ]
 
 
