@@ -146,6 +146,12 @@ class Vnf:
     one lcore. More: the layout of Intel 2015 (S1), with load balancers in front of the workers and
     aggregation behind them. In the host topology each of these gets a CPU if there are enough
     cores, two workers per core. Otherwise all tasks take turns on one lcore."""
+    routes: Annotated[int, Ge(0), Le(1_000_000)] = 0
+    """l3fwd and router only: number of generated prefixes of the traffic's IP version, in addition
+    to those of the flows. Their lengths and nesting are those of the Internet's tables. No frame
+    goes to them: they cost memory, and time to load."""
+    routes_seed: Annotated[int, Ge(0), Le(2_147_483_647)] = 1
+    """The same seed gives the same generated prefixes."""
     placement: Word | None = None
     """VNF placement. Default: process if the machine has the cores, else shared."""
     pages: VnfPages = VnfPages.HUGE
