@@ -17,7 +17,7 @@ struct link_watch {
 	bool is_said; /* that a carrier cannot be set */
 };
 
-/* An output's port and what its interface was told of it. */
+/* An output's port, and what its interface has of it. */
 struct watched_link {
 	bool is_port; /* false: a ring, whose link is always up */
 	uint16_t port_id;

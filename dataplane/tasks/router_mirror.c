@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "router_mirror.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -413,8 +412,7 @@ mirror_close(struct router_mirror *mirror)
 static bool
 is_in_step(const struct router_mirror *mirror)
 {
-	struct builder *builder = (struct builder *)(uintptr_t)&mirror->builder;
-	enum build_stage stage = builder_stage(builder);
+	enum build_stage stage = builder_stage((struct builder *)(uintptr_t)&mirror->builder);
 
 	return mirror->builds > 0 && mirror->fresh == NULL && !mirror->is_unsure &&
 	       !mirror->is_dirty && (stage == BUILD_IDLE || stage == BUILD_SPARING);

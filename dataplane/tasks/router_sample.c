@@ -6,7 +6,7 @@
 
 #include "pktlib/ip_scope.h"
 
-/* One in so many is drawn from all addresses: few of those lie inside long prefixes. */
+/* Of this many, one is drawn from all addresses: few of those lie inside long prefixes. */
 #define ANYWHERE 4
 
 /* xorshift64* (Vigna 2016). */

@@ -66,7 +66,7 @@ def sent(router: KernelRouter, inside: str, receiver: Host) -> None:
 
 
 def test_port_that_loses_its_link_ends_the_routes_of_its_interface() -> None:
-    """The kernel ignores routes without carrier where it is told to, as routing daemons do."""
+    """With this sysctl the kernel ignores routes without carrier, as routing daemons do."""
     with kernel_router() as router:
         know_neighbours(router)
         for version in ("ipv4", "ipv6"):

@@ -147,11 +147,9 @@ class Vnf:
     aggregation behind them. In the host topology each of these gets a CPU if there are enough
     cores, two workers per core. Otherwise all tasks take turns on one lcore."""
     routes: Annotated[int, Ge(0), Le(1_000_000)] = 0
-    """l3fwd and router only: number of generated prefixes of the traffic's IP version, in addition
-    to those of the flows. Their lengths and nesting are those of the Internet's tables. No frame
-    goes to them: they cost memory, and time to load."""
+    """l3fwd and router only: generated prefixes next to the flows' own. No frame goes to them."""
     routes_seed: Annotated[int, Ge(0), Le(2_147_483_647)] = 1
-    """The same seed gives the same generated prefixes."""
+    """Seed of the generated prefixes."""
     placement: Word | None = None
     """VNF placement. Default: process if the machine has the cores, else shared."""
     pages: VnfPages = VnfPages.HUGE
