@@ -41,6 +41,7 @@ static const struct {
 };
 
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
+#define STEPS_OF_ROUTES 2 /* the last ones */
 
 static struct mnl_socket *
 open_socket(unsigned int groups)
@@ -161,6 +162,7 @@ may_fail(const struct feed *feed, int error)
 static enum feed_state
 end_step(struct feed *feed, const struct nlmsghdr *message)
 {
+	unsigned int last = feed->is_without_routes ? STEPS - STEPS_OF_ROUTES : STEPS;
 	int error = 0;
 
 	if (mnl_nlmsg_get_payload_len(message) >= sizeof(error))
@@ -169,7 +171,7 @@ end_step(struct feed *feed, const struct nlmsghdr *message)
 		return error == -EINTR || error == -EAGAIN ? FEED_BROKEN : FEED_FAILED;
 	if (feed->is_broken)
 		return FEED_BROKEN;
-	if (++feed->step == STEPS)
+	if (++feed->step == last)
 		return FEED_ENDED;
 	return ask_step(feed) == 0 ? FEED_WAITS : FEED_FAILED;
 }

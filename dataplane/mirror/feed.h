@@ -16,7 +16,8 @@ struct feed {
 	struct mnl_socket *notified, *dumped; /* notified: NULL where only dumps are wanted */
 	unsigned int step;                    /* of a dump */
 	uint32_t sequence;
-	bool is_broken; /* the dump: it was interrupted, or the kernel refused it */
+	bool is_broken;         /* the dump: it was interrupted, or the kernel refused it */
+	bool is_without_routes; /* dumps are; may be set after feed_open */
 	char *buffer;
 };
 

@@ -52,11 +52,28 @@ read_kernel(struct checker *checker, struct kernel *kernel, struct wanted *wante
 	if (ret != 0)
 		return ret;
 	if (checker->samples.nb == 0)
-		samples_draw(&checker->samples, &wanted->routes);
+		samples_draw(&checker->samples, &wanted->routes, SAMPLES);
 	kernel_forget_routes(kernel);
 	ret = samples_ask(&checker->samples, &checker->feed, kernel, &wanted->answers, cancel);
 	if (ret != 0)
 		routes_free(&wanted->routes);
+	return ret;
+}
+
+int
+checker_ask(struct checker *checker, struct routes *answers, const atomic_bool *cancel)
+{
+	struct kernel *kernel = malloc(sizeof(*kernel));
+	int ret;
+
+	if (kernel == NULL)
+		return -ENOMEM;
+	kernel_open(kernel, checker->indexes, checker->nb);
+	ret = feed_wait_dump(&checker->feed, kernel, cancel);
+	if (ret == 0)
+		ret = samples_ask(&checker->samples, &checker->feed, kernel, answers, cancel);
+	kernel_close(kernel);
+	free(kernel);
 	return ret;
 }
 

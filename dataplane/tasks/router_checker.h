@@ -24,6 +24,9 @@ struct checker {
 int checker_open(struct checker *checker, const char *task, struct router_space *space,
 		 const uint32_t *indexes, const char *const *names, unsigned int nb);
 void checker_close(struct checker *checker);
+/* For a feed whose dumps are without routes: ask for the samples that are drawn already, and make the routes
+ * of the answers. Returns 0 or a negative errno with nothing left. */
+int checker_ask(struct checker *checker, struct routes *answers, const atomic_bool *cancel);
 /* See struct task_ops. */
 int checker_run(struct checker *checker, const char *path, const atomic_bool *cancel,
 		struct telemetry_out *out);

@@ -11,6 +11,8 @@
 #include "mirror/feed.h"
 #include "router_builder.h"
 #include "router_checker.h"
+#include "router_neighbours.h"
+#include "router_sampler.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 /* A change that ends routes without a message is followed by others. */
@@ -18,7 +20,6 @@
 #define BACKOFF_NS UINT64_C(10000000)
 #define BACKOFF_MAX_NS (5 * SECOND_NS)
 #define REFRESH_NS SECOND_NS
-#define REFRESH_MAX 256
 
 struct router_mirror {
 	struct task *task;
@@ -43,6 +44,7 @@ struct router_mirror {
 
 	struct builder builder;
 	struct checker checker; /* one client's at a time */
+	struct sampler sampler;
 };
 
 static struct router_mirror *mirrors;
@@ -204,13 +206,6 @@ dumped(struct task *task __rte_unused, int fd)
 }
 
 static void
-ask_neighbours(struct router_mirror *mirror)
-{
-	for (uint32_t i = 0; i < mirror->report.nb_wishes; i++)
-		feed_ask_neighbour(&mirror->feed, &mirror->report.wishes[i]);
-}
-
-static void
 fail_build(struct router_mirror *mirror)
 {
 	if (mirror->builder.error[0] == '\0')
@@ -263,7 +258,7 @@ progressed(struct task *task __rte_unused, int fd)
 		return;
 	if (!mirror->is_listening && mirror->fresh == NULL) {
 		mirror->report = mirror->builder.report;
-		ask_neighbours(mirror);
+		neighbours_ask(&mirror->feed, &mirror->report);
 		listen_again(mirror);
 	}
 	if (stage == BUILD_DONE) {
@@ -272,25 +267,14 @@ progressed(struct task *task __rte_unused, int fd)
 	}
 }
 
-/* A neighbour that only the fast path uses is not used, as far as the kernel sees. */
-static void
-refresh_neighbours(struct router_mirror *mirror)
+/* Return whether the tables in force are those of what the kernel has reported. */
+static bool
+is_in_step(const struct router_mirror *mirror)
 {
-	const struct kernel_neighbour *neighbour = NULL;
-	unsigned int asked = 0;
+	enum build_stage stage = builder_stage((struct builder *)(uintptr_t)&mirror->builder);
 
-	while (asked < REFRESH_MAX &&
-	       (neighbour = table_next(&mirror->kernel->neighbours, neighbour)) != NULL) {
-		struct compile_wish wish = {.link = neighbour->key.link,
-					    .version = (uint8_t)neighbour->key.version};
-
-		if (neighbour->is_stale == 0)
-			continue;
-		memcpy(wish.address, neighbour->key.address, sizeof(wish.address));
-		feed_ask_neighbour(&mirror->feed, &wish);
-		asked++;
-	}
-	ask_neighbours(mirror);
+	return mirror->builds > 0 && mirror->fresh == NULL && !mirror->is_unsure &&
+	       !mirror->is_dirty && (stage == BUILD_IDLE || stage == BUILD_SPARING);
 }
 
 void
@@ -308,7 +292,10 @@ mirror_tick(struct router_mirror *mirror)
 	say_refusals(mirror);
 	if (now >= mirror->refresh_ns) {
 		mirror->refresh_ns = now + REFRESH_NS;
-		refresh_neighbours(mirror);
+		neighbours_refresh(&mirror->feed, mirror->kernel);
+		neighbours_ask(&mirror->feed, &mirror->report);
+		if (is_in_step(mirror))
+			sampler_run(&mirror->sampler, mirror->kernel);
 	}
 	if (stage != BUILD_IDLE || now < mirror->build_ns)
 		return;
@@ -323,6 +310,7 @@ release(struct router_mirror *mirror)
 {
 	feed_close(&mirror->feed);
 	checker_close(&mirror->checker);
+	sampler_close(&mirror->sampler);
 	free_kernel(mirror->kernel);
 	free_kernel(mirror->fresh);
 	free(mirror);
@@ -364,6 +352,9 @@ start(struct router_mirror *mirror, uint32_t buffer_bytes)
 
 	if (ret == 0)
 		ret = checker_open(&mirror->checker, mirror->task->name, mirror->space,
+				   mirror->indexes, mirror->names, mirror->nb);
+	if (ret == 0)
+		ret = sampler_open(&mirror->sampler, mirror->task->name, mirror->space,
 				   mirror->indexes, mirror->names, mirror->nb);
 	if (ret == 0)
 		ret = builder_open(&mirror->builder, mirror->task, mirror->space);
@@ -408,16 +399,6 @@ mirror_close(struct router_mirror *mirror)
 	release(mirror);
 }
 
-/* Return whether the tables in force are those of what the kernel has reported. */
-static bool
-is_in_step(const struct router_mirror *mirror)
-{
-	enum build_stage stage = builder_stage((struct builder *)(uintptr_t)&mirror->builder);
-
-	return mirror->builds > 0 && mirror->fresh == NULL && !mirror->is_unsure &&
-	       !mirror->is_dirty && (stage == BUILD_IDLE || stage == BUILD_SPARING);
-}
-
 void
 mirror_stats(const struct router_mirror *mirror, struct telemetry_out *out)
 {
@@ -431,6 +412,7 @@ mirror_stats(const struct router_mirror *mirror, struct telemetry_out *out)
 	telemetry_u64(out, "updates", mirror->updates);
 	telemetry_u64(out, "updated_routes", mirror->updated);
 	telemetry_u64(out, "spare_tables", mirror->space->spare != NULL);
+	sampler_stats(&mirror->sampler, out);
 	telemetry_u64(out, "neighbours", mirror->report.neighbours);
 	telemetry_u64(out, "neighbours_unknown", mirror->report.nb_wishes);
 	telemetry_u64(out, "routes_by_kernel", atomic_load(&mirror->space->current)->nb_by_kernel);

@@ -10,8 +10,8 @@
 #define ANYWHERE 4
 
 /* xorshift64* (Vigna 2016). */
-static uint32_t
-next(struct router_samples *samples)
+uint32_t
+samples_random(struct router_samples *samples)
 {
 	uint64_t *state = &samples->random;
 
@@ -38,7 +38,7 @@ draw(struct router_samples *samples, struct router_sample *sample, const struct 
 
 	memset(sample->address, 0, sizeof(sample->address));
 	for (unsigned int i = 0; i < octets; i++)
-		sample->address[i] = (uint8_t)next(samples);
+		sample->address[i] = (uint8_t)samples_random(samples);
 	for (unsigned int bit = 0; bit < prefix->length; bit++) {
 		uint8_t mask = (uint8_t)(0x80 >> bit % 8);
 
@@ -48,18 +48,18 @@ draw(struct router_samples *samples, struct router_sample *sample, const struct 
 }
 
 void
-samples_draw(struct router_samples *samples, const struct routes *routes)
+samples_draw(struct router_samples *samples, const struct routes *routes, uint32_t nb)
 {
 	static const struct route anywhere[] = {{.version = 4},
 						{.version = 6, .length = 3, .prefix = {0x20}}};
 
 	samples->nb = 0;
-	for (uint32_t i = 0; i < SAMPLES; i++) {
+	for (uint32_t i = 0; i < nb; i++) {
 		struct router_sample *sample = &samples->list[samples->nb];
 		const struct route *prefix = &anywhere[i / ANYWHERE % 2];
 
 		if (i % ANYWHERE != 0 && routes->nb_routes > 0)
-			prefix = &routes->list[next(samples) % routes->nb_routes];
+			prefix = &routes->list[samples_random(samples) % routes->nb_routes];
 		sample->version = prefix->version;
 		draw(samples, sample, prefix);
 		samples->nb += is_unicast(sample->version, sample->address);

@@ -23,8 +23,9 @@ struct router_samples {
 	struct router_sample list[SAMPLES];
 };
 
-/* Draw addresses anew: most of them inside prefixes of the routes. */
-void samples_draw(struct router_samples *samples, const struct routes *routes);
+uint32_t samples_random(struct router_samples *samples);
+/* Draw up to SAMPLES addresses anew: most of them inside prefixes of the routes. */
+void samples_draw(struct router_samples *samples, const struct routes *routes, uint32_t nb);
 /* Ask for each, in a state whose routes are forgotten: make those of the answers. Return 0 or a negative
  * errno with nothing left. */
 int samples_ask(struct router_samples *samples, struct feed *feed, struct kernel *kernel,

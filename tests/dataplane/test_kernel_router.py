@@ -220,6 +220,26 @@ def test_kernel_state_that_is_not_mirrored_is_named_once(router: KernelRouter) -
         router.ip("route", "flush", "table", "77")
 
 
+def test_kernel_that_routes_otherwise_than_the_tables_is_found_without_a_question(
+    router: KernelRouter,
+) -> None:
+    """Packets do not show that a policy rule concerns them, so they go by the main table."""
+    before = router.figures()["sampled_wrong"]
+    router.ip("route", "add", "198.18.0.0/15", "via", B)
+    router.settle()
+    router.ip("rule", "add", "to", "198.18.0.0/15", "table", "77", "priority", "100")
+    router.ip("route", "add", "blackhole", "198.18.0.0/15", "table", "77")
+    try:
+        router.wsdp.control.await_task("r", lambda seen: seen["sampled_wrong"] > before)
+        assert router.differences() > 0
+        assert '"kernel": "dropped", "fib": "by west to' in router.log()
+        log = (router.wsdp.directory / "log").read_text()
+        assert "it routes otherwise than the tables" in log
+    finally:
+        router.ip("rule", "delete", "priority", "100")
+        router.ip("route", "flush", "table", "77")
+
+
 def test_kernel_route_left_to_the_kernel_is_forwarded_by_it(router: KernelRouter) -> None:
     router.ip("route", "add", "198.18.0.0/15", "via", B, "mtu", "1400")
     router.settle()
