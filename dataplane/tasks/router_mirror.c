@@ -216,6 +216,17 @@ fail_build(struct router_mirror *mirror)
 	mirror->is_dirty = true;
 }
 
+/* A second copy is tried for once. */
+static void
+say_single(const struct router_mirror *mirror)
+{
+	if (mirror->builder.is_single)
+		fprintf(stderr,
+			"wsdp: [task.%s] kernel: %s; without a second copy each change takes as "
+			"long as new tables\n",
+			mirror->task->name, mirror->builder.error);
+}
+
 static void
 end_build(struct router_mirror *mirror)
 {
@@ -233,15 +244,10 @@ end_build(struct router_mirror *mirror)
 		fail_build(mirror);
 		break;
 	case BUILD_SPARED:
-		if (builder->is_single)
-			fprintf(stderr,
-				"wsdp: [task.%s] kernel: %s; without a second copy each change "
-				"takes as long as new tables\n",
-				mirror->task->name, builder->error);
-		return;
+		return say_single(mirror);
 	case BUILD_AGAIN:
 		mirror->is_dirty = true;
-		return;
+		return say_single(mirror);
 	}
 	/* Leave the CPU to others for half of the time. */
 	mirror->build_ns =
