@@ -4,6 +4,7 @@
 #include "tasks/router_check.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -198,6 +199,60 @@ test_samples(void)
 	router_space_put(space);
 }
 
+static struct router_space *
+open_space(const char *text, struct routes *routes)
+{
+	const struct routes_complaint complaint = {ignore, NULL};
+	struct router_space *space;
+	char path[32];
+
+	write_routes(path, text);
+	CHECK_EQ(routes_read(routes, path, &complaint), 0);
+	space = router_space_get(path, SOCKET_ID_ANY, 2);
+	CHECK(space != NULL);
+	unlink(path);
+	return space;
+}
+
+/* Tables with changes are those of routes that have them. */
+static void
+test_changes(void)
+{
+	static const char built[] = HOPS "route 10.0.0.0/8 1\nroute 10.1.0.0/16 2\n"
+					 "route 10.2.0.0/16 3\nroute 2001:2::/48 1\n";
+	static const char wanted[] = "wirespeed-routes 1\n"
+				     "hop 1 0 02:00:00:00:00:0a 02:00:00:00:00:77 1500\n"
+				     "hop 2 1 02:00:00:00:00:0b 02:00:00:00:00:1b 1500\n"
+				     "hop 3 blackhole\nroute 10.0.0.0/8 2\nroute 10.2.0.0/16 1\n"
+				     "route 10.3.0.0/24 1\nroute 2001:2::/48 3\n";
+	const struct route changes[] = {
+		{.version = 4, .length = 8, .prefix = {10}, .hop = 1},
+		{.version = 4, .length = 16, .prefix = {10, 1}, .hop = ROUTE_GONE},
+		{.version = 4, .length = 16, .prefix = {10, 1}, .hop = ROUTE_GONE},
+		{.version = 4, .length = 16, .prefix = {10, 2}, .hop = 0},
+		{.version = 4, .length = 24, .prefix = {10, 3}, .hop = 0},
+		{.version = 6, .length = 48, .prefix = {0x20, 1, 0, 2}, .hop = 2},
+	};
+	struct router_difference_counts counts;
+	struct routes routes, goal;
+	struct router_space *space = open_space(built, &routes), *other = open_space(wanted, &goal);
+	struct router_tables *tables = atomic_load(&space->current);
+
+	routes.hops[0].target[5] = 0x77;
+	CHECK_EQ(router_tables_change(tables, &routes, changes, RTE_DIM(changes)), 0);
+	router_compare(tables, &goal, names, stderr, &counts);
+	CHECK_EQ(counts.missing + counts.different + counts.extra + counts.wrong_lookups, 0);
+	CHECK_EQ(tables->nb_v4, 3);
+	CHECK_EQ(tables->nb_v6, 1);
+	/* These tables have no room for a hop more. */
+	routes.nb_hops++;
+	CHECK_EQ(router_tables_change(tables, &routes, NULL, 0), -ENOSPC);
+	routes_free(&routes);
+	routes_free(&goal);
+	router_space_put(space);
+	router_space_put(other);
+}
+
 int
 main(void)
 {
@@ -205,5 +260,6 @@ main(void)
 	test_same();
 	test_differences();
 	test_samples();
+	test_changes();
 	return 0;
 }
