@@ -232,10 +232,10 @@ router_tables_change(struct router_tables *tables, const struct routes *routes,
 		memcpy(tables->hops[1 + i].macs, routes->hops[i].target,
 		       sizeof(routes->hops[i].target));
 	while (tables->nb_hops < routes->nb_hops) {
-		bool is_group = routes->hops[tables->nb_hops].kind == ROUTE_GROUP;
-
-		if (tables->nb_hops == tables->room_hops ||
-		    (is_group && tables->nb_groups == tables->room_groups))
+		if (tables->nb_hops == tables->room_hops)
+			return -ENOSPC;
+		if (routes->hops[tables->nb_hops].kind == ROUTE_GROUP &&
+		    tables->nb_groups == tables->room_groups)
 			return -ENOSPC;
 		/* Other tables have no group of its id. */
 		add_hop(tables, routes, NULL);
