@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Install the Debian packages named in the given files, if any is missing. Installing Open vSwitch,
-# libvirt, PostgreSQL, Prometheus, RabbitMQ, BIRD or sshd would normally start and enable a system service: what this script
+# libvirt, PostgreSQL, Prometheus, RabbitMQ, BIRD, FRR or sshd would normally start and enable a system service: what this script
 # brings in is neither started nor enabled, and a service that was there before is left as it is. An
 # entry A|B means: the first of these that this Debian has. An entry A>=VERSION that this Debian has
 # only older comes from its backports, which are not added to the system's sources.
@@ -73,7 +73,7 @@ if [ ! -e "$policy" ]; then
 fi
 
 units="openvswitch-switch ovsdb-server ovs-vswitchd postgresql ssh libvirtd virtlogd virtlockd
-	libvirt-guests grub-common grub-initrd-fallback rabbitmq-server epmd mariadb prometheus bird"
+	libvirt-guests grub-common grub-initrd-fallback rabbitmq-server epmd mariadb prometheus bird frr"
 # Either kind: libvirt also has sockets that would start its service.
 existing() {
 	for kind in service socket; do

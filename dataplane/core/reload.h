@@ -22,7 +22,8 @@ void watch_check(const char *params, struct telemetry_out *out);
  * reload does. From a thread of the task's own, without the control lock. Returns false with `built` not
  * in force: wsdp is stopping. */
 bool reload_swap(struct task *task, void *built);
-/* For a check: no tables are exchanged or freed until reload_release. */
+/* For a check, or for who takes tables out of those that a reload frees: none are exchanged or freed until
+ * reload_release. */
 void reload_hold(void);
 void reload_release(void);
 

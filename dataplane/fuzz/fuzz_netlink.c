@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Feed any octets as messages of a kernel, one behind the other: each has some effect or none, and what
  * comes of them are routes whose hops and members are in range, a prefix once. */
+#include <stdlib.h>
 #include <string.h>
 #include <libmnl/libmnl.h>
 
@@ -36,6 +37,34 @@ check_routes(const struct routes *routes)
 	}
 }
 
+/* libmnl takes a length beyond INT_MAX for a negative one; a kernel's message has none. */
+static void
+apply_all(struct kernel *kernel, const char *octets, size_t size)
+{
+	const struct nlmsghdr *message = (const void *)octets;
+	int left = (int)size;
+
+	for (; mnl_nlmsg_ok(message, left) && message->nlmsg_len <= size;
+	     message = mnl_nlmsg_next(message, &left))
+		kernel_apply(kernel, message);
+}
+
+/* The same messages again: prefixes that change have hops in range. */
+static void
+check_changes(struct kernel *kernel, struct hop_ids *ids, struct routes *routes,
+	      struct compile_report *report)
+{
+	struct route *list;
+	uint32_t nb;
+
+	if (!compile_changes(kernel, ids, routes, report, &list, &nb))
+		return;
+	for (uint32_t i = 0; i < nb; i++)
+		require(list[i].hop == ROUTE_GONE || list[i].hop < routes->nb_hops);
+	free(list);
+	check_routes(routes);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *octets, size_t size)
 {
@@ -43,8 +72,6 @@ LLVMFuzzerTestOneInput(const uint8_t *octets, size_t size)
 	struct kernel *kernel = malloc(sizeof(*kernel));
 	/* Netlink is aligned, and its length is checked against what there is. */
 	char *copy = malloc(size + 1);
-	const struct nlmsghdr *message = (const void *)copy;
-	int left = (int)size;
 	struct compile_report report;
 	struct hop_ids ids;
 	struct routes routes;
@@ -53,12 +80,12 @@ LLVMFuzzerTestOneInput(const uint8_t *octets, size_t size)
 	memcpy(copy, octets, size);
 	kernel_open(kernel, indexes, 2);
 	hop_ids_open(&ids);
-	/* libmnl takes a length beyond INT_MAX for a negative one; a kernel's message has none. */
-	for (; mnl_nlmsg_ok(message, left) && message->nlmsg_len <= size;
-	     message = mnl_nlmsg_next(message, &left))
-		kernel_apply(kernel, message);
+	apply_all(kernel, copy, size);
 	require(compile(kernel, &ids, &routes, &report));
 	check_routes(&routes);
+	kernel_forget_changes(kernel);
+	apply_all(kernel, copy, size);
+	check_changes(kernel, &ids, &routes, &report);
 	routes_free(&routes);
 	hop_ids_close(&ids);
 	kernel_close(kernel);

@@ -10,14 +10,13 @@
 /* A neighbour that routes need and whose address the kernel does not know. */
 struct compile_wish {
 	uint32_t link;
-	uint8_t version;
+	uint8_t version, unused[3];
 	uint8_t address[16];
 };
 
 #define COMPILE_WISHES_MAX 256
 
 struct compile_report {
-	uint32_t by_kernel;  /* routes that lead to the kernel: it forwards or answers */
 	uint32_t neighbours; /* host routes of neighbours */
 	uint32_t over_hops;  /* routes left to the kernel since all ids are in use */
 	uint32_t nb_wishes;
@@ -28,5 +27,13 @@ struct compile_report {
  * neighbour on a link. Return false with nothing left: memory is short. */
 bool compile(struct kernel *kernel, struct hop_ids *ids, struct routes *routes,
 	     struct compile_report *report);
+
+/* Make the routes of the prefixes and neighbours that have changed since `routes` were made of the same state:
+ * *list, of *nb, to be freed, where the hop of a prefix without a route is ROUTE_GONE. Hops that are new are
+ * appended to `routes`, those of neighbours with another address have it, and neighbours that are needed are
+ * added to the report. Return false with nothing left to free: the changes may concern other prefixes, or
+ * memory or ids are short, so that all must be made anew. */
+bool compile_changes(struct kernel *kernel, struct hop_ids *ids, struct routes *routes,
+		     struct compile_report *report, struct route **list, uint32_t *nb);
 
 #endif

@@ -41,6 +41,7 @@ static const struct {
 };
 
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
+#define STEPS_OF_ROUTES 2 /* the last ones */
 
 static struct mnl_socket *
 open_socket(unsigned int groups)
@@ -161,6 +162,7 @@ may_fail(const struct feed *feed, int error)
 static enum feed_state
 end_step(struct feed *feed, const struct nlmsghdr *message)
 {
+	unsigned int last = feed->is_without_routes ? STEPS - STEPS_OF_ROUTES : STEPS;
 	int error = 0;
 
 	if (mnl_nlmsg_get_payload_len(message) >= sizeof(error))
@@ -169,7 +171,7 @@ end_step(struct feed *feed, const struct nlmsghdr *message)
 		return error == -EINTR || error == -EAGAIN ? FEED_BROKEN : FEED_FAILED;
 	if (feed->is_broken)
 		return FEED_BROKEN;
-	if (++feed->step == STEPS)
+	if (++feed->step == last)
 		return FEED_ENDED;
 	return ask_step(feed) == 0 ? FEED_WAITS : FEED_FAILED;
 }
@@ -260,6 +262,76 @@ feed_wait_dump(struct feed *feed, struct kernel *kernel, const atomic_bool *canc
 		kernel_open(kernel, indexes, nb);
 	}
 	return -EAGAIN;
+}
+
+static int
+send_question(struct feed *feed, uint8_t version, const uint8_t *address)
+{
+	char request[256];
+	struct nlmsghdr *message = mnl_nlmsg_put_header(request);
+	struct rtmsg *header = mnl_nlmsg_put_extra_header(message, sizeof(*header));
+	uint8_t octets = version == 4 ? 4 : 16;
+
+	message->nlmsg_type = RTM_GETROUTE;
+	message->nlmsg_flags = NLM_F_REQUEST;
+	message->nlmsg_seq = ++feed->sequence;
+	header->rtm_family = version == 4 ? AF_INET : AF_INET6;
+	header->rtm_dst_len = (uint8_t)(8 * octets);
+	/* The route, not what it means to this address. */
+	header->rtm_flags = RTM_F_FIB_MATCH;
+	mnl_attr_put(message, RTA_DST, octets, address);
+	return mnl_socket_sendto(feed->dumped, message, message->nlmsg_len) < 0 ? -errno : 0;
+}
+
+static int
+take_answer(struct kernel *kernel, const struct nlmsghdr *message)
+{
+	int error = 0;
+
+	if (message->nlmsg_type == RTM_NEWROUTE)
+		return kernel_apply(kernel, message) == KERNEL_NO_MEMORY ? -ENOMEM : FEED_ROUTE;
+	if (message->nlmsg_type != NLMSG_ERROR ||
+	    mnl_nlmsg_get_payload_len(message) < sizeof(error))
+		return -EIO;
+	memcpy(&error, mnl_nlmsg_get_payload(message), sizeof(error));
+	switch (error) {
+	case -ENETUNREACH:
+	case -EAFNOSUPPORT: /* a kernel without IPv6 */
+	case -EOPNOTSUPP:
+		return FEED_NO_ROUTE;
+	case -EINVAL:
+		return FEED_BLACKHOLE;
+	case -EHOSTUNREACH:
+	case -EACCES:
+		return FEED_REFUSED;
+	default:
+		return error == 0 ? -EIO : error;
+	}
+}
+
+int
+feed_ask_route(struct feed *feed, struct kernel *kernel, uint8_t version, const uint8_t *address)
+{
+	struct pollfd polled = {.fd = feed_dumped_fd(feed), .events = POLLIN};
+	int ret = send_question(feed, version, address);
+
+	while (ret == 0) {
+		const struct nlmsghdr *message = (const void *)feed->buffer;
+		ssize_t n = mnl_socket_recvfrom(feed->dumped, feed->buffer, BUFFER_BYTES);
+		int left = (int)n;
+
+		/* The kernel answers before sendto returns. */
+		if (n < 0 && errno == EAGAIN && poll(&polled, 1, DUMP_TIMEOUT_MS) == 0)
+			return -ETIMEDOUT;
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			return -errno;
+		/* Of an earlier question, an answer may be left. */
+		for (; n > 0 && mnl_nlmsg_ok(message, left);
+		     message = mnl_nlmsg_next(message, &left))
+			if (message->nlmsg_seq == feed->sequence)
+				return take_answer(kernel, message);
+	}
+	return ret;
 }
 
 int

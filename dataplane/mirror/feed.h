@@ -16,7 +16,8 @@ struct feed {
 	struct mnl_socket *notified, *dumped; /* notified: NULL where only dumps are wanted */
 	unsigned int step;                    /* of a dump */
 	uint32_t sequence;
-	bool is_broken; /* the dump: it was interrupted, or the kernel refused it */
+	bool is_broken;         /* the dump: it was interrupted, or the kernel refused it */
+	bool is_without_routes; /* dumps are; may be set after feed_open */
 	char *buffer;
 };
 
@@ -48,6 +49,18 @@ enum feed_state {
 enum feed_state feed_read_dump(struct feed *feed, struct kernel *kernel);
 /* Wait for a whole dump, in the calling thread: 0, or a negative errno; -ECANCELED: *cancel is set. */
 int feed_wait_dump(struct feed *feed, struct kernel *kernel, const atomic_bool *cancel);
+
+/* The kernel's answer for an address. */
+enum feed_answer {
+	FEED_ROUTE, /* the state has it now */
+	FEED_NO_ROUTE,
+	FEED_BLACKHOLE,
+	FEED_REFUSED, /* unreachable or prohibited: the kernel tells the sender */
+};
+
+/* Ask the kernel for its route to an address, and wait. Returns an answer or a negative errno. */
+int
+feed_ask_route(struct feed *feed, struct kernel *kernel, uint8_t version, const uint8_t *address);
 
 /* Take notifications, a few buffers at a time; *effect becomes their strongest. *count grows by them.
  * Returns 0, or -ENOBUFS: some are lost, or another negative errno. */

@@ -11,7 +11,7 @@ struct known_hop {
 	uint32_t index; /* in this turn's hops */
 };
 
-_Static_assert(sizeof(struct hop_key) == 24, "no padding in a key");
+_Static_assert(sizeof(struct hop_key) == 40, "no padding in a key");
 
 void
 hop_ids_open(struct hop_ids *ids)
@@ -99,6 +99,30 @@ hop_ids_put(struct hop_ids *ids, struct routes *routes, const struct hop_key *ke
 	memcpy(routes->hops[known->index].source, key->source, sizeof(key->source));
 	memcpy(routes->hops[known->index].target, key->target, sizeof(key->target));
 	return (uint16_t)known->index;
+}
+
+bool
+hop_ids_move(struct hop_ids *ids, struct routes *routes, const struct hop_key *from,
+	     const struct hop_key *to)
+{
+	struct known_hop *known = table_find(&ids->known, from), *other;
+	struct known_hop former;
+
+	if (known == NULL || ids->used_in[known->id] != ids->turn)
+		return true;
+	former = *known;
+	table_remove(&ids->known, known);
+	other = table_find(&ids->known, to);
+	if (other != NULL && ids->used_in[other->id] == ids->turn)
+		return false;
+	/* One of an earlier turn is not needed any more. */
+	known = other != NULL ? other : table_put(&ids->known, to);
+	if (known == NULL)
+		return false;
+	known->id = former.id;
+	known->index = former.index;
+	memcpy(routes->hops[known->index].target, to->target, sizeof(to->target));
+	return true;
 }
 
 void

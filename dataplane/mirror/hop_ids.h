@@ -18,13 +18,16 @@ struct hop_ids {
 	bool is_short;                     /* of memory, in this turn */
 };
 
-/* Content of a hop or a group, by which it is known again. tag: of a group, the id of the kernel's
- * object, or a hash of its members. */
+/* Content of a hop or a group, by which it is known again. Each neighbour has a hop of its own, although others
+ * may have its MAC address: it may get another one. */
 struct hop_key {
 	uint8_t kind, port;
 	uint16_t mtu;
 	uint8_t source[6], target[6];
-	uint64_t tag;
+	uint64_t
+		tag; /* of a group: id of the kernel's object, or a hash of its members; of a neighbour: its
+		       * IP version */
+	uint8_t address[16]; /* of a neighbour */
 };
 
 void hop_ids_open(struct hop_ids *ids);
@@ -35,5 +38,9 @@ void hop_ids_turn(struct hop_ids *ids);
  * this turn: then *is_new. HOP_NONE: all ids are in use, or memory is short. */
 uint16_t
 hop_ids_put(struct hop_ids *ids, struct routes *routes, const struct hop_key *key, bool *is_new);
+/* Give a hop of this turn another target, with which it keeps its id. Return false: one has that already, or
+ * memory is short. Without such a hop nothing is to do. */
+bool hop_ids_move(struct hop_ids *ids, struct routes *routes, const struct hop_key *from,
+		  const struct hop_key *to);
 
 #endif

@@ -39,10 +39,12 @@ kernel_open(struct kernel *kernel, const uint32_t *indexes, unsigned int nb)
 	kernel->nb_links = nb;
 	for (unsigned int i = 0; i < nb; i++)
 		kernel->links[i].index = indexes[i];
+	kernel->changes.is_all = true;
 	table_open(&kernel->neighbours, sizeof(struct kernel_neighbour_key),
 		   sizeof(struct kernel_neighbour));
 	table_open(&kernel->nexthops, sizeof(uint32_t), sizeof(struct kernel_nexthop));
 	table_open(&kernel->routes, sizeof(struct kernel_route_key), sizeof(struct kernel_route));
+	table_open(&kernel->gone_groups, sizeof(uint32_t), sizeof(uint32_t));
 }
 
 void
@@ -54,9 +56,12 @@ kernel_close(struct kernel *kernel)
 		free(nexthop->members);
 		free(nexthop->weights);
 	}
+	free(kernel->changes.list);
+	free(kernel->changes.moved);
 	table_close(&kernel->neighbours);
 	table_close(&kernel->nexthops);
 	table_close(&kernel->routes);
+	table_close(&kernel->gone_groups);
 	for (unsigned int i = 0; i < KERNEL_CHAINS; i++)
 		while (kernel->chains[i] != NULL) {
 			struct kernel_ways *gone = kernel->chains[i];
@@ -64,6 +69,94 @@ kernel_close(struct kernel *kernel)
 			kernel->chains[i] = gone->next;
 			free(gone);
 		}
+}
+
+void
+kernel_forget_routes(struct kernel *kernel)
+{
+	struct kernel_route *route = NULL;
+
+	while ((route = table_next(&kernel->routes, route)) != NULL)
+		kernel_ways_put(kernel, route->ways);
+	table_close(&kernel->routes);
+	kernel->changes.is_all = true;
+}
+
+void
+kernel_forget_changes(struct kernel *kernel)
+{
+	kernel->changes.nb = kernel->changes.nb_moved = 0;
+	kernel->changes.is_all = false;
+}
+
+/* Keep the rank of a key, in order. */
+static void
+note_rank(struct kernel *kernel, const struct kernel_route_key *key)
+{
+	struct kernel_rank *ranks = kernel->ranks;
+	unsigned int at = 0, nb = kernel->nb_ranks;
+
+	if (nb > KERNEL_RANKS_MAX)
+		return;
+	while (at < nb &&
+	       (ranks[at].is_local > key->is_local ||
+		(ranks[at].is_local == key->is_local && ranks[at].priority < key->priority)))
+		at++;
+	if (at < nb && ranks[at].is_local == key->is_local && ranks[at].priority == key->priority)
+		return;
+	kernel->nb_ranks++;
+	if (nb == KERNEL_RANKS_MAX)
+		return;
+	memmove(&ranks[at + 1], &ranks[at], (nb - at) * sizeof(*ranks));
+	ranks[at] = (struct kernel_rank){.is_local = key->is_local, .priority = key->priority};
+}
+
+void
+kernel_note(struct kernel *kernel, const struct kernel_route_key *key)
+{
+	struct kernel_changes *changes = &kernel->changes;
+	struct kernel_prefix *one;
+
+	note_rank(kernel, key);
+	if (changes->is_all)
+		return;
+	if (changes->list == NULL)
+		changes->list = calloc(KERNEL_CHANGES_MAX, sizeof(*changes->list));
+	if (changes->list == NULL || changes->nb == KERNEL_CHANGES_MAX) {
+		changes->is_all = true;
+		return;
+	}
+	one = &changes->list[changes->nb++];
+	one->version = key->version;
+	one->length = key->length;
+	memcpy(one->prefix, key->prefix, sizeof(one->prefix));
+}
+
+void
+kernel_note_neighbour(struct kernel *kernel, const struct kernel_neighbour_key *key,
+		      const struct kernel_neighbour *before)
+{
+	struct kernel_changes *changes = &kernel->changes;
+	struct kernel_moved *one;
+
+	if (changes->is_all)
+		return;
+	if (changes->moved == NULL)
+		changes->moved = calloc(KERNEL_MOVED_MAX, sizeof(*changes->moved));
+	/* What it was before the first of several changes counts. */
+	for (uint32_t i = 0; changes->moved != NULL && i < changes->nb_moved; i++)
+		if (memcmp(&changes->moved[i].key, key, sizeof(*key)) == 0)
+			return;
+	if (changes->moved == NULL || changes->nb_moved == KERNEL_MOVED_MAX) {
+		changes->is_all = true;
+		return;
+	}
+	one = &changes->moved[changes->nb_moved++];
+	*one = (struct kernel_moved){.key = *key, .was_known = before != NULL};
+	if (before != NULL) {
+		memcpy(one->mac, before->mac, sizeof(one->mac));
+		one->had_route = before->has_route != 0;
+	}
 }
 
 uint8_t

@@ -54,8 +54,8 @@ struct kernel_neighbour_key {
 struct kernel_neighbour {
 	struct kernel_neighbour_key key;
 	uint8_t mac[6];
-	uint8_t is_stale; /* the kernel would ask before it relies on it */
-	uint8_t unused;
+	uint8_t is_stale;  /* the kernel would ask before it relies on it */
+	uint8_t has_route; /* of its own: see compile.h */
 };
 
 /* One next hop of a route. */
@@ -82,6 +82,7 @@ struct kernel_ways {
 /* A next-hop object: ways, or a group of others. */
 struct kernel_nexthop {
 	uint32_t id;
+	uint32_t nb_routes;       /* that have it */
 	uint32_t nb_members;      /* of a group */
 	struct kernel_ways *ways; /* NULL for a group */
 	uint32_t *members;        /* ids */
@@ -106,6 +107,39 @@ struct kernel_route {
 	struct kernel_ways *ways;
 };
 
+/* Table and priority of routes. */
+struct kernel_rank {
+	uint8_t is_local;
+	uint32_t priority;
+};
+
+#define KERNEL_RANKS_MAX 32
+
+/* A prefix of which a route has changed. */
+struct kernel_prefix {
+	uint8_t version, length;
+	uint8_t prefix[16];
+};
+
+#define KERNEL_CHANGES_MAX 65536
+
+/* A neighbour that has changed, as it was before. */
+struct kernel_moved {
+	struct kernel_neighbour_key key;
+	uint8_t mac[6];
+	bool was_known, had_route;
+};
+
+#define KERNEL_MOVED_MAX 1024
+
+/* Changes since routes were made of the state. A prefix may be there several times. */
+struct kernel_changes {
+	struct kernel_prefix *list;
+	struct kernel_moved *moved; /* neighbours, each once */
+	uint32_t nb, nb_moved;
+	bool is_all; /* the lists do not have all */
+};
+
 #define KERNEL_CHAINS 4096
 
 struct kernel {
@@ -113,7 +147,12 @@ struct kernel {
 	struct kernel_link links[KERNEL_LINKS_MAX];
 	struct table neighbours, nexthops, routes;
 	struct kernel_ways *chains[KERNEL_CHAINS];
-	uint64_t refused[KERNEL_REFUSALS]; /* messages */
+	struct kernel_changes changes;
+	/* Ids of groups that were deleted since routes were made whole: their hops are those of groups. */
+	struct table gone_groups;
+	unsigned int nb_ranks; /* more than KERNEL_RANKS_MAX: not all are there */
+	struct kernel_rank ranks[KERNEL_RANKS_MAX]; /* that routes had since the dump, best first */
+	uint64_t refused[KERNEL_REFUSALS];          /* messages */
 	uint64_t malformed;
 	uint64_t mark; /* the last one given out */
 };
@@ -132,12 +171,22 @@ enum kernel_effect {
 /* Take a message of a dump or a notification; others have no effect. Malformed ones are counted. */
 enum kernel_effect kernel_apply(struct kernel *kernel, const struct nlmsghdr *message);
 
+/* Forget all routes. */
+void kernel_forget_routes(struct kernel *kernel);
+/* Forget the changes: routes were made of the state. */
+void kernel_forget_changes(struct kernel *kernel);
+
 /* Return the number of an interface of the router, or KERNEL_NO_LINK. */
 uint8_t kernel_link(const struct kernel *kernel, uint32_t index);
 /* Return the neighbour, or NULL: its address is not known. */
 const struct kernel_neighbour *kernel_neighbour(const struct kernel *kernel, uint32_t link,
 						uint8_t version, const uint8_t *address);
 
+/* For messages. Note that a neighbour changes; before: as it is, or NULL: it is not known. */
+void kernel_note_neighbour(struct kernel *kernel, const struct kernel_neighbour_key *key,
+			   const struct kernel_neighbour *before);
+/* For messages. Note that a route of this key has changed, or is new. */
+void kernel_note(struct kernel *kernel, const struct kernel_route_key *key);
 /* For messages. Return the one of these ways, which gets one more user; NULL: memory is short. */
 struct kernel_ways *kernel_ways_get(struct kernel *kernel, const struct kernel_way *list,
 				    uint16_t nb, bool to_kernel, bool is_blackhole);

@@ -90,10 +90,13 @@ apply_neighbour(struct kernel *kernel, const struct nlmsghdr *message)
 	if (!is_known) {
 		if (neighbour == NULL)
 			return KERNEL_SAME;
+		kernel_note_neighbour(kernel, &key, neighbour);
 		table_remove(&kernel->neighbours, neighbour);
 		return KERNEL_CHANGED;
 	}
 	is_same = neighbour != NULL && memcmp(neighbour->mac, mac, sizeof(mac)) == 0;
+	if (!is_same)
+		kernel_note_neighbour(kernel, &key, neighbour);
 	if (neighbour == NULL)
 		neighbour = table_put(&kernel->neighbours, &key);
 	if (neighbour == NULL)
@@ -120,6 +123,33 @@ apply_rule(struct kernel *kernel, const struct nlmsghdr *message)
 	return message_refuse(kernel, message, KERNEL_RULE);
 }
 
+/* Groups that are deleted one by one; for more, routes are made whole. */
+#define GONE_GROUPS_MAX 4096
+
+/* A group that comes with the same id must not have the hop of this one. */
+static void
+note_gone_group(struct kernel *kernel, uint32_t id)
+{
+	if (kernel->gone_groups.count == GONE_GROUPS_MAX ||
+	    table_put(&kernel->gone_groups, &id) == NULL)
+		kernel->changes.is_all = true;
+}
+
+/* Its routes end without a message; groups that it was in have one of their own. */
+static enum kernel_effect
+delete_nexthop(struct kernel *kernel, struct kernel_nexthop *nexthop)
+{
+	bool is_used = nexthop->nb_routes > 0;
+
+	if (nexthop->ways == NULL)
+		note_gone_group(kernel, nexthop->id);
+	kernel_ways_put(kernel, nexthop->ways);
+	free(nexthop->members);
+	free(nexthop->weights);
+	table_remove(&kernel->nexthops, nexthop);
+	return is_used ? KERNEL_UNSURE : KERNEL_SAME;
+}
+
 static enum kernel_effect
 apply_nexthop(struct kernel *kernel, const struct nlmsghdr *message)
 {
@@ -130,21 +160,14 @@ apply_nexthop(struct kernel *kernel, const struct nlmsghdr *message)
 	struct kernel_nexthop *nexthop;
 	uint32_t id = 0;
 	bool to_kernel = false;
+	enum kernel_effect effect;
 
 	if (info == NULL || attributes.of[NHA_ID] == NULL ||
 	    !attributes_u32(&attributes, NHA_ID, &id))
 		return message_malformed(kernel);
 	nexthop = table_find(&kernel->nexthops, &id);
-	if (message->nlmsg_type == RTM_DELNEXTHOP) {
-		if (nexthop == NULL)
-			return KERNEL_SAME;
-		kernel_ways_put(kernel, nexthop->ways);
-		free(nexthop->members);
-		free(nexthop->weights);
-		table_remove(&kernel->nexthops, nexthop);
-		/* Its routes end without a message. */
-		return KERNEL_UNSURE;
-	}
+	if (message->nlmsg_type == RTM_DELNEXTHOP)
+		return nexthop == NULL ? KERNEL_SAME : delete_nexthop(kernel, nexthop);
 	way.is_dead = (info->nh_flags & RTNH_F_DEAD) != 0;
 	group = attributes.of[NHA_GROUP];
 	if (!attributes_u32(&attributes, NHA_OIF, &way.link) ||
@@ -158,6 +181,9 @@ apply_nexthop(struct kernel *kernel, const struct nlmsghdr *message)
 			       attributes_encapsulation(attributes.of[NHA_ENCAP_TYPE]));
 		to_kernel = true;
 	}
+	/* No route has a new one yet. */
+	effect = nexthop == NULL && table_find(&kernel->gone_groups, &id) == NULL ? KERNEL_SAME
+										  : KERNEL_CHANGED;
 	if (nexthop == NULL)
 		nexthop = table_put(&kernel->nexthops, &id);
 	if (nexthop == NULL)
@@ -172,7 +198,7 @@ apply_nexthop(struct kernel *kernel, const struct nlmsghdr *message)
 	if (group == NULL) {
 		nexthop->ways = kernel_ways_get(kernel, &way, 1, to_kernel,
 						attributes.of[NHA_BLACKHOLE] != NULL);
-		return nexthop->ways == NULL ? KERNEL_NO_MEMORY : KERNEL_CHANGED;
+		return nexthop->ways == NULL ? KERNEL_NO_MEMORY : effect;
 	}
 	nexthop->nb_members = mnl_attr_get_payload_len(group) / sizeof(struct nexthop_grp);
 	nexthop->members = calloc(nexthop->nb_members + 1, sizeof(*nexthop->members));
@@ -187,15 +213,12 @@ apply_nexthop(struct kernel *kernel, const struct nlmsghdr *message)
 		nexthop->members[i] = member.id;
 		nexthop->weights[i] = (uint16_t)(member.weight + 1);
 	}
-	return KERNEL_CHANGED;
+	return effect;
 }
 
-enum kernel_effect
-kernel_apply(struct kernel *kernel, const struct nlmsghdr *message)
+static enum kernel_effect
+apply(struct kernel *kernel, const struct nlmsghdr *message)
 {
-	/* All that a kernel sends is padded, and libmnl reads up to the padding's end. */
-	if (message->nlmsg_len % NLMSG_ALIGNTO != 0)
-		return message_malformed(kernel);
 	switch (message->nlmsg_type) {
 	case RTM_NEWLINK:
 	case RTM_DELLINK:
@@ -217,4 +240,22 @@ kernel_apply(struct kernel *kernel, const struct nlmsghdr *message)
 	default:
 		return KERNEL_SAME;
 	}
+}
+
+enum kernel_effect
+kernel_apply(struct kernel *kernel, const struct nlmsghdr *message)
+{
+	uint16_t type = message->nlmsg_type;
+	enum kernel_effect effect;
+
+	/* All that a kernel sends is padded, and libmnl reads up to the padding's end. */
+	if (message->nlmsg_len % NLMSG_ALIGNTO != 0)
+		return message_malformed(kernel);
+	effect = apply(kernel, message);
+	/* Routes and neighbours are noted one by one. */
+	if (effect > KERNEL_CHANGED ||
+	    (effect == KERNEL_CHANGED && type != RTM_NEWROUTE && type != RTM_DELROUTE &&
+	     type != RTM_NEWNEIGH && type != RTM_DELNEIGH))
+		kernel->changes.is_all = true;
+	return effect;
 }

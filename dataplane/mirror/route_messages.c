@@ -144,9 +144,21 @@ is_on_link(const struct kernel_route_key *key)
 		(key->length >= 8 && key->prefix[0] == 0xff));
 }
 
+/* Count a route more, or less, of a next-hop object. */
+static void
+count_nexthop(struct kernel *kernel, uint32_t id, int more)
+{
+	struct kernel_nexthop *nexthop = id == 0 ? NULL : table_find(&kernel->nexthops, &id);
+
+	/* Of an object that was deleted and is there again, former routes are still to go. */
+	if (nexthop != NULL && (more > 0 || nexthop->nb_routes > 0))
+		nexthop->nb_routes += (uint32_t)more;
+}
+
 static void
 remove_route(struct kernel *kernel, struct kernel_route *route)
 {
+	count_nexthop(kernel, route->nexthop, -1);
 	kernel_ways_put(kernel, route->ways);
 	table_remove(&kernel->routes, route);
 }
@@ -231,6 +243,8 @@ put_route(struct kernel *kernel, const struct nlmsghdr *message, const struct ke
 		return KERNEL_NO_MEMORY;
 	}
 	kernel_ways_put(kernel, route->ways);
+	count_nexthop(kernel, route->nexthop, -1);
+	count_nexthop(kernel, nexthop, 1);
 	route->ways = ways;
 	route->nexthop = nexthop;
 	route->type = type;
@@ -247,6 +261,7 @@ message_route(struct kernel *kernel, const struct nlmsghdr *message)
 	struct kernel_route_key key = {0};
 	struct reading reading = {0};
 	uint32_t table, nexthop = 0;
+	enum kernel_effect effect;
 
 	if (info == NULL)
 		return message_malformed(kernel);
@@ -277,6 +292,10 @@ message_route(struct kernel *kernel, const struct nlmsghdr *message)
 	if (nexthop == 0 && !read_ways(kernel, message, info, &attributes, &reading))
 		return message_malformed(kernel);
 	if (message->nlmsg_type == RTM_DELROUTE)
-		return delete_route(kernel, &key, nexthop, &reading);
-	return put_route(kernel, message, &key, info->rtm_type, nexthop, &reading);
+		effect = delete_route(kernel, &key, nexthop, &reading);
+	else
+		effect = put_route(kernel, message, &key, info->rtm_type, nexthop, &reading);
+	if (effect == KERNEL_CHANGED)
+		kernel_note(kernel, &key);
+	return effect;
 }

@@ -12,6 +12,7 @@
 #define ROUTES_MEMBERS_MAX 64
 #define ROUTES_WEIGHT_MAX 256
 #define ROUTES_COMPLAINTS_MAX 100
+#define ROUTE_GONE UINT16_MAX /* hop of a changed route: its prefix has none any more */
 
 /* Treatment of a packet whose longest prefix leads here. */
 enum route_kind {

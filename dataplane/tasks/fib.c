@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <rte_common.h>
 #include <rte_errno.h>
+#include <rte_rib.h>
+#include <rte_rib6.h>
 
 #include "fib.h"
 #include "pktlib/bytes.h"
@@ -18,6 +21,10 @@ _Static_assert(ROUTES_HOPS_MAX < TABLES_OF_2_OCTETS, "2 octets hold the number o
 #define NODES_A_ROUTE 2u
 #define NODE_BYTES (128u + 16u)
 
+/* Room for changes: a quarter of what there is, and at least this. */
+#define ROUTES_ROOM 4096u
+#define TABLES_ROOM 1024u
+
 static uint32_t
 tables_of(uint8_t version, const struct routes_need *need)
 {
@@ -29,7 +36,7 @@ tables_of(uint8_t version, const struct routes_need *need)
 }
 
 bool
-fib_size(const struct routes *routes, uint8_t version, struct fib_size *size)
+fib_size(const struct routes *routes, uint8_t version, bool has_room, struct fib_size *size)
 {
 	struct routes_need need;
 
@@ -40,9 +47,13 @@ fib_size(const struct routes *routes, uint8_t version, struct fib_size *size)
 		return true;
 	size->routes = need.routes;
 	size->tables = tables_of(version, &need);
+	if (has_room) {
+		size->routes += size->routes / 4 + ROUTES_ROOM;
+		size->tables += size->tables / 4 + TABLES_ROOM;
+	}
 	size->entry_bytes = size->tables <= TABLES_OF_2_OCTETS ? 2 : 4;
 	size->bytes = (FIRST_ENTRIES + (uint64_t)size->tables * TABLE_ENTRIES) * size->entry_bytes +
-		      (uint64_t)need.routes * NODES_A_ROUTE * NODE_BYTES;
+		      (uint64_t)size->routes * NODES_A_ROUTE * NODE_BYTES;
 	return true;
 }
 
@@ -133,13 +144,14 @@ build_v6(struct fib *fib, const struct routes *routes, const struct fib_size *si
 }
 
 int
-fib_build(struct fib *fib, const struct routes *routes, int socket_id, const atomic_bool *cancel)
+fib_build(struct fib *fib, const struct routes *routes, bool has_room, int socket_id,
+	  const atomic_bool *cancel)
 {
 	struct fib_size v4, v6;
 	int ret = 0;
 
 	*fib = (struct fib){0};
-	if (!fib_size(routes, 4, &v4) || !fib_size(routes, 6, &v6))
+	if (!fib_size(routes, 4, has_room, &v4) || !fib_size(routes, 6, has_room, &v6))
 		return -ENOMEM;
 	if (v4.routes > 0)
 		ret = build_v4(fib, routes, &v4, socket_id, cancel);
@@ -156,4 +168,108 @@ fib_free(struct fib *fib)
 	rte_fib_free(fib->v4);
 	rte_fib6_free(fib->v6);
 	*fib = (struct fib){0};
+}
+
+uint64_t
+fib_value(const struct fib *fib, const struct route *prefix)
+{
+	struct rte_rib6_node *node6;
+	struct rte_rib_node *node;
+	uint64_t value = FIB_NO_ROUTE;
+
+	if (prefix->version == 4 && fib->v4 != NULL) {
+		node = rte_rib_lookup_exact(rte_fib_get_rib(fib->v4), be32_load(prefix->prefix),
+					    prefix->length);
+		if (node != NULL)
+			rte_rib_get_nh(node, &value);
+	}
+	if (prefix->version == 6 && fib->v6 != NULL) {
+		node6 = rte_rib6_lookup_exact(rte_fib6_get_rib(fib->v6),
+					      (void *)(uintptr_t)prefix->prefix, prefix->length);
+		if (node6 != NULL)
+			rte_rib6_get_nh(node6, &value);
+	}
+	return value;
+}
+
+static void
+last_address(const struct route *prefix, uint8_t *address)
+{
+	unsigned int bits = prefix->version == 4 ? 32 : 128;
+
+	memcpy(address, prefix->prefix, sizeof(prefix->prefix));
+	for (unsigned int bit = prefix->length; bit < bits; bit++)
+		address[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
+}
+
+/* Return whether the table that frames use answers as the tree of prefixes. */
+static bool
+is_looked_up(const struct fib *fib, uint8_t version, const uint8_t *address)
+{
+	uint64_t found = FIB_NO_ROUTE, wanted = FIB_NO_ROUTE;
+	uint32_t number = be32_load(address);
+	uint8_t octets[1][16];
+
+	if (version == 4) {
+		struct rte_rib_node *node = rte_rib_lookup(rte_fib_get_rib(fib->v4), number);
+
+		if (node != NULL)
+			rte_rib_get_nh(node, &wanted);
+		fib_lookup_v4(fib, &number, &found, 1);
+	} else {
+		struct rte_rib6_node *node =
+			rte_rib6_lookup(rte_fib6_get_rib(fib->v6), (void *)(uintptr_t)address);
+
+		if (node != NULL)
+			rte_rib6_get_nh(node, &wanted);
+		memcpy(octets[0], address, sizeof(octets[0]));
+		fib_lookup_v6(fib, octets, &found, 1);
+	}
+	return found == wanted;
+}
+
+bool
+fib_agrees(const struct fib *fib, const struct route *prefix)
+{
+	uint8_t last[16];
+
+	last_address(prefix, last);
+	return is_looked_up(fib, prefix->version, prefix->prefix) &&
+	       is_looked_up(fib, prefix->version, last);
+}
+
+static int
+change_v4(struct rte_fib *fib, const struct route *prefix, uint64_t value)
+{
+	uint32_t address = be32_load(prefix->prefix);
+
+	return value == FIB_NO_ROUTE ? rte_fib_delete(fib, address, prefix->length)
+				     : rte_fib_add(fib, address, prefix->length, value);
+}
+
+static int
+change_v6(struct rte_fib6 *fib, const struct route *prefix, uint64_t value)
+{
+	/* The parameter has another type from DPDK 24.11 on. */
+	const void *address = prefix->prefix;
+
+	return value == FIB_NO_ROUTE ? rte_fib6_delete(fib, address, prefix->length)
+				     : rte_fib6_add(fib, address, prefix->length, value);
+}
+
+int
+fib_change(struct fib *fib, const struct route *prefix, uint64_t value)
+{
+	int ret;
+
+	if (fib_value(fib, prefix) == value)
+		return 0;
+	if (prefix->version == 4 ? fib->v4 == NULL : fib->v6 == NULL)
+		return -ENOSPC;
+	ret = prefix->version == 4 ? change_v4(fib->v4, prefix, value)
+				   : change_v6(fib->v6, prefix, value);
+	if (ret != 0)
+		return ret;
+	/* Some releases of DPDK report no failure where there was no room. */
+	return fib_value(fib, prefix) == value && fib_agrees(fib, prefix) ? 0 : -ENOSPC;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lookup tables (rte_fib and rte_fib6) of the routes of a file, as large as these routes need. */
+/* Lookup tables (rte_fib and rte_fib6) of routes, as large as these need, or larger: for changes. */
 #ifndef WSDP_FIB_H
 #define WSDP_FIB_H
 
@@ -27,14 +27,23 @@ struct fib_size {
 	uint64_t bytes;       /* of all, with the tree of prefixes that DPDK keeps */
 };
 
-/* Return false if memory is short. */
-bool fib_size(const struct routes *routes, uint8_t version, struct fib_size *size);
+/* Return false if memory is short. has_room: for more routes than these. */
+bool fib_size(const struct routes *routes, uint8_t version, bool has_room, struct fib_size *size);
 
 /* Build both. Return 0, or a negative errno with nothing left: -ECANCELED soon after *cancel, which
  * may be NULL. */
-int
-fib_build(struct fib *fib, const struct routes *routes, int socket_id, const atomic_bool *cancel);
+int fib_build(struct fib *fib, const struct routes *routes, bool has_room, int socket_id,
+	      const atomic_bool *cancel);
 void fib_free(struct fib *fib);
+
+/* Return what the tables have for exactly this prefix; FIB_NO_ROUTE: nothing. */
+uint64_t fib_value(const struct fib *fib, const struct route *prefix);
+/* Set that value, or FIB_NO_ROUTE, in tables that nobody reads meanwhile. Return 0 or a negative errno: these
+ * tables must not be used any more. */
+int fib_change(struct fib *fib, const struct route *prefix, uint64_t value);
+/* Return whether the first and the last address of a prefix are looked up as the tree of prefixes has them
+ * that the tables were made of. */
+bool fib_agrees(const struct fib *fib, const struct route *prefix);
 
 static inline void
 fib_lookup_v4(const struct fib *fib, uint32_t *addresses, uint64_t *values, uint16_t n)

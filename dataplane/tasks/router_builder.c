@@ -58,7 +58,7 @@ void
 builder_begin(struct builder *builder, struct kernel *kernel)
 {
 	builder->kernel = kernel;
-	set_stage(builder, BUILD_COMPILING);
+	set_stage(builder, kernel == NULL ? BUILD_SPARING : BUILD_COMPILING);
 }
 
 void
@@ -89,32 +89,151 @@ read_macs(const struct kernel *kernel, uint64_t *macs)
 	}
 }
 
+/* Forget the routes, and the spare tables that go with them. */
 static void
-build(struct builder *builder)
+forget_routes(struct builder *builder)
 {
-	struct router_tables *tables;
-	uint64_t macs[TASK_MAX_OUT];
-	struct routes routes;
-	bool is_compiled;
+	struct router_tables *spare;
 
-	builder->error[0] = '\0';
-	builder->is_built = false;
-	is_compiled = compile(builder->kernel, &builder->ids, &routes, &builder->report);
+	reload_hold();
+	spare = router_space_take_spare(builder->space);
+	reload_release();
+	router_tables_free(spare);
+	if (builder->has_routes)
+		routes_free(&builder->routes);
+	builder->has_routes = false;
+}
+
+/* Make new tables of the routes, whose addresses of interfaces are these. */
+static struct router_tables *
+make_tables(struct builder *builder, const uint64_t *macs)
+{
+	struct router_tables *tables = router_tables_make(builder->space, &builder->routes,
+							  &builder->cancel, builder->error,
+							  sizeof(builder->error));
+
+	if (tables != NULL)
+		memcpy(tables->macs, macs, sizeof(tables->macs));
+	return tables;
+}
+
+/* Make all anew. The memory of a spare copy is for the new tables. */
+static enum build_result
+build_new(struct builder *builder)
+{
+	struct router_tables *tables = NULL;
+	uint64_t macs[TASK_MAX_OUT];
+
+	forget_routes(builder);
+	builder->has_routes =
+		compile(builder->kernel, &builder->ids, &builder->routes, &builder->report);
+	kernel_forget_changes(builder->kernel);
 	read_macs(builder->kernel, macs);
 	report_stage(builder, BUILD_BUILDING);
-	if (!is_compiled) {
+	if (builder->has_routes)
+		tables = make_tables(builder, macs);
+	else
 		snprintf(builder->error, sizeof(builder->error), "out of memory");
-		return;
+	if (tables != NULL && reload_swap(builder->task, tables)) {
+		if (builder->is_single)
+			forget_routes(builder);
+		return BUILD_NEW;
 	}
-	tables = router_tables_make(builder->space, &routes, &builder->cancel, builder->error,
-				    sizeof(builder->error));
-	routes_free(&routes);
-	if (tables == NULL)
-		return;
-	memcpy(tables->macs, macs, sizeof(macs));
-	builder->is_built = reload_swap(builder->task, tables);
-	if (!builder->is_built)
-		router_tables_free(tables);
+	router_tables_free(tables);
+	forget_routes(builder);
+	return BUILD_FAILED;
+}
+
+/* Make a spare copy of the tables in force. Without memory for it, each change makes new tables. */
+static enum build_result
+make_spare(struct builder *builder)
+{
+	const struct router_tables *current = atomic_load(&builder->space->current);
+	struct router_tables *spare = make_tables(builder, current->macs);
+
+	free(builder->routes.list);
+	builder->routes.list = NULL;
+	builder->routes.nb_routes = 0;
+	builder->is_single = spare == NULL;
+	if (builder->is_single)
+		forget_routes(builder);
+	reload_hold();
+	builder->space->spare = spare;
+	reload_release();
+	return BUILD_SPARED;
+}
+
+/* Put tables in force and take back the former ones. NULL: somebody may still read these, or `tables` are not
+ * in force. */
+static struct router_tables *
+exchange(struct builder *builder, struct router_tables *tables, bool *is_swapped)
+{
+	struct router_space *space = builder->space;
+	struct router_tables *former;
+
+	reload_hold();
+	space->kept = atomic_load(&space->current);
+	reload_release();
+	*is_swapped = reload_swap(builder->task, tables);
+	reload_hold();
+	space->kept = NULL;
+	former = router_space_take_spare(space);
+	reload_release();
+	return former;
+}
+
+/* Make changes in the spare tables, put them in force, and make the changes in the former ones. */
+static enum build_result
+change_tables(struct builder *builder, const struct route *list, uint32_t nb)
+{
+	struct router_space *space = builder->space;
+	struct router_tables *spare, *former;
+	bool is_swapped;
+
+	reload_hold();
+	spare = router_space_take_spare(space);
+	reload_release();
+	if (spare == NULL || router_tables_change(spare, &builder->routes, list, nb) != 0) {
+		router_tables_free(spare);
+		forget_routes(builder);
+		return BUILD_AGAIN;
+	}
+	former = exchange(builder, spare, &is_swapped);
+	if (!is_swapped)
+		router_tables_free(spare);
+	builder->nb_changed = nb;
+	if (former == NULL || router_tables_change(former, &builder->routes, list, nb) != 0) {
+		router_tables_free(former);
+		forget_routes(builder);
+		return is_swapped ? BUILD_CHANGED : BUILD_FAILED;
+	}
+	reload_hold();
+	space->spare = former;
+	reload_release();
+	return BUILD_CHANGED;
+}
+
+static enum build_result
+build(struct builder *builder)
+{
+	enum build_result result;
+	struct route *list;
+	uint32_t nb;
+
+	builder->error[0] = '\0';
+	if (builder->kernel == NULL)
+		return make_spare(builder);
+	if (!builder->has_routes ||
+	    !compile_changes(builder->kernel, &builder->ids, &builder->routes, &builder->report,
+			     &list, &nb))
+		return build_new(builder);
+	kernel_forget_changes(builder->kernel);
+	report_stage(builder, BUILD_BUILDING);
+	if (builder->routes.list != NULL)
+		make_spare(builder);
+	result = change_tables(builder, list, nb);
+	free(list);
+	return result;
 }
 
 static void *
@@ -127,15 +246,18 @@ run(void *arg)
 		uint64_t began;
 
 		pthread_mutex_lock(&builder->lock);
-		while (builder->stage != BUILD_COMPILING && builder->stage != BUILD_ENDING)
+		while (builder->stage != BUILD_COMPILING && builder->stage != BUILD_SPARING &&
+		       builder->stage != BUILD_ENDING)
 			pthread_cond_wait(&builder->changed, &builder->lock);
 		stage = builder->stage;
 		pthread_mutex_unlock(&builder->lock);
 		if (stage == BUILD_ENDING)
 			return NULL;
 		began = builder_now_ns();
-		build(builder);
+		builder->result = build(builder);
 		builder->took_ns = builder_now_ns() - began;
+		builder->can_change = builder->has_routes;
+		builder->wants_spare = builder->has_routes && builder->routes.list != NULL;
 		report_stage(builder, BUILD_DONE);
 	}
 }
@@ -145,6 +267,8 @@ release(struct builder *builder)
 {
 	if (builder->event >= 0)
 		close(builder->event);
+	if (builder->has_routes)
+		routes_free(&builder->routes);
 	hop_ids_close(&builder->ids);
 	pthread_mutex_destroy(&builder->lock);
 	pthread_cond_destroy(&builder->changed);

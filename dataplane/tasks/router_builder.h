@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread that makes tables of the kernel's state and puts them in force, next to those that are. */
+/* A thread that makes tables of the kernel's state and puts them in force, next to those that are: new ones,
+ * or, where nothing but routes has changed, the spare ones with these changes, which then are made in the
+ * former tables, too. */
 #ifndef WSDP_ROUTER_BUILDER_H
 #define WSDP_ROUTER_BUILDER_H
 
@@ -13,8 +15,25 @@
 struct router_space;
 struct task;
 
-/* Only while it compiles does it read the state of the kernel, which then is its own. */
-enum build_stage { BUILD_IDLE, BUILD_COMPILING, BUILD_BUILDING, BUILD_DONE, BUILD_ENDING };
+/* Only while it compiles does it read the state of the kernel, which then is its own. BUILD_SPARING: a spare
+ * copy of the tables in force is made. */
+enum build_stage {
+	BUILD_IDLE,
+	BUILD_SPARING,
+	BUILD_COMPILING,
+	BUILD_BUILDING,
+	BUILD_DONE,
+	BUILD_ENDING
+};
+
+/* What came of it. */
+enum build_result {
+	BUILD_FAILED,  /* see error */
+	BUILD_NEW,     /* new tables are in force */
+	BUILD_CHANGED, /* changes of routes are */
+	BUILD_SPARED,  /* there is a spare copy, or there is no memory for one */
+	BUILD_AGAIN    /* changes could not be made: only new tables can have them */
+};
 
 struct builder {
 	struct task *task;
@@ -26,11 +45,19 @@ struct builder {
 	enum build_stage stage;
 	atomic_bool cancel;
 	struct hop_ids ids;
-	struct kernel *kernel;
+	struct kernel *kernel; /* NULL: make a spare copy */
+
+	/* The thread's. Routes of the tables in force, whose list is there until there are spare ones. */
+	struct routes routes;
+	bool has_routes;
 
 	/* Results: from BUILD_BUILDING on, the others from BUILD_DONE on. */
 	struct compile_report report;
-	bool is_built;
+	enum build_result result;
+	uint32_t nb_changed; /* routes, of BUILD_CHANGED */
+	bool can_change;     /* routes in a spare copy */
+	bool wants_spare;    /* a copy first */
+	bool is_single;      /* there is no memory for a copy: see error */
 	uint64_t took_ns;
 	char error[256];
 };
@@ -39,7 +66,7 @@ struct builder {
 int builder_open(struct builder *builder, struct task *task, struct router_space *space);
 void builder_close(struct builder *builder);
 
-/* Where it is idle: begin. */
+/* Where it is idle: begin. kernel: NULL to make a spare copy of the tables in force. */
 void builder_begin(struct builder *builder, struct kernel *kernel);
 enum build_stage builder_stage(struct builder *builder);
 /* Empty the event, then return the stage: one that follows is another event. */

@@ -55,13 +55,15 @@ is_same_group(const struct comparison *comparison, const struct route_hop *group
 		const struct router_hop *hop = &comparison->tables->hops[built->buckets[b]];
 		bool is_member = false;
 
-		for (uint32_t i = 0; i < group->nb_members && !is_member; i++) {
+		/* Members may be equal: neighbours with one address. */
+		for (uint32_t i = 0; i < group->nb_members; i++) {
 			const struct route_member *member =
 				&routes->members[group->first_member + i];
 			struct router_hop wanted = as_built(&routes->hops[member->hop]);
+			bool is_this = is_same_hop(&wanted, hop);
 
-			is_member = is_same_hop(&wanted, hop);
-			seen |= (uint64_t)is_member << i;
+			is_member |= is_this;
+			seen |= (uint64_t)is_this << i;
 		}
 		if (!is_member)
 			return false;
@@ -178,34 +180,11 @@ write_line(struct comparison *comparison, uint8_t version, const uint8_t *prefix
 		address, length, kernel, tables);
 }
 
-/* What the tables have for exactly this prefix; FIB_NO_ROUTE: nothing. */
-static uint64_t
-built_value(const struct fib *fib, const struct route *route)
-{
-	struct rte_rib6_node *node6;
-	struct rte_rib_node *node;
-	uint64_t value = FIB_NO_ROUTE;
-
-	if (route->version == 4 && fib->v4 != NULL) {
-		node = rte_rib_lookup_exact(rte_fib_get_rib(fib->v4), be32_load(route->prefix),
-					    route->length);
-		if (node != NULL)
-			rte_rib_get_nh(node, &value);
-	}
-	if (route->version == 6 && fib->v6 != NULL) {
-		node6 = rte_rib6_lookup_exact(rte_fib6_get_rib(fib->v6),
-					      (void *)(uintptr_t)route->prefix, route->length);
-		if (node6 != NULL)
-			rte_rib6_get_nh(node6, &value);
-	}
-	return value;
-}
-
 static void
 compare_route(struct comparison *comparison, const struct route *route)
 {
 	const struct route_hop *wanted = &comparison->routes->hops[route->hop];
-	uint64_t value = built_value(&comparison->tables->fib, route);
+	uint64_t value = fib_value(&comparison->tables->fib, route);
 	char kernel[TEXT_BYTES] = "", built[TEXT_BYTES] = "";
 
 	comparison->counts->compared++;
@@ -220,53 +199,14 @@ compare_route(struct comparison *comparison, const struct route *route)
 	write_line(comparison, route->version, route->prefix, route->length, kernel, built);
 }
 
-static void
-last_address(const struct route *route, uint8_t *address)
-{
-	unsigned int bits = route->version == 4 ? 32 : 128;
-
-	memcpy(address, route->prefix, sizeof(route->prefix));
-	for (unsigned int bit = route->length; bit < bits; bit++)
-		address[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
-}
-
-/* Return whether the table that frames use answers as the tree of prefixes it was made of. */
-static bool
-is_looked_up(const struct fib *fib, uint8_t version, const uint8_t *address)
-{
-	uint64_t found = FIB_NO_ROUTE, wanted = FIB_NO_ROUTE;
-	uint32_t number = be32_load(address);
-	uint8_t octets[1][16];
-
-	if (version == 4) {
-		struct rte_rib_node *node = rte_rib_lookup(rte_fib_get_rib(fib->v4), number);
-
-		if (node != NULL)
-			rte_rib_get_nh(node, &wanted);
-		fib_lookup_v4(fib, &number, &found, 1);
-	} else {
-		struct rte_rib6_node *node =
-			rte_rib6_lookup(rte_fib6_get_rib(fib->v6), (void *)(uintptr_t)address);
-
-		if (node != NULL)
-			rte_rib6_get_nh(node, &wanted);
-		memcpy(octets[0], address, sizeof(octets[0]));
-		fib_lookup_v6(fib, octets, &found, 1);
-	}
-	return found == wanted;
-}
-
 /* A prefix that the tables have. */
 static void
 compare_built(struct comparison *comparison, const struct route *built, uint64_t value)
 {
 	char text[TEXT_BYTES] = "";
-	uint8_t last[16];
 
-	last_address(built, last);
 	comparison->counts->lookups += 2;
-	if (!is_looked_up(&comparison->tables->fib, built->version, built->prefix) ||
-	    !is_looked_up(&comparison->tables->fib, built->version, last)) {
+	if (!fib_agrees(&comparison->tables->fib, built)) {
 		comparison->counts->wrong_lookups++;
 		describe_built(comparison, value, text);
 		write_line(comparison, built->version, built->prefix, built->length, text,
@@ -345,4 +285,102 @@ router_compare(const struct router_tables *tables, const struct routes *routes,
 		compare_built_v4(&comparison);
 	if (tables->fib.v6 != NULL)
 		compare_built_v6(&comparison);
+}
+
+static bool
+holds(const struct route *route, const struct router_sample *sample)
+{
+	if (route->version != sample->version)
+		return false;
+	for (unsigned int bit = 0; bit < route->length; bit++)
+		if ((route->prefix[bit / 8] ^ sample->address[bit / 8]) & (0x80 >> bit % 8))
+			return false;
+	return true;
+}
+
+/* The hop of a sample by the kernel's answers, or NULL: none of them is a route that is followed. */
+static const struct route_hop *
+answered_hop(const struct routes *answers, const struct router_sample *sample)
+{
+	const struct route *best = NULL;
+
+	for (uint32_t i = 0; i < answers->nb_routes; i++) {
+		const struct route *route = &answers->list[i];
+
+		if ((best == NULL || route->length > best->length) && holds(route, sample))
+			best = route;
+	}
+	return best == NULL ? NULL : &answers->hops[best->hop];
+}
+
+static uint64_t
+looked_up(const struct fib *fib, const struct router_sample *sample)
+{
+	uint32_t number = be32_load(sample->address);
+	uint64_t value = FIB_NO_ROUTE;
+	uint8_t octets[1][16];
+
+	memcpy(octets[0], sample->address, sizeof(octets[0]));
+	if (sample->version == 4)
+		fib_lookup_v4(fib, &number, &value, 1);
+	else
+		fib_lookup_v6(fib, octets, &value, 1);
+	return value;
+}
+
+/* Return whether the tables answer as the kernel; text: its answer. */
+static bool
+is_answered(const struct comparison *comparison, const struct router_sample *sample, uint64_t value,
+	    char *text)
+{
+	const struct router_hop *built = &comparison->tables->hops[value];
+	const struct route_hop *wanted;
+
+	switch (sample->answer) {
+	case FEED_NO_ROUTE:
+		snprintf(text, TEXT_BYTES, "no route");
+		/* A route "throw" is none for the kernel, to which its packets go. */
+		return value == FIB_NO_ROUTE || built->kind == ROUTE_KERNEL;
+	case FEED_BLACKHOLE:
+		snprintf(text, TEXT_BYTES, "dropped");
+		return built->kind == ROUTE_BLACKHOLE;
+	case FEED_REFUSED:
+		snprintf(text, TEXT_BYTES, "unreachable");
+		return built->kind == ROUTE_KERNEL;
+	case FEED_ROUTE:
+		break;
+	}
+	wanted = answered_hop(comparison->routes, sample);
+	if (wanted == NULL) {
+		snprintf(text, TEXT_BYTES, "a route that is not followed");
+		return false;
+	}
+	describe_wanted(comparison, wanted, text);
+	return value != FIB_NO_ROUTE && is_same(comparison, wanted, built);
+}
+
+void
+router_compare_samples(const struct router_tables *tables, const struct router_samples *samples,
+		       const struct routes *answers, const char *const *names, FILE *file,
+		       struct router_difference_counts *counts)
+{
+	struct comparison comparison = {.tables = tables,
+					.routes = answers,
+					.names = names,
+					.file = file,
+					.counts = counts};
+
+	for (uint32_t i = 0; i < samples->nb; i++) {
+		const struct router_sample *sample = &samples->list[i];
+		uint64_t value = looked_up(&tables->fib, sample);
+		char kernel[TEXT_BYTES] = "", built[TEXT_BYTES] = "";
+
+		counts->samples++;
+		if (is_answered(&comparison, sample, value, kernel))
+			continue;
+		counts->wrong_samples++;
+		describe_built(&comparison, value, built);
+		write_line(&comparison, sample->version, sample->address,
+			   sample->version == 4 ? 32 : 128, kernel, built);
+	}
 }

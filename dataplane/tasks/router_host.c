@@ -69,6 +69,13 @@ host_of(int fd)
 	return host;
 }
 
+static void
+follow_links(struct router_host *host)
+{
+	for (unsigned int i = 0; i < host->nb; i++)
+		link_follow(&host->watch, &host->links[i], &host->interfaces[i]);
+}
+
 /* An lcore makes no system call, so nothing wakes this thread when a frame waits. */
 static void
 tick(struct task *task __rte_unused, int fd)
@@ -85,6 +92,8 @@ tick(struct task *task __rte_unused, int fd)
 	} else if (++host->idle_ticks == TICKS_TO_IDLE) {
 		set_timer(host, TICK_IDLE_NS);
 	}
+	if (link_watch_due(&host->watch))
+		follow_links(host);
 	mirror_tick(host->mirror);
 }
 
@@ -163,6 +172,7 @@ close_host(struct router_host *host)
 			control_fd_remove(host->interfaces[i].fd);
 			close(host->interfaces[i].fd);
 		}
+	link_watch_close(&host->watch);
 	if (host->space != NULL)
 		router_space_put(host->space);
 	free(host);
@@ -174,7 +184,7 @@ open_in_netns(struct router_host *host, const struct host_config *config)
 {
 	const char *names[TASK_MAX_OUT];
 	uint32_t indexes[TASK_MAX_OUT];
-	int ret = 0;
+	int ret = link_watch_enter(&host->watch);
 
 	for (unsigned int i = 0; ret == 0 && i < host->nb; i++) {
 		struct host_interface *interface = &host->interfaces[i];
@@ -183,11 +193,14 @@ open_in_netns(struct router_host *host, const struct host_config *config)
 		if (ret != 0)
 			return interface_complain(interface, ret);
 		ret = control_fd_add(host->owner, interface->fd, receive);
+		link_begin(&host->links[i], &host->owner->out[i]);
 		indexes[i] = interface->index;
 		names[i] = interface->name;
 	}
 	if (ret != 0)
 		return ret;
+	/* Before the state is read: a port may have no link yet. */
+	follow_links(host);
 	interface_check_forwarding();
 	host->mirror = mirror_open(host->owner, host->space, indexes, names, host->nb,
 				   config->buffer_bytes);
@@ -197,8 +210,10 @@ open_in_netns(struct router_host *host, const struct host_config *config)
 static int
 open_host(struct router_host *host, const struct host_config *config)
 {
-	int own = -1, ret;
+	int own = -1, ret = link_watch_open(&host->watch);
 
+	if (ret != 0)
+		return ret;
 	if (config->netns != NULL) {
 		own = netns_enter(config->netns);
 		if (own < 0) {
@@ -233,6 +248,7 @@ make_host(struct task *task, const struct host_config *config, struct router_spa
 	host->owner = task;
 	host->nb = config->nb;
 	host->timer = -1;
+	host->watch.own_socket = host->watch.kernel_socket = -1;
 	for (unsigned int i = 0; i < host->nb; i++) {
 		memcpy(host->interfaces[i].name, config->names[i], IFNAMSIZ);
 		host->interfaces[i].fd = -1;
@@ -388,16 +404,18 @@ host_detach(struct host_task *host_task)
 void
 host_stats(const struct router_host *host, struct telemetry_out *out)
 {
-	uint64_t from_kernel = 0, to_kernel = 0, errors = 0;
+	uint64_t from_kernel = 0, to_kernel = 0, errors = 0, down = 0;
 
 	for (unsigned int i = 0; i < host->nb; i++) {
 		from_kernel += host->interfaces[i].from_kernel;
 		to_kernel += host->interfaces[i].to_kernel;
 		errors += host->interfaces[i].errors;
+		down += host->links[i].is_down;
 	}
 	telemetry_u64(out, "to_kernel", to_kernel);
 	telemetry_u64(out, "to_kernel_errors", errors);
 	telemetry_u64(out, "from_kernel", from_kernel);
 	telemetry_u64(out, "from_kernel_no_room", host->no_room);
+	telemetry_u64(out, "links_down", down);
 	mirror_stats(host->mirror, out);
 }

@@ -10,6 +10,7 @@
 
 #include "core/task.h"
 #include "router_interface.h"
+#include "router_link.h"
 #include "router_tables.h"
 
 struct router_mirror;
@@ -51,6 +52,8 @@ struct router_host {
 	struct host_task *tasks;
 	unsigned int nb;
 	struct host_interface interfaces[TASK_MAX_OUT];
+	struct watched_link links[TASK_MAX_OUT]; /* of their ports */
+	struct link_watch watch;
 	int timer;
 	unsigned int idle_ticks;
 	uint64_t

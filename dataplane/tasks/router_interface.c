@@ -106,6 +106,14 @@ interface_complain(const struct host_interface *interface, int error)
 	return error;
 }
 
+int
+interface_set_carrier(const struct host_interface *interface, bool is_up)
+{
+	int carrier = is_up;
+
+	return ioctl(interface->fd, TUNSETCARRIER, &carrier) == 0 ? 0 : -errno;
+}
+
 bool
 interface_write(const struct host_interface *interface, const struct rte_mbuf *mbuf)
 {

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "router_mirror.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/control.h"
-#include "core/export.h"
-#include "core/reload.h"
 #include "core/telemetry_reply.h"
 #include "mirror/compile.h"
 #include "mirror/feed.h"
 #include "router_builder.h"
-#include "router_check.h"
+#include "router_checker.h"
+#include "router_neighbours.h"
+#include "router_sampler.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 /* A change that ends routes without a message is followed by others. */
@@ -21,7 +20,6 @@
 #define BACKOFF_NS UINT64_C(10000000)
 #define BACKOFF_MAX_NS (5 * SECOND_NS)
 #define REFRESH_NS SECOND_NS
-#define REFRESH_MAX 256
 
 struct router_mirror {
 	struct task *task;
@@ -42,9 +40,11 @@ struct router_mirror {
 	bool is_said[KERNEL_REFUSALS];
 	struct compile_report report;
 	uint64_t dumps, interrupted, overruns, notifications, builds, failures;
+	uint64_t updates, updated; /* changes in a spare copy, and their routes */
 
 	struct builder builder;
-	struct feed checks; /* by one client at a time */
+	struct checker checker; /* one client's at a time */
+	struct sampler sampler;
 };
 
 static struct router_mirror *mirrors;
@@ -100,6 +100,32 @@ want_dump(struct router_mirror *mirror, uint64_t wait_ns)
 	mirror->is_unsure = true;
 }
 
+/* Notifications wait in their socket meanwhile. */
+static void
+stop_listening(struct router_mirror *mirror)
+{
+	if (mirror->is_listening)
+		control_fd_remove(feed_notified_fd(&mirror->feed));
+	mirror->is_listening = false;
+}
+
+static void
+begin_build(struct router_mirror *mirror)
+{
+	mirror->is_dirty = false;
+	stop_listening(mirror);
+	builder_begin(&mirror->builder, mirror->kernel);
+}
+
+/* Return whether nothing but routes has changed, which takes no longer than waiting for more. */
+static bool
+can_change_now(struct router_mirror *mirror)
+{
+	return mirror->is_dirty && !mirror->kernel->changes.is_all &&
+	       builder_stage(&mirror->builder) == BUILD_IDLE && mirror->builder.can_change &&
+	       !mirror->builder.wants_spare && builder_now_ns() >= mirror->build_ns;
+}
+
 static void
 notified(struct task *task __rte_unused, int fd)
 {
@@ -118,6 +144,8 @@ notified(struct task *task __rte_unused, int fd)
 		mirror->overruns++;
 		want_dump(mirror, 0);
 	}
+	if (can_change_now(mirror))
+		begin_build(mirror);
 }
 
 static void
@@ -126,15 +154,6 @@ listen_again(struct router_mirror *mirror)
 	if (!mirror->is_listening)
 		control_fd_add(mirror->task, feed_notified_fd(&mirror->feed), notified);
 	mirror->is_listening = true;
-}
-
-/* Notifications wait in their socket meanwhile. */
-static void
-stop_listening(struct router_mirror *mirror)
-{
-	if (mirror->is_listening)
-		control_fd_remove(feed_notified_fd(&mirror->feed));
-	mirror->is_listening = false;
 }
 
 static void
@@ -187,18 +206,25 @@ dumped(struct task *task __rte_unused, int fd)
 }
 
 static void
-begin_build(struct router_mirror *mirror)
+fail_build(struct router_mirror *mirror)
 {
-	mirror->is_dirty = false;
-	stop_listening(mirror);
-	builder_begin(&mirror->builder, mirror->kernel);
+	if (mirror->builder.error[0] == '\0')
+		return; /* wsdp is stopping */
+	if (mirror->failures++ == 0)
+		fprintf(stderr, "wsdp: [task.%s] kernel: %s; the former tables stay in force\n",
+			mirror->task->name, mirror->builder.error);
+	mirror->is_dirty = true;
 }
 
+/* A second copy is tried for once. */
 static void
-ask_neighbours(struct router_mirror *mirror)
+say_single(const struct router_mirror *mirror)
 {
-	for (uint32_t i = 0; i < mirror->report.nb_wishes; i++)
-		feed_ask_neighbour(&mirror->feed, &mirror->report.wishes[i]);
+	if (mirror->builder.is_single)
+		fprintf(stderr,
+			"wsdp: [task.%s] kernel: %s; without a second copy each change takes as "
+			"long as new tables\n",
+			mirror->task->name, mirror->builder.error);
 }
 
 static void
@@ -206,17 +232,26 @@ end_build(struct router_mirror *mirror)
 {
 	const struct builder *builder = &mirror->builder;
 
-	if (builder->is_built) {
+	switch (builder->result) {
+	case BUILD_NEW:
 		mirror->builds++;
-	} else if (builder->error[0] != '\0') {
-		if (mirror->failures++ == 0)
-			fprintf(stderr,
-				"wsdp: [task.%s] kernel: %s; the former tables stay in force\n",
-				mirror->task->name, builder->error);
+		break;
+	case BUILD_CHANGED:
+		mirror->updates++;
+		mirror->updated += builder->nb_changed;
+		break;
+	case BUILD_FAILED:
+		fail_build(mirror);
+		break;
+	case BUILD_SPARED:
+		return say_single(mirror);
+	case BUILD_AGAIN:
 		mirror->is_dirty = true;
+		return say_single(mirror);
 	}
 	/* Leave the CPU to others for half of the time. */
-	mirror->build_ns = builder_now_ns() + (builder->is_built ? builder->took_ns : SECOND_NS);
+	mirror->build_ns =
+		builder_now_ns() + (builder->result == BUILD_FAILED ? SECOND_NS : builder->took_ns);
 }
 
 static void
@@ -229,7 +264,7 @@ progressed(struct task *task __rte_unused, int fd)
 		return;
 	if (!mirror->is_listening && mirror->fresh == NULL) {
 		mirror->report = mirror->builder.report;
-		ask_neighbours(mirror);
+		neighbours_ask(&mirror->feed, &mirror->report);
 		listen_again(mirror);
 	}
 	if (stage == BUILD_DONE) {
@@ -238,25 +273,14 @@ progressed(struct task *task __rte_unused, int fd)
 	}
 }
 
-/* A neighbour that only the fast path uses is not used, as far as the kernel sees. */
-static void
-refresh_neighbours(struct router_mirror *mirror)
+/* Return whether the tables in force are those of what the kernel has reported. */
+static bool
+is_in_step(const struct router_mirror *mirror)
 {
-	const struct kernel_neighbour *neighbour = NULL;
-	unsigned int asked = 0;
+	enum build_stage stage = builder_stage((struct builder *)(uintptr_t)&mirror->builder);
 
-	while (asked < REFRESH_MAX &&
-	       (neighbour = table_next(&mirror->kernel->neighbours, neighbour)) != NULL) {
-		struct compile_wish wish = {.link = neighbour->key.link,
-					    .version = (uint8_t)neighbour->key.version};
-
-		if (neighbour->is_stale == 0)
-			continue;
-		memcpy(wish.address, neighbour->key.address, sizeof(wish.address));
-		feed_ask_neighbour(&mirror->feed, &wish);
-		asked++;
-	}
-	ask_neighbours(mirror);
+	return mirror->builds > 0 && mirror->fresh == NULL && !mirror->is_unsure &&
+	       !mirror->is_dirty && (stage == BUILD_IDLE || stage == BUILD_SPARING);
 }
 
 void
@@ -274,17 +298,25 @@ mirror_tick(struct router_mirror *mirror)
 	say_refusals(mirror);
 	if (now >= mirror->refresh_ns) {
 		mirror->refresh_ns = now + REFRESH_NS;
-		refresh_neighbours(mirror);
+		neighbours_refresh(&mirror->feed, mirror->kernel);
+		neighbours_ask(&mirror->feed, &mirror->report);
+		if (is_in_step(mirror))
+			sampler_run(&mirror->sampler, mirror->kernel);
 	}
-	if (mirror->is_dirty && stage == BUILD_IDLE && now >= mirror->build_ns)
+	if (stage != BUILD_IDLE || now < mirror->build_ns)
+		return;
+	if (mirror->is_dirty)
 		begin_build(mirror);
+	else if (mirror->builder.wants_spare)
+		builder_begin(&mirror->builder, NULL);
 }
 
 static void
 release(struct router_mirror *mirror)
 {
 	feed_close(&mirror->feed);
-	feed_close(&mirror->checks);
+	checker_close(&mirror->checker);
+	sampler_close(&mirror->sampler);
 	free_kernel(mirror->kernel);
 	free_kernel(mirror->fresh);
 	free(mirror);
@@ -325,7 +357,11 @@ start(struct router_mirror *mirror, uint32_t buffer_bytes)
 	int ret = feed_open(&mirror->feed, buffer_bytes);
 
 	if (ret == 0)
-		ret = feed_open(&mirror->checks, 0);
+		ret = checker_open(&mirror->checker, mirror->task->name, mirror->space,
+				   mirror->indexes, mirror->names, mirror->nb);
+	if (ret == 0)
+		ret = sampler_open(&mirror->sampler, mirror->task->name, mirror->space,
+				   mirror->indexes, mirror->names, mirror->nb);
 	if (ret == 0)
 		ret = builder_open(&mirror->builder, mirror->task, mirror->space);
 	if (ret != 0)
@@ -369,16 +405,6 @@ mirror_close(struct router_mirror *mirror)
 	release(mirror);
 }
 
-/* Return whether the tables in force are those of what the kernel has reported. */
-static bool
-is_in_step(const struct router_mirror *mirror)
-{
-	struct builder *builder = (struct builder *)(uintptr_t)&mirror->builder;
-
-	return mirror->builds > 0 && mirror->fresh == NULL && !mirror->is_unsure &&
-	       !mirror->is_dirty && builder_stage(builder) == BUILD_IDLE;
-}
-
 void
 mirror_stats(const struct router_mirror *mirror, struct telemetry_out *out)
 {
@@ -389,9 +415,13 @@ mirror_stats(const struct router_mirror *mirror, struct telemetry_out *out)
 	telemetry_u64(out, "notifications_lost", mirror->overruns);
 	telemetry_u64(out, "builds", mirror->builds);
 	telemetry_u64(out, "build_failures", mirror->failures);
+	telemetry_u64(out, "updates", mirror->updates);
+	telemetry_u64(out, "updated_routes", mirror->updated);
+	telemetry_u64(out, "spare_tables", mirror->space->spare != NULL);
+	sampler_stats(&mirror->sampler, out);
 	telemetry_u64(out, "neighbours", mirror->report.neighbours);
 	telemetry_u64(out, "neighbours_unknown", mirror->report.nb_wishes);
-	telemetry_u64(out, "routes_by_kernel", mirror->report.by_kernel);
+	telemetry_u64(out, "routes_by_kernel", atomic_load(&mirror->space->current)->nb_by_kernel);
 	telemetry_u64(out, "routes_over_hops", mirror->report.over_hops);
 	if (mirror->kernel == NULL)
 		return;
@@ -400,50 +430,9 @@ mirror_stats(const struct router_mirror *mirror, struct telemetry_out *out)
 		telemetry_u64(out, kernel_refusal_names[i], mirror->kernel->refused[i]);
 }
 
-static int
-compare(struct router_mirror *mirror, const struct routes *routes, const char *path,
-	struct telemetry_out *out)
-{
-	struct router_difference_counts counts;
-	FILE *file = export_open(path);
-
-	if (file == NULL)
-		return telemetry_error(out, "%s: %s", path, strerror(errno)), -errno;
-	reload_hold();
-	router_compare(atomic_load(&mirror->space->current), routes, mirror->names, file, &counts);
-	reload_release();
-	if (export_close(file) != 0)
-		return telemetry_error(out, "%s: cannot be written", path), -EIO;
-	telemetry_u64(out, "prefixes", counts.compared);
-	telemetry_u64(out, "missing", counts.missing);
-	telemetry_u64(out, "different", counts.different);
-	telemetry_u64(out, "extra", counts.extra);
-	telemetry_u64(out, "lookups", counts.lookups);
-	telemetry_u64(out, "wrong_lookups", counts.wrong_lookups);
-	return 0;
-}
-
 int
 mirror_check(struct router_mirror *mirror, const char *path, const atomic_bool *cancel,
 	     struct telemetry_out *out)
 {
-	struct kernel *kernel = new_kernel(mirror);
-	struct compile_report report;
-	struct hop_ids ids;
-	struct routes routes;
-	int ret = kernel == NULL ? -ENOMEM : feed_wait_dump(&mirror->checks, kernel, cancel);
-
-	hop_ids_open(&ids);
-	if (ret == 0 && !compile(kernel, &ids, &routes, &report))
-		ret = -ENOMEM;
-	free_kernel(kernel);
-	hop_ids_close(&ids);
-	if (ret != 0) {
-		telemetry_error(out, "%s: the kernel's routes cannot be read: %s",
-				mirror->task->name, strerror(-ret));
-		return ret;
-	}
-	ret = compare(mirror, &routes, path, out);
-	routes_free(&routes);
-	return ret;
+	return checker_run(&mirror->checker, path, cancel, out);
 }

@@ -13,8 +13,6 @@
 #define MIB (UINT64_C(1) << 20)
 _Static_assert(sizeof(struct router_hop) == RTE_CACHE_LINE_SIZE, "a hop is a cache line");
 
-static struct router_space *all;
-
 /* The first sentence of several, from its line on: an error of telemetry is short. */
 struct first {
 	char *text;
@@ -111,42 +109,71 @@ fill_group(uint16_t *buckets, const struct routes *routes, const struct route_ho
 		buckets[b] = place_of[chosen[b]];
 }
 
-static int
-add_hops(struct router_tables *tables, const struct routes *routes, int socket_id,
-	 const struct router_tables *former)
+/* Fill the next place of a hop. */
+static void
+add_hop(struct router_tables *tables, const struct routes *routes,
+	const struct router_tables *former)
 {
-	uint32_t nb_groups = 0;
+	const struct route_hop *from = &routes->hops[tables->nb_hops++];
+	struct router_hop *hop = &tables->hops[tables->nb_hops];
+
+	memcpy(hop->macs, from->target, sizeof(from->target));
+	memcpy(hop->macs + sizeof(from->target), from->source, sizeof(from->source));
+	hop->kind = from->kind;
+	hop->port = from->port;
+	if (from->kind == ROUTE_FORWARD)
+		hop->mtu = from->mtu == 0 ? UINT16_MAX : from->mtu;
+	hop->id = from->id;
+	if (from->kind == ROUTE_GROUP) {
+		uint16_t *buckets = &tables->buckets[tables->nb_groups++ * ECMP_BUCKETS];
+
+		fill_group(buckets, routes, from, former);
+		hop->buckets = buckets;
+	}
+}
+
+/* Groups that changes may add. */
+#define GROUPS_ROOM 64
+
+static int
+make_hops(struct router_tables *tables, const struct routes *routes,
+	  const struct router_space *space)
+{
+	const struct router_tables *former = atomic_load(&space->current);
 
 	for (uint32_t i = 0; i < routes->nb_hops; i++)
-		nb_groups += routes->hops[i].kind == ROUTE_GROUP;
+		tables->room_groups += routes->hops[i].kind == ROUTE_GROUP;
+	tables->room_hops = space->has_room ? ROUTES_HOPS_MAX : routes->nb_hops;
+	tables->room_groups += space->has_room ? GROUPS_ROOM : 0;
 	tables->hops = rte_zmalloc_socket("router_hops",
-					  (1 + routes->nb_hops) * sizeof(*tables->hops),
-					  RTE_CACHE_LINE_SIZE, socket_id);
-	tables->buckets = rte_zmalloc_socket(
-		"router_groups", (1 + nb_groups) * ECMP_BUCKETS * sizeof(*tables->buckets),
-		RTE_CACHE_LINE_SIZE, socket_id);
+					  (1 + tables->room_hops) * sizeof(*tables->hops),
+					  RTE_CACHE_LINE_SIZE, space->socket_id);
+	tables->buckets = rte_zmalloc_socket("router_groups",
+					     (1 + tables->room_groups) * ECMP_BUCKETS *
+						     sizeof(*tables->buckets),
+					     RTE_CACHE_LINE_SIZE, space->socket_id);
 	if (tables->hops == NULL || tables->buckets == NULL)
 		return -ENOMEM;
-	tables->nb_hops = routes->nb_hops;
-	for (uint32_t i = 0; i < routes->nb_hops; i++) {
-		const struct route_hop *from = &routes->hops[i];
-		struct router_hop *hop = &tables->hops[1 + i];
-
-		memcpy(hop->macs, from->target, sizeof(from->target));
-		memcpy(hop->macs + sizeof(from->target), from->source, sizeof(from->source));
-		hop->kind = from->kind;
-		hop->port = from->port;
-		if (from->kind == ROUTE_FORWARD)
-			hop->mtu = from->mtu == 0 ? UINT16_MAX : from->mtu;
-		hop->id = from->id;
-		if (from->kind == ROUTE_GROUP) {
-			uint16_t *buckets = &tables->buckets[tables->nb_groups++ * ECMP_BUCKETS];
-
-			fill_group(buckets, routes, from, former);
-			hop->buckets = buckets;
-		}
-	}
+	while (tables->nb_hops < routes->nb_hops)
+		add_hop(tables, routes, former);
 	return 0;
+}
+
+static uint32_t *
+count_of(struct router_tables *tables, uint8_t version)
+{
+	return version == 4 ? &tables->nb_v4 : &tables->nb_v6;
+}
+
+static void
+count_routes(struct router_tables *tables, const struct routes *routes)
+{
+	for (uint32_t i = 0; i < routes->nb_routes; i++) {
+		const struct route *route = &routes->list[i];
+
+		++*count_of(tables, route->version);
+		tables->nb_by_kernel += routes->hops[route->hop].kind == ROUTE_KERNEL;
+	}
 }
 
 struct router_tables *
@@ -157,14 +184,14 @@ router_tables_make(const struct router_space *space, const struct routes *routes
 	struct fib_size v4, v6;
 	int ret = -ENOMEM;
 
-	if (tables != NULL && fib_size(routes, 4, &v4) && fib_size(routes, 6, &v6)) {
-		tables->nb_v4 = v4.routes;
-		tables->nb_v6 = v6.routes;
+	if (tables != NULL && fib_size(routes, 4, space->has_room, &v4) &&
+	    fib_size(routes, 6, space->has_room, &v6)) {
 		tables->bytes = v4.bytes + v6.bytes;
-		ret = add_hops(tables, routes, space->socket_id, atomic_load(&space->current));
+		count_routes(tables, routes);
+		ret = make_hops(tables, routes, space);
 	}
 	if (ret == 0)
-		ret = fib_build(&tables->fib, routes, space->socket_id, cancel);
+		ret = fib_build(&tables->fib, routes, space->has_room, space->socket_id, cancel);
 	if (ret == 0)
 		return tables;
 	if (tables == NULL || tables->bytes == 0)
@@ -177,6 +204,45 @@ router_tables_make(const struct router_space *space, const struct routes *routes
 			 space->socket_id);
 	router_tables_free(tables);
 	return NULL;
+}
+
+static int
+change(struct router_tables *tables, const struct route *route)
+{
+	uint64_t before = fib_value(&tables->fib, route);
+	uint64_t after = route->hop == ROUTE_GONE ? FIB_NO_ROUTE : 1 + (uint64_t)route->hop;
+	int ret = fib_change(&tables->fib, route, after);
+
+	/* The first hop is none, and of another kind. */
+	tables->nb_by_kernel += tables->hops[after].kind == ROUTE_KERNEL;
+	tables->nb_by_kernel -= tables->hops[before].kind == ROUTE_KERNEL;
+	*count_of(tables, route->version) += after != FIB_NO_ROUTE;
+	*count_of(tables, route->version) -= before != FIB_NO_ROUTE;
+	return ret;
+}
+
+int
+router_tables_change(struct router_tables *tables, const struct routes *routes,
+		     const struct route *changes, uint32_t nb)
+{
+	int ret = 0;
+
+	/* Neighbours may have another address. */
+	for (uint32_t i = 0; i < tables->nb_hops; i++)
+		memcpy(tables->hops[1 + i].macs, routes->hops[i].target,
+		       sizeof(routes->hops[i].target));
+	while (tables->nb_hops < routes->nb_hops) {
+		if (tables->nb_hops == tables->room_hops)
+			return -ENOSPC;
+		if (routes->hops[tables->nb_hops].kind == ROUTE_GROUP &&
+		    tables->nb_groups == tables->room_groups)
+			return -ENOSPC;
+		/* Other tables have no group of its id. */
+		add_hop(tables, routes, NULL);
+	}
+	for (uint32_t i = 0; ret == 0 && i < nb; i++)
+		ret = change(tables, &changes[i]);
+	return ret;
 }
 
 struct router_tables *
@@ -200,109 +266,4 @@ router_tables_build(const struct router_space *space, const char *path, const at
 		tables = router_tables_make(space, &routes, cancel, error, size);
 	routes_free(&routes);
 	return tables;
-}
-
-void
-router_space_exchange(struct router_space *space, struct router_tables *tables)
-{
-	struct router_tables *former =
-		atomic_exchange_explicit(&space->current, tables, memory_order_acq_rel);
-
-	space->generation++;
-	if (former == NULL)
-		return;
-	former->older = space->replaced;
-	space->replaced = former;
-}
-
-void
-router_space_settle(struct router_space *space)
-{
-	while (space->replaced != NULL) {
-		struct router_tables *gone = space->replaced;
-
-		space->replaced = gone->older;
-		router_tables_free(gone);
-	}
-}
-
-static void
-free_space(struct router_space *space)
-{
-	router_space_settle(space);
-	router_tables_free(atomic_load(&space->current));
-	free(space->path);
-	free(space);
-}
-
-static struct router_space *
-make_space(const char *path, bool is_empty, int socket_id, unsigned int nb_out)
-{
-	struct router_space *space = calloc(1, sizeof(*space));
-	const struct routes none = {0};
-	struct router_tables *tables = NULL;
-	char error[512] = "out of memory";
-
-	if (space == NULL)
-		return NULL;
-	space->path = strdup(path);
-	space->socket_id = socket_id;
-	space->nb_out = nb_out;
-	if (space->path != NULL && is_empty)
-		tables = router_tables_make(space, &none, NULL, error, sizeof(error));
-	else if (space->path != NULL)
-		tables = router_tables_build(space, path, NULL, error, sizeof(error));
-	if (tables == NULL) {
-		fprintf(stderr, "routes: %s: %s\n", path, error);
-		free_space(space);
-		return NULL;
-	}
-	for (unsigned int i = 0; i < TASK_MAX_OUT; i++)
-		tables->macs[i] = ROUTER_DOWN;
-	router_space_exchange(space, tables);
-	return space;
-}
-
-static struct router_space *
-get(const char *path, bool is_empty, int socket_id, unsigned int nb_out)
-{
-	struct router_space *space = all;
-
-	while (space != NULL && strcmp(space->path, path) != 0)
-		space = space->next;
-	if (space == NULL) {
-		space = make_space(path, is_empty, socket_id, nb_out);
-		if (space == NULL)
-			return NULL;
-		space->next = all;
-		all = space;
-	}
-	space->nb_out = RTE_MIN(space->nb_out, nb_out);
-	space->users++;
-	return space;
-}
-
-struct router_space *
-router_space_get(const char *path, int socket_id, unsigned int nb_out)
-{
-	return get(path, false, socket_id, nb_out);
-}
-
-struct router_space *
-router_space_get_empty(const char *key, int socket_id, unsigned int nb_out)
-{
-	return get(key, true, socket_id, nb_out);
-}
-
-void
-router_space_put(struct router_space *space)
-{
-	struct router_space **link = &all;
-
-	if (--space->users > 0)
-		return;
-	while (*link != space)
-		link = &(*link)->next;
-	*link = space->next;
-	free_space(space);
 }

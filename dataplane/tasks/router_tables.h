@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables that the tasks of a router read: lookup tables, next hops and groups. Tables do not change; a
- * space, which tasks share that name the same file, points to those in force. */
+/* Tables that the tasks of a router read: lookup tables, next hops and groups. Tables in force do not
+ * change; a space, which tasks share that name the same file, points to them. It may have a spare copy, in
+ * which routes are changed before it is put in force. */
 #ifndef WSDP_ROUTER_TABLES_H
 #define WSDP_ROUTER_TABLES_H
 
@@ -44,7 +45,9 @@ struct router_tables {
 	struct router_hop *hops; /* by what a lookup gives; the first is none */
 	uint16_t *buckets;       /* of all groups */
 	uint32_t nb_hops, nb_groups;
+	uint32_t room_hops, room_groups; /* of the arrays */
 	uint32_t nb_v4, nb_v6;
+	uint32_t nb_by_kernel;       /* routes that lead to the kernel */
 	uint64_t bytes;              /* of the lookup tables */
 	uint64_t macs[TASK_MAX_OUT]; /* of the kernel's interfaces by output; see router_mac */
 	struct router_tables *older; /* replaced, and not free yet */
@@ -52,8 +55,11 @@ struct router_tables {
 
 struct router_space {
 	_Atomic(struct router_tables *) current;
+	bool has_room;                  /* its tables have room for more routes */
 	struct router_tables *replaced; /* the newest of them; control's */
-	uint64_t generation;            /* how many tables were in force; control's */
+	struct router_tables *kept; /* once replaced and settled, they are the spare; of the turn */
+	_Atomic(struct router_tables *) spare; /* nobody reads them; of the turn (core/reload.h) */
+	uint64_t generation;                   /* how many tables were in force; control's */
 	char *path;
 	int socket_id;
 	unsigned int nb_out; /* outputs that every task of it has */
@@ -76,8 +82,15 @@ struct router_tables *router_tables_build(const struct router_space *space, cons
 struct router_tables *
 router_tables_make(const struct router_space *space, const struct routes *routes,
 		   const atomic_bool *cancel, char *error, size_t size);
+/* Change routes, where a hop of ROUTE_GONE is none any more, in tables that nobody reads: those of
+ * `routes`, which may have got more hops since, and other target addresses. Return 0 or a negative errno: these tables must
+ * not be used any more. */
+int router_tables_change(struct router_tables *tables, const struct routes *routes,
+			 const struct route *changes, uint32_t nb);
 void router_tables_free(struct router_tables *tables);
 void router_space_exchange(struct router_space *space, struct router_tables *tables);
 void router_space_settle(struct router_space *space);
+/* With the turn of reloads: take the spare tables out of the space. NULL: there are none. */
+struct router_tables *router_space_take_spare(struct router_space *space);
 
 #endif

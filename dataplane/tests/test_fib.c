@@ -82,14 +82,14 @@ test_many(void)
 		add(&made, 4, 32, 0x0a000001 + (i << 8));
 	for (uint32_t i = 0; i < MANY_V6; i++)
 		be16_store(add(&made, 6, 48, 0x24000000 + 2 * i)->prefix + 4, 1);
-	CHECK(fib_size(&made.routes, 4, &size));
+	CHECK(fib_size(&made.routes, 4, false, &size));
 	CHECK_EQ(size.routes, MANY_V4);
 	CHECK_EQ(size.entry_bytes, 4);
 	CHECK(size.bytes > (UINT64_C(64) << 20));
-	CHECK(fib_size(&made.routes, 6, &size));
+	CHECK(fib_size(&made.routes, 6, false, &size));
 	CHECK_EQ(size.entry_bytes, 4);
 	CHECK(size.tables >= 3 * MANY_V6);
-	CHECK_EQ(fib_build(&fib, &made.routes, SOCKET_ID_ANY, NULL), 0);
+	CHECK_EQ(fib_build(&fib, &made.routes, false, SOCKET_ID_ANY, NULL), 0);
 	check_all(&fib, &made.routes);
 	fib_free(&fib);
 	CHECK(fib.v4 == NULL && fib.v6 == NULL);
@@ -106,17 +106,17 @@ test_few(void)
 	struct fib fib;
 
 	make(&made, 1);
-	CHECK_EQ(fib_build(&fib, &made.routes, SOCKET_ID_ANY, NULL), 0);
+	CHECK_EQ(fib_build(&fib, &made.routes, false, SOCKET_ID_ANY, NULL), 0);
 	CHECK(fib.v4 == NULL && fib.v6 == NULL);
 	CHECK_EQ(find(&fib, 4, somewhere), FIB_NO_ROUTE);
 	CHECK_EQ(find(&fib, 6, somewhere), FIB_NO_ROUTE);
 	add(&made, 4, 8, 0x0a000000);
-	CHECK(fib_size(&made.routes, 6, &size));
+	CHECK(fib_size(&made.routes, 6, false, &size));
 	CHECK_EQ(size.bytes, 0);
-	CHECK(fib_size(&made.routes, 4, &size));
+	CHECK(fib_size(&made.routes, 4, false, &size));
 	CHECK_EQ(size.entry_bytes, 2);
 	CHECK(size.bytes < (UINT64_C(33) << 20));
-	CHECK_EQ(fib_build(&fib, &made.routes, SOCKET_ID_ANY, NULL), 0);
+	CHECK_EQ(fib_build(&fib, &made.routes, false, SOCKET_ID_ANY, NULL), 0);
 	CHECK(fib.v6 == NULL);
 	CHECK_EQ(find(&fib, 4, somewhere), 1);
 	fib_free(&fib);
@@ -133,7 +133,7 @@ test_too_many(void)
 	make(&made, 1 << 19);
 	for (uint32_t i = 0; i < 1 << 19; i++)
 		add(&made, 4, 32, i << 11);
-	CHECK_EQ(fib_build(&fib, &made.routes, SOCKET_ID_ANY, NULL), -ENOMEM);
+	CHECK_EQ(fib_build(&fib, &made.routes, false, SOCKET_ID_ANY, NULL), -ENOMEM);
 	CHECK(fib.v4 == NULL && fib.v6 == NULL);
 	free(made.routes.list);
 }
@@ -148,10 +148,101 @@ test_canceled(void)
 
 	make(&made, 1);
 	add(&made, 4, 8, 0x0a000000);
-	CHECK_EQ(fib_build(&fib, &made.routes, SOCKET_ID_ANY, &cancel), -ECANCELED);
+	CHECK_EQ(fib_build(&fib, &made.routes, false, SOCKET_ID_ANY, &cancel), -ECANCELED);
 	CHECK(fib.v4 == NULL);
 	cancel = false;
-	CHECK_EQ(fib_build(&fib, &made.routes, SOCKET_ID_ANY, &cancel), 0);
+	CHECK_EQ(fib_build(&fib, &made.routes, false, SOCKET_ID_ANY, &cancel), 0);
+	fib_free(&fib);
+	free(made.routes.list);
+}
+
+/* Prefixes that nest, few enough to meet again; a default route is one of them. */
+static void
+random_prefix(struct route *route)
+{
+	static const uint8_t lengths[2][8] = {{0, 7, 8, 16, 24, 25, 30, 32},
+					      {0, 7, 20, 24, 32, 33, 48, 128}};
+	bool is_v6 = rand() % 2 != 0;
+	uint8_t octets[16] = {0};
+
+	*route = (struct route){.version = is_v6 ? 6 : 4, .length = lengths[is_v6][rand() % 8]};
+	for (unsigned int i = 0; i < (is_v6 ? 6 : 4); i++)
+		octets[i] = (uint8_t)(i == 0 ? 10 + rand() % 2 : rand() % 3 * 127);
+	for (unsigned int bit = 0; bit < route->length; bit++)
+		route->prefix[bit / 8] |= octets[bit / 8] & (0x80 >> bit % 8);
+}
+
+static bool
+is_in(const struct route *route, uint8_t version, const uint8_t *address)
+{
+	for (unsigned int bit = 0; bit < route->length; bit++)
+		if ((route->prefix[bit / 8] ^ address[bit / 8]) & (0x80 >> bit % 8))
+			return false;
+	return route->version == version;
+}
+
+/* Each prefix has its value, and each of its ends is looked up to that of the longest one. */
+static void
+check_model(const struct fib *fib, const struct routes *model)
+{
+	for (uint32_t i = 0; i < model->nb_routes; i++) {
+		const struct route *route = &model->list[i], *best = route;
+
+		CHECK_EQ(fib_value(fib, route), 1 + (uint64_t)route->hop);
+		CHECK(fib_agrees(fib, route));
+		for (uint32_t k = 0; k < model->nb_routes; k++)
+			if (model->list[k].length > best->length &&
+			    is_in(&model->list[k], route->version, route->prefix))
+				best = &model->list[k];
+		CHECK_EQ(find(fib, route->version, route->prefix), 1 + (uint64_t)best->hop);
+	}
+}
+
+#define CHANGES 20000
+#define CHECKED 500 /* changes between checks */
+
+/* Routes that come, change and go have the answers of tables made of them. */
+static void
+test_changes(void)
+{
+	unsigned int built_anew = 0;
+	struct made made;
+	struct fib fib;
+
+	srand(7);
+	make(&made, 4096);
+	add(&made, 4, 8, 0x0a000000);
+	add(&made, 6, 8, 0x20000000);
+	CHECK_EQ(fib_build(&fib, &made.routes, true, SOCKET_ID_ANY, NULL), 0);
+	for (unsigned int i = 1; i <= CHANGES; i++) {
+		struct routes *model = &made.routes;
+		struct route route;
+		uint32_t at = 0;
+
+		random_prefix(&route);
+		route.hop = (uint16_t)(rand() % ROUTES_HOPS_MAX);
+		while (at < model->nb_routes && route_compare(&model->list[at], &route) != 0)
+			at++;
+		if (rand() % 2 == 0 && at < model->nb_routes) {
+			route.hop = ROUTE_GONE;
+			model->list[at] = model->list[--model->nb_routes];
+		} else {
+			CHECK(at < made.room);
+			model->list[at] = route;
+			model->nb_routes += at == model->nb_routes;
+		}
+		if (fib_change(&fib, &route,
+			       route.hop == ROUTE_GONE ? FIB_NO_ROUTE : 1 + (uint64_t)route.hop) !=
+		    0) {
+			built_anew++;
+			fib_free(&fib);
+			CHECK_EQ(fib_build(&fib, model, true, SOCKET_ID_ANY, NULL), 0);
+		}
+		if (i % CHECKED == 0)
+			check_model(&fib, model);
+	}
+	printf("%u of %u changes led to new tables\n", built_anew, CHANGES);
+	CHECK(built_anew < CHANGES / 100);
 	fib_free(&fib);
 	free(made.routes.list);
 }
@@ -161,6 +252,7 @@ main(void)
 {
 	harness_start();
 	test_few();
+	test_changes();
 	test_canceled();
 	test_too_many();
 	test_many();

@@ -3,6 +3,8 @@
 /* First: headers of the system have a macro IP_OPTIONS. */
 #include "tasks/router_check.h"
 
+#include <arpa/inet.h>
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -129,11 +131,130 @@ test_differences(void)
 			  "02:00:00:00:00:1b\"");
 }
 
+static void
+add_sample(struct router_samples *samples, const char *address, enum feed_answer answer)
+{
+	struct router_sample *sample = &samples->list[samples->nb++];
+
+	*sample = (struct router_sample){.version = strchr(address, ':') != NULL ? 6 : 4,
+					 .answer = answer};
+	CHECK_EQ(inet_pton(sample->version == 4 ? AF_INET : AF_INET6, address, sample->address), 1);
+}
+
+/* Addresses of which the tables and the kernel's answers differ are named; others are not. */
+static void
+test_samples(void)
+{
+	static const char built[] = HOPS "hop 5 neighbour\ngroup 9 1 2\n"
+					 "route 10.0.0.0/8 1\nroute 10.2.0.0/16 9\n"
+					 "route 10.3.0.0/16 3\nroute 10.4.0.0/16 5\n"
+					 "route 2001:2::/48 2\n";
+	static const char answered[] = HOPS "hop 5 neighbour\ngroup 9 1 2\n"
+					    "route 10.0.0.0/8 1\nroute 10.2.0.0/16 9\n"
+					    "route 10.4.0.0/16 5\nroute 2001:2::/48 1\n";
+	const struct routes_complaint complaint = {ignore, NULL};
+	struct router_difference_counts counts = {0};
+	struct router_samples samples = {0};
+	struct router_space *space;
+	struct routes answers;
+	char path[32], lines[4096] = "";
+	FILE *file = fmemopen(lines, sizeof(lines), "w");
+
+	CHECK(file != NULL);
+	write_routes(path, built);
+	space = router_space_get(path, SOCKET_ID_ANY, 2);
+	CHECK(space != NULL);
+	unlink(path);
+	write_routes(path, answered);
+	CHECK_EQ(routes_read(&answers, path, &complaint), 0);
+	unlink(path);
+	add_sample(&samples, "10.1.0.1", FEED_ROUTE);
+	add_sample(&samples, "10.2.0.1", FEED_ROUTE);
+	add_sample(&samples, "10.4.0.1", FEED_ROUTE);
+	add_sample(&samples, "10.3.0.1", FEED_BLACKHOLE);
+	add_sample(&samples, "11.0.0.1", FEED_NO_ROUTE);
+	add_sample(&samples, "10.1.0.2", FEED_NO_ROUTE);
+	add_sample(&samples, "10.1.0.3", FEED_REFUSED);
+	add_sample(&samples, "11.0.0.2", FEED_ROUTE);
+	add_sample(&samples, "2001:2::7", FEED_ROUTE);
+	router_compare_samples(atomic_load(&space->current), &samples, &answers, names, file,
+			       &counts);
+	fclose(file);
+	CHECK_EQ(counts.samples, 9);
+	CHECK_EQ(counts.wrong_samples, 4);
+	check_line(lines,
+		   "{\"prefix\": \"10.1.0.2/32\", \"kernel\": \"no route\", \"fib\": \"by east");
+	check_line(lines, "{\"prefix\": \"10.1.0.3/32\", \"kernel\": \"unreachable\"");
+	check_line(lines,
+		   "{\"prefix\": \"11.0.0.2/32\", \"kernel\": \"a route that is not followed\", "
+		   "\"fib\": \"no route\"}");
+	check_line(lines, "{\"prefix\": \"2001:2::7/128\", \"kernel\": \"by east to "
+			  "02:00:00:00:00:1a, MTU 1500\", \"fib\": \"by west");
+	routes_free(&answers);
+	router_space_put(space);
+}
+
+static struct router_space *
+open_space(const char *text, struct routes *routes)
+{
+	const struct routes_complaint complaint = {ignore, NULL};
+	struct router_space *space;
+	char path[32];
+
+	write_routes(path, text);
+	CHECK_EQ(routes_read(routes, path, &complaint), 0);
+	space = router_space_get(path, SOCKET_ID_ANY, 2);
+	CHECK(space != NULL);
+	unlink(path);
+	return space;
+}
+
+/* Tables with changes are those of routes that have them. */
+static void
+test_changes(void)
+{
+	static const char built[] = HOPS "route 10.0.0.0/8 1\nroute 10.1.0.0/16 2\n"
+					 "route 10.2.0.0/16 3\nroute 2001:2::/48 1\n";
+	static const char wanted[] = "wirespeed-routes 1\n"
+				     "hop 1 0 02:00:00:00:00:0a 02:00:00:00:00:77 1500\n"
+				     "hop 2 1 02:00:00:00:00:0b 02:00:00:00:00:1b 1500\n"
+				     "hop 3 blackhole\nroute 10.0.0.0/8 2\nroute 10.2.0.0/16 1\n"
+				     "route 10.3.0.0/24 1\nroute 2001:2::/48 3\n";
+	const struct route changes[] = {
+		{.version = 4, .length = 8, .prefix = {10}, .hop = 1},
+		{.version = 4, .length = 16, .prefix = {10, 1}, .hop = ROUTE_GONE},
+		{.version = 4, .length = 16, .prefix = {10, 1}, .hop = ROUTE_GONE},
+		{.version = 4, .length = 16, .prefix = {10, 2}, .hop = 0},
+		{.version = 4, .length = 24, .prefix = {10, 3}, .hop = 0},
+		{.version = 6, .length = 48, .prefix = {0x20, 1, 0, 2}, .hop = 2},
+	};
+	struct router_difference_counts counts;
+	struct routes routes, goal;
+	struct router_space *space = open_space(built, &routes), *other = open_space(wanted, &goal);
+	struct router_tables *tables = atomic_load(&space->current);
+
+	routes.hops[0].target[5] = 0x77;
+	CHECK_EQ(router_tables_change(tables, &routes, changes, RTE_DIM(changes)), 0);
+	router_compare(tables, &goal, names, stderr, &counts);
+	CHECK_EQ(counts.missing + counts.different + counts.extra + counts.wrong_lookups, 0);
+	CHECK_EQ(tables->nb_v4, 3);
+	CHECK_EQ(tables->nb_v6, 1);
+	/* These tables have no room for a hop more. */
+	routes.nb_hops++;
+	CHECK_EQ(router_tables_change(tables, &routes, NULL, 0), -ENOSPC);
+	routes_free(&routes);
+	routes_free(&goal);
+	router_space_put(space);
+	router_space_put(other);
+}
+
 int
 main(void)
 {
 	harness_start();
 	test_same();
 	test_differences();
+	test_samples();
+	test_changes();
 	return 0;
 }

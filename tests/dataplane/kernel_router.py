@@ -23,7 +23,7 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet
 
-from tests.dataplane.program import DEADLINE_S, Running, running
+from tests.dataplane.program import DEADLINE_S, Running, eal_section, running
 
 _CLONE_NEWNET = 0x40000000
 _ETH_P_ALL = 3
@@ -41,22 +41,30 @@ def run(*words: str, stdin: str | None = None) -> str:
     return done.stdout
 
 
-def raw_socket(namespace: str, interface: str) -> socket.socket:
-    """Return a packet socket of another namespace. A thread of its own goes there to make it."""
+def entered(namespace: str, make: Callable[[], socket.socket]) -> socket.socket:
+    """Return a socket of another namespace. A thread of its own goes there to make it."""
     made: list[socket.socket] = []
 
-    def make() -> None:
+    def go() -> None:
         with open(f"/run/netns/{namespace}", "rb") as there:
             libc = ctypes.CDLL(None, use_errno=True)
             assert libc.setns(there.fileno(), _CLONE_NEWNET) == 0, os.strerror(ctypes.get_errno())
-        one = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_ALL))
-        one.bind((interface, _ETH_P_ALL))
-        made.append(one)
+        made.append(make())
 
-    thread = threading.Thread(target=make)
+    thread = threading.Thread(target=go)
     thread.start()
     thread.join()
     return made[0]
+
+
+def raw_socket(namespace: str, interface: str) -> socket.socket:
+    """Return a packet socket of another namespace."""
+    one = entered(
+        namespace,
+        lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_ALL)),
+    )
+    one.bind((interface, _ETH_P_ALL))
+    return one
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +114,8 @@ class KernelRouter:
     def differences(self) -> int:
         """Compare the kernel's routes with the tables."""
         counts = self.wsdp.control.ask("check", "r", str(self.wsdp.directory / "differences"))
-        return sum(counts[name] for name in ("missing", "different", "extra", "wrong_lookups"))
+        names = ("missing", "different", "extra", "wrong_lookups", "wrong_samples")
+        return sum(counts[name] for name in names)
 
     def settle(self) -> None:
         """Wait until the tables are the kernel's."""
@@ -160,7 +169,7 @@ def _cable(wire: str, end: str, host: str, name: str) -> None:
 
 
 @contextmanager
-def kernel_router(keys: str = "") -> Iterator[KernelRouter]:
+def kernel_router(keys: str = "", memory_mib: int = 512) -> Iterator[KernelRouter]:
     """Yield a router between two hosts, whose kernel has addresses on both cables."""
     tag = f"t{os.getpid()}n{next(_NUMBERS)}"
     with ExitStack() as stack:
@@ -190,6 +199,7 @@ def kernel_router(keys: str = "") -> Iterator[KernelRouter]:
                 "[port.b]\ndevice = net_af_packet1,iface=wb\n"
                 "[task.r]\ntype = router\nlcore = 1\nrx = a:0, b:0\ntx = a:0, b:0\n"
                 f"kernel = east, west\nkernel_netns = /run/netns/{names['router']}\n{keys}",
+                eal_section(memory_mib),
                 begin=("ip", "netns", "exec", names["wire"]),
             )
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check a router that follows a kernel with real BIRD: routes of a BGP peer until it ends."""
+"""Check a router that follows a kernel with real BIRD: routes of a BGP peer until it is gone."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from tests.dataplane.kernel_router import (
     is_to,
     kernel_router,
     know_neighbours,
+    run,
 )
 from tests.dataplane.program import DEADLINE_S
 
@@ -71,14 +72,18 @@ def await_true(true: Callable[[], bool], router: KernelRouter) -> None:
         time.sleep(0.05)  # routes take longer
 
 
+def peer_of(routes: int) -> str:
+    """Return the configuration of a peer with this many routes."""
+    return PEER.format(routes=" ".join(f"route {prefix(i)} blackhole;" for i in range(routes)))
+
+
 def test_routes_of_a_bgp_peer_are_followed_until_it_ends(tmp_path: Path) -> None:
     """BGP itself passes the router, which hands it to the kernel."""
-    lines = " ".join(f"route {prefix(i)} blackhole;" for i in range(ROUTES))
     with kernel_router() as router:
         know_neighbours(router)
         before = router.figures()["routes_ipv4"]
         with bird(router.router, ROUTER.format(), tmp_path / "router"):
-            with bird(router.b.namespace, PEER.format(routes=lines), tmp_path / "peer"):
+            with bird(router.b.namespace, peer_of(ROUTES), tmp_path / "peer"):
                 await_true(lambda: router.figures()["routes_ipv4"] >= before + ROUTES, router)
                 router.settle()
                 for number in (0, ROUTES // 2, ROUTES - 1):
@@ -91,3 +96,17 @@ def test_routes_of_a_bgp_peer_are_followed_until_it_ends(tmp_path: Path) -> None
         unknown = router.figures()["no_route"]
         router.a.send(frame_to(router, "198.18.0.0") / UDP(dport=9) / PAYLOAD)
         await_true(lambda: router.figures()["no_route"] > unknown, router)
+
+
+def test_routes_of_a_bgp_peer_end_when_its_cable_is_pulled(tmp_path: Path) -> None:
+    """BIRD would wait 240 s for a peer that says nothing; it sees that the link is gone."""
+    with kernel_router() as router:
+        know_neighbours(router)
+        before = router.figures()["routes_ipv4"]
+        with (
+            bird(router.router, ROUTER.format(), tmp_path / "router"),
+            bird(router.b.namespace, peer_of(ROUTES), tmp_path / "peer"),
+        ):
+            await_true(lambda: router.figures()["routes_ipv4"] >= before + ROUTES, router)
+            run("ip", "-n", router.b.namespace, "link", "set", "eth0", "down")
+            await_true(lambda: router.figures()["routes_ipv4"] <= before, router)

@@ -22,7 +22,7 @@ from tests.dataplane.kernel_router import (
     know_neighbours,
     run,
 )
-from tests.dataplane.program import DEADLINE_S, check, eal_section
+from tests.dataplane.program import DEADLINE_S, check, eal_section, running
 
 pytestmark = pytest.mark.root
 
@@ -220,6 +220,26 @@ def test_kernel_state_that_is_not_mirrored_is_named_once(router: KernelRouter) -
         router.ip("route", "flush", "table", "77")
 
 
+def test_kernel_that_routes_otherwise_than_the_tables_is_found_without_a_question(
+    router: KernelRouter,
+) -> None:
+    """Packets do not show that a policy rule concerns them, so they go by the main table."""
+    before = router.figures()["sampled_wrong"]
+    router.ip("route", "add", "198.18.0.0/15", "via", B)
+    router.settle()
+    router.ip("rule", "add", "to", "198.18.0.0/15", "table", "77", "priority", "100")
+    router.ip("route", "add", "blackhole", "198.18.0.0/15", "table", "77")
+    try:
+        router.wsdp.control.await_task("r", lambda seen: seen["sampled_wrong"] > before)
+        assert router.differences() > 0
+        assert '"kernel": "dropped", "fib": "by west to' in router.log()
+        log = (router.wsdp.directory / "log").read_text()
+        assert "it routes otherwise than the tables" in log
+    finally:
+        router.ip("rule", "delete", "priority", "100")
+        router.ip("route", "flush", "table", "77")
+
+
 def test_kernel_route_left_to_the_kernel_is_forwarded_by_it(router: KernelRouter) -> None:
     router.ip("route", "add", "198.18.0.0/15", "via", B, "mtu", "1400")
     router.settle()
@@ -230,15 +250,24 @@ def test_kernel_route_left_to_the_kernel_is_forwarded_by_it(router: KernelRouter
     assert router.figures()["by_kernel"] > before
 
 
-def test_kernel_frame_larger_than_an_mbuf_is_dropped_whole(router: KernelRouter) -> None:
-    router.ip("link", "set", "west", "mtu", "9000")
-    before = router.figures()["from_kernel_no_room"]
-    try:
-        send = f"from socket import *; socket(AF_INET, SOCK_DGRAM).sendto(bytes(4000), ('{B}', 9))"
-        run("ip", "netns", "exec", router.router, sys.executable, "-c", send)
-        router.wsdp.control.await_task("r", lambda seen: seen["from_kernel_no_room"] > before)
-    finally:
-        router.ip("link", "set", "west", "mtu", "1500")
+def test_kernel_frame_larger_than_an_mbuf_is_dropped_whole(shared: KernelRouter) -> None:
+    """A ring has no MTU that would limit its interface's."""
+    rings = "[ring.i]\nsize = 64\n[ring.o]\nsize = 64\n"
+    tasks = (
+        "[task.s]\ntype = router\nlcore = 1\nrx = ring:i\ntx = ring:o\nkernel = north\n"
+        f"kernel_netns = /run/netns/{shared.router}\n"
+        "[task.back]\ntype = io\nlcore = 2\nrx = ring:o\ntx = ring:i\n"
+    )
+    with running(f"[pool]\nmbufs = 4096\n{rings}{tasks}") as other:
+        shared.ip("link", "set", "north", "mtu", "9000", "up")
+        shared.ip("address", "add", "10.3.0.1/24", "dev", "north")
+        shared.ip("neighbour", "replace", "10.3.0.2", "lladdr", "02:00:00:00:00:32",
+                  "dev", "north", "nud", "permanent")  # fmt: skip
+        send = "from socket import *; socket(AF_INET, SOCK_DGRAM).sendto(bytes(4000), {})"
+        to = send.format(("10.3.0.2", 9))
+        run("ip", "netns", "exec", shared.router, sys.executable, "-c", to)
+        other.control.await_task("s", lambda seen: seen["from_kernel_no_room"] > 0)
+    shared.settle()
 
 
 def test_kernel_port_of_no_tx_is_refused(shared: KernelRouter, tmp_path: Path) -> None:

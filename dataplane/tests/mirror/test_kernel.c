@@ -245,26 +245,54 @@ static void
 test_nexthops(void)
 {
 	const uint32_t members[] = {1, 2, 0}, id = 7;
+	const struct route_message by_object = {.prefix = "10.1.0.0/16", .nexthop = 2};
 	const struct kernel_nexthop *group;
 	struct kernel kernel;
 
+	/* A new one concerns no route yet. */
 	open_router(&kernel);
 	CHECK_EQ(kernel_apply(&kernel, nexthop_message(RTM_NEWNEXTHOP, 1, 11, "10.0.0.9")),
-		 KERNEL_CHANGED);
+		 KERNEL_SAME);
 	CHECK_EQ(kernel_apply(&kernel, nexthop_message(RTM_NEWNEXTHOP, 2, 12, "10.0.1.9")),
-		 KERNEL_CHANGED);
-	CHECK_EQ(kernel_apply(&kernel, group_message(7, members)), KERNEL_CHANGED);
+		 KERNEL_SAME);
+	CHECK_EQ(kernel_apply(&kernel, group_message(7, members)), KERNEL_SAME);
 	group = table_find(&kernel.nexthops, &id);
 	CHECK(group != NULL && group->nb_members == 2 && group->members[1] == 2 &&
 	      group->weights[1] == 1);
 	CHECK_EQ(kernel_apply(&kernel, group_message(7, members + 1)), KERNEL_CHANGED);
 	group = table_find(&kernel.nexthops, &id);
 	CHECK(group != NULL && group->nb_members == 1);
-	CHECK_EQ(kernel_apply(&kernel, nexthop_message(RTM_DELNEXTHOP, 1, 11, "10.0.0.9")),
-		 KERNEL_UNSURE);
+	/* Routes of one that is deleted end without a message. */
+	CHECK_EQ(route(&kernel, RTM_NEWROUTE, &by_object), KERNEL_CHANGED);
 	CHECK_EQ(kernel_apply(&kernel, nexthop_message(RTM_DELNEXTHOP, 1, 11, "10.0.0.9")),
 		 KERNEL_SAME);
-	CHECK_EQ(kernel.nexthops.count, 2);
+	CHECK_EQ(kernel_apply(&kernel, nexthop_message(RTM_DELNEXTHOP, 2, 12, "10.0.1.9")),
+		 KERNEL_UNSURE);
+	CHECK_EQ(kernel_apply(&kernel, nexthop_message(RTM_DELNEXTHOP, 2, 12, "10.0.1.9")),
+		 KERNEL_SAME);
+	CHECK_EQ(kernel.nexthops.count, 1);
+	kernel_close(&kernel);
+}
+
+/* One that has routes no more is deleted as if it had never had any. */
+static void
+test_nexthop_without_routes(void)
+{
+	const struct route_message by_object = {.prefix = "10.1.0.0/16", .nexthop = 1};
+	const struct route_message by_other = {
+		.prefix = "10.1.0.0/16", .nexthop = 2, .flags = NLM_F_REPLACE};
+	struct kernel kernel;
+
+	open_router(&kernel);
+	kernel_apply(&kernel, nexthop_message(RTM_NEWNEXTHOP, 1, 11, "10.0.0.9"));
+	kernel_apply(&kernel, nexthop_message(RTM_NEWNEXTHOP, 2, 12, "10.0.1.9"));
+	CHECK_EQ(route(&kernel, RTM_NEWROUTE, &by_object), KERNEL_CHANGED);
+	CHECK_EQ(route(&kernel, RTM_NEWROUTE, &by_other), KERNEL_CHANGED);
+	CHECK_EQ(kernel_apply(&kernel, nexthop_message(RTM_DELNEXTHOP, 1, 11, "10.0.0.9")),
+		 KERNEL_SAME);
+	CHECK_EQ(route(&kernel, RTM_DELROUTE, &by_other), KERNEL_CHANGED);
+	CHECK_EQ(kernel_apply(&kernel, nexthop_message(RTM_DELNEXTHOP, 2, 12, "10.0.1.9")),
+		 KERNEL_SAME);
 	kernel_close(&kernel);
 }
 
@@ -343,6 +371,7 @@ main(void)
 	test_twins_v6();
 	test_multipath();
 	test_nexthops();
+	test_nexthop_without_routes();
 	test_refusals();
 	test_cut();
 	return 0;

@@ -16,7 +16,7 @@ from wirespeed.sources.telemetry import Telemetry
 
 @dataclass(frozen=True, slots=True)
 class RouteDifference:
-    """A prefix with two answers: the kernel's, and that of the tables that frames use."""
+    """A prefix or an address with two answers: the kernel's, and that of the tables that frames use."""
 
     prefix: str
     kernel: str
@@ -28,6 +28,8 @@ class TableComparison:
     """One comparison. wsdp writes at most 10,000 differences and counts all."""
 
     prefixes: int
+    samples: int
+    """Random addresses for which the kernel was asked."""
     count: int
     differences: frozenset[RouteDifference]
 
@@ -52,9 +54,12 @@ def compare_tables(telemetry: Telemetry, task: str) -> TableComparison:
         try:
             lines = file.read_text(encoding="utf-8").splitlines()
             differences = frozenset(_difference(load_json(line)) for line in lines)
-            names = ("missing", "different", "extra", "wrong_lookups")
+            names = ("missing", "different", "extra", "wrong_lookups", "wrong_samples")
             return TableComparison(
-                int(counts["prefixes"]), sum(int(counts[name]) for name in names), differences
+                int(counts["prefixes"]),
+                int(counts["samples"]),
+                sum(int(counts[name]) for name in names),
+                differences,
             )
         except (OSError, ValueError, KeyError, TypeError) as fault:
             raise NoAnswer(f"the differences of task {task} cannot be read: {fault}") from fault

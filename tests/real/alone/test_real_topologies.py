@@ -37,7 +37,7 @@ TOPOLOGIES = {
     "2 routers in parallel": point("parallel", 2, bidirectional=True, vnf=Vnf("router")),
     "chain of 2 routers, own processes": point("chain", 2, vnf=Vnf("l3fwd", placement="process")),
     "host, router, IPv6": replace(
-        point("host", bidirectional=True, frame="256", vnf=Vnf("l3fwd")),
+        point("host", bidirectional=True, frame="256", vnf=Vnf("router", routes=5000)),
         traffic=Traffic(FrameSizes.parse("256"), ip_version=6),
     ),
     "host, testpmd": point("host", vnf=Vnf("testpmd")),

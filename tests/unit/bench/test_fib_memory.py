@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wirespeed.bench.assembly.kinds import needs_of
-from wirespeed.bench.function.fib_memory import fib_bytes
+from wirespeed.bench.function.fib_memory import fib_bytes, tables_behind
 from wirespeed.bench.topology.routes import most_destinations
 from wirespeed.model.study.spec import Frames, Sut, Topology, Traffic, Vnf
+from wirespeed.routing.generate import Route
 
 MIB = 1 << 20
 
@@ -40,6 +41,38 @@ def test_most_destinations_bounds_the_prefixes_of_any_range(first: int, flows: i
     start = ipaddress.IPv4Address(first)
     found = list(ipaddress.summarize_address_range(start, start + flows - 1))
     assert len(found) <= most_destinations(flows)
+
+
+@given(
+    prefixes=st.sets(
+        st.tuples(st.integers(0, 255), st.integers(16, 40)), min_size=1, max_size=30
+    ).map(lambda found: {(at << 88 >> (128 - n) << (128 - n), n) for at, n in found})
+)
+def test_tables_behind_are_shared_by_equal_first_bits(prefixes: set[tuple[int, int]]) -> None:
+    routes = [Route(6, address, length, 0) for address, length in sorted(prefixes)]
+    tables = {
+        (level, route.address >> (104 - 8 * level))
+        for route in routes
+        for level in range(max(0, -(-(route.length - 24) // 8)))
+    }
+    assert tables_behind(6, routes) >= 2 * len(tables)
+    assert tables_behind(4, [Route(4, r.address >> 96, min(r.length, 32), 0) for r in routes]) == (
+        len({r.address >> 104 for r in routes if r.length > 24})
+    )
+
+
+def test_tables_behind_reserve_from_the_next_shorter_prefix() -> None:
+    nested = [Route(6, 0x2400 << 112, 32, 0)]
+    nested += [Route(6, (0x2400 << 112) + (i << 80), 48, 0) for i in range(10)]
+    assert tables_behind(6, nested) == max(1 + 10 * 2, 2 * (1 + 1 + 1))
+
+
+def test_needs_of_a_router_have_room_for_generated_routes() -> None:
+    small, full = (
+        needs_of(Frames(Topology("host"), Traffic(), Sut(vnf=Vnf("router", routes=n)))).tables_bytes
+        for n in (0, 1_000_000)
+    )
+    assert 300 * MIB < full - small < 340 * MIB
 
 
 def test_needs_of_a_router_have_tables_for_each_function() -> None:

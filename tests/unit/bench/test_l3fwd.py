@@ -19,7 +19,7 @@ from wirespeed.bench.function.router import Router
 from wirespeed.bench.program.attachment import Attachment
 from wirespeed.bench.topology.addresses import flows_of_each, stream_ips
 from wirespeed.bench.topology.wiring import SIDES
-from wirespeed.model.frame import FlowField
+from wirespeed.model.frame import FlowField, FrameSizes
 from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.study.spec import Frames, Sut, Topology, Traffic, Vnf
 from wirespeed.study.kinds.registry import Tables, broken_rules
@@ -40,6 +40,10 @@ def setup_of(frames: Frames, name: str) -> Setup:
         name, frames, forwards, attached, wired.entries, (1,), DropCause.VNF_TX_RING_FULL,
         PurePosixPath("/run"), wired.streams,
     )  # fmt: skip
+
+
+def tables_of(frames: Frames) -> Tables:
+    return Tables(frames.topology, frames.traffic, frames.sut, frames.search)
 
 
 class Table:
@@ -115,8 +119,7 @@ def test_router_counts_frames_beyond_the_mtu_by_cause() -> None:
     ],
 )  # fmt: skip
 def test_traffic_that_cannot_be_routed_is_refused(frames: Frames, key: str) -> None:
-    tables = Tables(frames.topology, frames.traffic, frames.sut, frames.search)
-    assert key in [fault.key for fault in broken_rules(tables)]
+    assert key in [fault.key for fault in broken_rules(tables_of(frames))]
 
 
 def test_discards_with_a_known_cause_are_separated_from_the_rest() -> None:
@@ -132,3 +135,31 @@ def test_discards_with_a_known_cause_are_separated_from_the_rest() -> None:
         DropCause.NO_ROUTE: 4, DropCause.VNF_DISCARD: 2, DropCause.VNF_TX_RING_FULL: 1,
     }  # fmt: skip
     assert sum(hop.entered.values()) == sum(hop.left.values()) + sum(hop.drops.values())
+
+
+@pytest.mark.parametrize("version", [4, 6])
+def test_generated_routes_lead_to_the_hops_of_all_directions(version: int) -> None:
+    traffic = Traffic(FrameSizes.parse("128"), ip_version=version, flows=4)
+    vnf = Vnf("router", routes=500, routes_seed=3)
+    frames = Frames(Topology("host", bidirectional=True), traffic, Sut(vnf=vnf))
+    assert not list(broken_rules(tables_of(frames)))
+    [text] = Router().files(setup_of(frames, wiring_of(frames).vnfs[0])).values()
+    table = Table(text)
+    assert len(table.routes) == 500 + 2
+    assert len({net for net, _ in table.routes}) == len(table.routes)
+    assert {hop for _, hop in table.routes} == set(table.hops)
+
+
+@pytest.mark.parametrize(
+    ("vnf", "version", "value"),
+    [
+        (Vnf("wsdp", routes=5), 4, "wsdp has no routing table"),
+        (Vnf("router", routes=600_000), 6, "must be at most 200000 of IPv6"),
+    ],
+)
+def test_generated_routes_that_cannot_be_are_refused(vnf: Vnf, version: int, value: str) -> None:
+    traffic = Traffic(FrameSizes.parse("128"), ip_version=version)
+    frames = Frames(Topology("host"), traffic, Sut(vnf=vnf))
+    faults = list(broken_rules(tables_of(frames)))
+    assert [fault.key for fault in faults] == ["sut.vnf.routes"]
+    assert value in str(faults[0])

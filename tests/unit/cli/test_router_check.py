@@ -35,7 +35,7 @@ class Fake:
         found = self.answers.pop(0)
         Path(path).write_text("".join(f"{json.dumps(one)}\n" for one in found))
         counts = {"missing": len(found), "different": 0, "extra": 0, "wrong_lookups": 0}
-        return {"prefixes": 7, **counts}
+        return {"prefixes": 7, "samples": 900, "wrong_samples": 0, **counts}
 
     def close(self) -> None:
         pass
@@ -53,7 +53,7 @@ def wsdp(monkeypatch: pytest.MonkeyPatch) -> type[Fake]:
 def test_router_check_equal_tables_end_with_0(wirespeed: Command, wsdp: type[Fake]) -> None:
     wsdp.answers = [[]]
     ended = wirespeed("router", "check")
-    assert (ended.code, ended.out) == (0, "r: 7 routes, all as in the kernel\n")
+    assert (ended.code, ended.out) == (0, "r: 7 routes and 900 random addresses, all as in the kernel\n")
 
 
 def test_router_check_names_what_differs_each_time(wirespeed: Command, wsdp: type[Fake]) -> None:
@@ -61,7 +61,7 @@ def test_router_check_names_what_differs_each_time(wirespeed: Command, wsdp: typ
     ended = wirespeed("router", "check", "--telemetry", SOCKET, "--task", "r")
     assert ended.code == 1
     assert ended.out == (
-        "r: 1 of 7 routes differ from the kernel's\n"
+        "r: 1 difference in 7 routes and 900 random addresses\n"
         "  198.18.0.0/15: kernel: by east to 02:00:00:00:00:1a; wsdp: no route\n"
     )
 

@@ -3,6 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from wirespeed.routing.generate import BITS, Route
+
+# Bits that the first table resolves, and each further one.
+_FIRST_BITS, _TABLE_BITS = 24, 8
 # Entries of the first table, and of each table behind its 24 bits.
 _FIRST_ENTRIES = 1 << 24
 _TABLE_ENTRIES = 256
@@ -29,3 +35,33 @@ def fib_bytes(version: int, routes: int, tables: int | None = None) -> int:
     entry = 2 if behind <= _TABLES_OF_2_OCTETS else 4
     tables_bytes = (_FIRST_ENTRIES + behind * _TABLE_ENTRIES) * entry
     return tables_bytes + routes * _BYTES_A_ROUTE + _ROUNDING_BYTES
+
+
+def tables_behind(version: int, routes: Iterable[Route]) -> int:
+    """Return the number of tables behind the first one. routes: in ascending order.
+
+    IPv4 prefixes of equal first bits share a table. For IPv6 DPDK reserves those of each prefix
+    beyond the next shorter one that holds it, and some more while it inserts.
+    """
+    shared = reserved = 0
+    ends: dict[int, int] = {}
+    """End of the last table of each level."""
+    parents: list[tuple[int, int]] = []
+    """Ends and levels of the prefixes that hold the present one."""
+    for route in routes:
+        depth = _levels(route.length)
+        for level in range(depth):
+            if route.address >= ends.get(level, 0):
+                shared += 1
+                size = 1 << (BITS[version] - _FIRST_BITS - _TABLE_BITS * level)
+                ends[level] = route.address - route.address % size + size
+        while parents and parents[-1][0] <= route.address:
+            parents.pop()
+        reserved += depth - (parents[-1][1] if parents else 0)
+        parents.append((route.address + (1 << (BITS[version] - route.length)), depth))
+    return shared if version == 4 else max(reserved, 2 * shared)
+
+
+def _levels(length: int) -> int:
+    """Return the number of tables on the way to a prefix of this length."""
+    return max(0, -((_FIRST_BITS - length) // _TABLE_BITS))

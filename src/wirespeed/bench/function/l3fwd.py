@@ -9,6 +9,7 @@ from dataclasses import replace
 from wirespeed.bench.function.counts import TaskCounts
 from wirespeed.bench.function.fib_memory import fib_bytes
 from wirespeed.bench.function.forwarder import counts_of_lanes, lanes, task_between
+from wirespeed.bench.function.generated_routes import MOST_ROUTES, generated_tables, route_lines
 from wirespeed.bench.function.interface import Demand, Setup
 from wirespeed.bench.function.wsdp_tasks import WsdpFunctionKind
 from wirespeed.bench.program.config import WsdpTask
@@ -39,6 +40,10 @@ class StaticRouter(WsdpFunctionKind):
             return
         if vnf.mode is not VnfMode.MAC:
             yield Fault("sut.vnf.mode", str(vnf.mode), "a router has no mode; leave it out")
+        most = MOST_ROUTES[frames.traffic.ip_version]
+        if vnf.routes > most:
+            allowed = f"must be at most {most} of IPv{frames.traffic.ip_version}"
+            yield Fault("sut.vnf.routes", vnf.routes, allowed)
         yield from not_routable(frames, self.name)
 
     def rewritten(
@@ -48,15 +53,20 @@ class StaticRouter(WsdpFunctionKind):
 
     def demand(self, frames: Frames) -> Demand:
         """Return the memory of the tables; each function of a shared process has its own."""
-        traffic, vnfs = frames.traffic, frames.topology.vnfs
-        routes = len(frames.directions) * vnfs * most_destinations(traffic.flows)
-        return Demand(tables_bytes=vnfs * fib_bytes(traffic.ip_version, routes))
+        version, vnf, vnfs = frames.traffic.ip_version, frames.sut.vnf, frames.topology.vnfs
+        routes = len(frames.directions) * vnfs * most_destinations(frames.traffic.flows)
+        bytes_of_flows = fib_bytes(version, routes)
+        if not vnf.routes:
+            return Demand(tables_bytes=vnfs * bytes_of_flows)
+        tables = generated_tables(version, vnf.routes, vnf.routes_seed)
+        return Demand(tables_bytes=vnfs * (bytes_of_flows + fib_bytes(version, vnf.routes, tables)))
 
     def tasks(self, setup: Setup) -> tuple[WsdpTask, ...]:
         return tuple(_task(self.name, setup, forward, queue) for forward, queue in lanes(setup))
 
     def files(self, setup: Setup) -> Mapping[str, str]:
-        return {_path(setup): "\n".join((_FORMAT, *_lines(setup))) + "\n"}
+        lines = (_FORMAT, *_lines(setup), *_generated_lines(setup))
+        return {_path(setup): "\n".join(lines) + "\n"}
 
     def counts(self, setup: Setup) -> TaskCounts:
         counts = counts_of_lanes(setup, DropCause.VNF_DISCARD)
@@ -83,3 +93,12 @@ def _lines(setup: Setup) -> Iterator[str]:
         found = (p for stream in streams for p in destinations(setup.frames, stream, len(streams)))
         for prefix in dict.fromkeys(found):
             yield f"route {prefix} {hop}"
+
+
+def _generated_lines(setup: Setup) -> Iterator[str]:
+    """Yield the generated routes, to the next hops of all directions."""
+    vnf = setup.frames.sut.vnf
+    if vnf.routes:
+        hops = [SIDES.index(forward.to_port) for forward in setup.forwards]
+        version = setup.frames.traffic.ip_version
+        yield from route_lines(version, vnf.routes, vnf.routes_seed, hops)

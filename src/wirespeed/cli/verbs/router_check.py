@@ -52,11 +52,11 @@ def check(
         found, lasting = _lasting(connection, name)
     finally:
         connection.close()
+    compared = f"{counted(found.prefixes, 'route')} and {found.samples} random addresses"
     if not lasting:
-        print_line(f"{name}: {counted(found.prefixes, 'route')}, all as in the kernel")
+        print_line(f"{name}: {compared}, all as in the kernel")
         return
-    routes = counted(found.prefixes, "route")
-    print_line(f"{name}: {len(lasting)} of {routes} differ from the kernel's")
+    print_line(f"{name}: {counted(len(lasting), 'difference')} in {compared}")
     shown = lasting if every else lasting[:_SHOWN]
     for each in shown:
         print_line(f"  {each.prefix}: kernel: {each.kernel}; wsdp: {each.fib}")

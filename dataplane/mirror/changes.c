@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "making.h"
+
+/* Pairs of a change and a neighbour that are looked at; for more, making all anew takes less. */
+#define PAIRS_MAX 2000000
+
+/* Return the kernel's best route of a prefix that is in force, and its hop; or NULL. */
+static const struct kernel_route *
+find_route(struct making *making, const struct kernel_prefix *prefix, uint16_t *hop)
+{
+	struct kernel_route_key key = {.version = prefix->version, .length = prefix->length};
+
+	memcpy(key.prefix, prefix->prefix, sizeof(key.prefix));
+	for (unsigned int i = 0; i < making->kernel->nb_ranks; i++) {
+		const struct kernel_route *route;
+		bool exists;
+
+		key.is_local = making->kernel->ranks[i].is_local;
+		key.priority = making->kernel->ranks[i].priority;
+		route = table_find(&making->kernel->routes, &key);
+		if (route == NULL)
+			continue;
+		*hop = making_route_hop(making, route, &exists);
+		if (exists)
+			return route;
+	}
+	return NULL;
+}
+
+/* Set all bits behind the first `length` to 0. */
+static void
+cut(uint8_t *address, unsigned int length)
+{
+	for (unsigned int i = length / 8 + (length % 8 != 0); i < 16; i++)
+		address[i] = 0;
+	if (length % 8 != 0)
+		address[length / 8] &= (uint8_t)(0xff << (8 - length % 8));
+}
+
+static bool
+holds(const struct kernel_prefix *prefix, const struct kernel_neighbour_key *neighbour)
+{
+	uint8_t first[16];
+
+	if (prefix->version != neighbour->version)
+		return false;
+	memcpy(first, neighbour->address, sizeof(first));
+	cut(first, prefix->length);
+	return memcmp(first, prefix->prefix, sizeof(first)) == 0;
+}
+
+/* Return the longest route that holds a neighbour, or NULL: it is none of at least this length. */
+static const struct kernel_route *
+find_longest(struct making *making, const struct kernel_neighbour_key *neighbour,
+	     unsigned int least)
+{
+	struct kernel_prefix prefix = {.version = (uint8_t)neighbour->version};
+	uint16_t hop;
+
+	for (unsigned int length = neighbour->version == 4 ? 33 : 129; length-- > least;) {
+		const struct kernel_route *route;
+
+		prefix.length = (uint8_t)length;
+		memcpy(prefix.prefix, neighbour->address, sizeof(prefix.prefix));
+		cut(prefix.prefix, length);
+		route = find_route(making, &prefix, &hop);
+		if (route != NULL)
+			return route;
+	}
+	return NULL;
+}
+
+/* Return whether a neighbour may have a host route now that it had not, or the other way round: its longest
+ * prefix is among those that have changed. Of several that hold it, the longest one finds no longer one. */
+static bool
+concerns_neighbour(struct making *making, const struct kernel_prefix *prefix)
+{
+	const struct table *neighbours = &making->kernel->neighbours;
+	const struct kernel_neighbour *neighbour = NULL;
+
+	while ((neighbour = table_next(neighbours, neighbour)) != NULL)
+		if (holds(prefix, &neighbour->key) &&
+		    find_longest(making, &neighbour->key, prefix->length + 1u) == NULL)
+			return true;
+	return false;
+}
+
+/* Return whether routes lead to a neighbour as a gateway. */
+static bool
+is_gateway(const struct kernel *kernel, const struct kernel_neighbour_key *neighbour)
+{
+	for (unsigned int i = 0; i < KERNEL_CHAINS; i++)
+		for (const struct kernel_ways *ways = kernel->chains[i]; ways != NULL;
+		     ways = ways->next)
+			for (uint16_t w = 0; w < ways->nb; w++) {
+				const struct kernel_way *way = &ways->list[w];
+
+				if (way->link == neighbour->link &&
+				    way->version == neighbour->version &&
+				    memcmp(way->gateway, neighbour->address,
+					   sizeof(way->gateway)) == 0)
+					return true;
+			}
+	return false;
+}
+
+/* A neighbour has another address: all routes that lead to it have that, too. */
+static bool
+move_neighbour(struct making *making, const struct kernel_moved *moved,
+	       struct kernel_neighbour *now)
+{
+	struct hop_key from, to;
+
+	now->has_route = moved->had_route;
+	if (memcmp(now->mac, moved->mac, sizeof(now->mac)) == 0)
+		return true;
+	making_key(making, &moved->key, moved->mac, &from);
+	making_key(making, &moved->key, now->mac, &to);
+	return hop_ids_move(making->ids, making->routes, &from, &to);
+}
+
+/* A neighbour comes or goes; *hop: of its host route, or ROUTE_GONE. Return false: other routes lead to it. */
+static bool
+host_hop(struct making *making, const struct kernel_moved *moved, struct kernel_neighbour *now,
+	 uint16_t *hop)
+{
+	const struct kernel_route *route = find_longest(making, &moved->key, 0);
+
+	*hop = ROUTE_GONE;
+	if (is_gateway(making->kernel, &moved->key) ||
+	    (route != NULL && route->key.length == (moved->key.version == 4 ? 32 : 128)))
+		return false;
+	if (now != NULL && !making_is_link_local(&moved->key) &&
+	    making_is_direct(making, &moved->key, route)) {
+		*hop = making_host_hop(making, &moved->key);
+		if (*hop == HOP_NONE)
+			return false;
+		now->has_route = 1;
+	}
+	making->report->neighbours += *hop != ROUTE_GONE;
+	making->report->neighbours -= moved->had_route;
+	return true;
+}
+
+/* Make the host routes of neighbours that have changed. */
+static bool
+make_hosts(struct making *making, struct route *list, uint32_t *nb)
+{
+	const struct kernel_changes *changes = &making->kernel->changes;
+
+	for (uint32_t i = 0; i < changes->nb_moved; i++) {
+		const struct kernel_moved *moved = &changes->moved[i];
+		struct kernel_neighbour *now = table_find(&making->kernel->neighbours, &moved->key);
+		struct route *route = &list[*nb];
+		uint16_t hop;
+
+		if (moved->was_known && now != NULL) {
+			if (!move_neighbour(making, moved, now))
+				return false;
+			continue;
+		}
+		if (!host_hop(making, moved, now, &hop))
+			return false;
+		*route = (struct route){.version = (uint8_t)moved->key.version,
+					.length = moved->key.version == 4 ? 32 : 128,
+					.hop = hop};
+		memcpy(route->prefix, moved->key.address, sizeof(route->prefix));
+		++*nb;
+	}
+	return true;
+}
+
+static bool
+make(struct making *making, struct route *list, uint32_t *nb)
+{
+	const struct kernel_changes *changes = &making->kernel->changes;
+
+	if (!make_hosts(making, list, nb))
+		return false;
+	for (uint32_t i = 0; i < changes->nb; i++) {
+		const struct kernel_prefix *prefix = &changes->list[i];
+		uint16_t hop = ROUTE_GONE;
+
+		if (concerns_neighbour(making, prefix))
+			return false;
+		if (find_route(making, prefix, &hop) != NULL && hop == HOP_NONE)
+			return false;
+		list[*nb] = (struct route){
+			.version = prefix->version, .length = prefix->length, .hop = hop};
+		memcpy(list[*nb].prefix, prefix->prefix, sizeof(list[*nb].prefix));
+		++*nb;
+	}
+	return !making->is_short && !making->ids->is_short;
+}
+
+bool
+compile_changes(struct kernel *kernel, struct hop_ids *ids, struct routes *routes,
+		struct compile_report *report, struct route **list, uint32_t *nb)
+{
+	struct making making = {.kernel = kernel, .ids = ids, .routes = routes, .report = report};
+	const struct kernel_changes *changes = &kernel->changes;
+
+	if (changes->is_all || kernel->nb_ranks > KERNEL_RANKS_MAX ||
+	    (uint64_t)changes->nb * kernel->neighbours.count > PAIRS_MAX)
+		return false;
+	*list = calloc((size_t)changes->nb + changes->nb_moved + 1, sizeof(**list));
+	if (*list == NULL)
+		return false;
+	*nb = 0;
+	if (make(&making, *list, nb))
+		return true;
+	free(*list);
+	return false;
+}

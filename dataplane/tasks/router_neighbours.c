@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "router_neighbours.h"
+
+#include <string.h>
+
+#define REFRESHED_MAX 256 /* at once */
+
+void
+neighbours_ask(struct feed *feed, const struct compile_report *report)
+{
+	for (uint32_t i = 0; i < report->nb_wishes; i++)
+		feed_ask_neighbour(feed, &report->wishes[i]);
+}
+
+void
+neighbours_refresh(struct feed *feed, const struct kernel *kernel)
+{
+	const struct kernel_neighbour *neighbour = NULL;
+	unsigned int asked = 0;
+
+	while (asked < REFRESHED_MAX &&
+	       (neighbour = table_next(&kernel->neighbours, neighbour)) != NULL) {
+		struct compile_wish wish = {.link = neighbour->key.link,
+					    .version = (uint8_t)neighbour->key.version};
+
+		if (neighbour->is_stale == 0)
+			continue;
+		memcpy(wish.address, neighbour->key.address, sizeof(wish.address));
+		feed_ask_neighbour(feed, &wish);
+		asked++;
+	}
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Have the kernel ask for the neighbours that a router which follows it needs. */
+#ifndef WSDP_ROUTER_NEIGHBOURS_H
+#define WSDP_ROUTER_NEIGHBOURS_H
+
+#include "mirror/feed.h"
+
+/* Ask for gateways whose address is not known. */
+void neighbours_ask(struct feed *feed, const struct compile_report *report);
+/* Ask for those that the kernel would forget: one that only the fast path uses is not used, as far as it
+ * sees. */
+void neighbours_refresh(struct feed *feed, const struct kernel *kernel);
+
+#endif
