@@ -10,7 +10,6 @@ roughly the SUT's limit, and how quiet this host is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -26,6 +25,8 @@ OVERLOAD = 1.5
 MORE = 2.0
 CORRECTIONS = 8
 ENOUGH = 0.9
+# A trial with hardly any clean time says little next to one that has much.
+LEAST = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,44 +82,45 @@ class Mrr:
         """
         most_fps = min(limits.max_fps, flood.offered_fps)
         by_generator = most_fps < limits.max_fps
-        received_fps = max(limits.min_fps, flood.forwarding_fps)
+        received_fps = max(limits.min_fps, _received(flood))
         for attempt in range(1 + CORRECTIONS):
             prober.overload_fps = received_fps
             load_fps = min(most_fps, (MORE if attempt else OVERLOAD) * received_fps)
             if by_generator and load_fps == most_fps and limits.max_fps == UNLIMITED:
                 load_fps = UNLIMITED
-            trials: list[Trial] = []
-            load_fps = self._fill(prober, load_fps, limits.max_fps, trials, 1)
-            received_fps = _received(trials[0])
-            if not prober.out_of_time and _too_low(load_fps, received_fps, most_fps):
-                continue
-            with suppress(NotMeasurable):  # one trial is a result, too
-                self._fill(prober, load_fps, limits.max_fps, trials, self.trials)
+            trials, load_fps = self._trials_at(prober, load_fps, limits.max_fps, most_fps)
             overload = _overload(trials, most_fps, by_generator=by_generator)
             received_fps = overload.received_fps or overload.whole_fps
-            if prober.out_of_time or not _too_low(load_fps, received_fps, most_fps):
+            too_low = _too_low(load_fps, received_fps, most_fps)
+            if prober.out_of_time or not too_low:
                 break
-        else:
-            overload = _overload(trials, most_fps, by_generator=by_generator)
-        if _too_low(load_fps, received_fps, most_fps):
+        if too_low:
             overload = replace(overload, received_fps=None, error=None)
         prober.overload_fps = overload.received_fps or overload.whole_fps
         return overload
 
-    def _fill(
-        self, prober: Prober, load_fps: float, max_fps: float, trials: list[Trial], number: int
-    ) -> float:
-        """Add trials until there are `number`, and return their load.
+    def _trials_at(
+        self, prober: Prober, load_fps: float, max_fps: float, most_fps: float
+    ) -> tuple[list[Trial], float]:
+        """Return trials, and their load; fewer where one shows that the load was no overload.
 
         Where the generator now offers less than in the flood, the load is all it can offer, but
         never more than links carry.
         """
-        while len(trials) < number:
+        trials: list[Trial] = []
+        while len(trials) < self.trials:
             try:
                 trials.append(prober.usable(load_fps, self.trial_s, Stage.MRR))
             except BeyondGenerator as error:
                 load_fps = UNLIMITED if max_fps == UNLIMITED else error.offered_fps
-        return load_fps
+                continue
+            except NotMeasurable:
+                if not trials:
+                    raise
+                break  # one trial is a result, too
+            if _too_low(load_fps, _received_by(trials), most_fps):
+                break
+        return trials, load_fps
 
 
 def _too_low(load_fps: float, received_fps: float, most_fps: float) -> bool:
@@ -128,16 +130,28 @@ def _too_low(load_fps: float, received_fps: float, most_fps: float) -> bool:
 
 def _received(trial: Trial) -> float:
     """Return the rate received in clean time, or in all time where there was none."""
-    gated_fps = trial.gated.receive_fps if trial.gated is not None else None
-    return gated_fps or trial.forwarding_fps
+    return _received_by([trial])
 
 
-def _overload(trials: list[Trial], most_fps: float, *, by_generator: bool) -> Overload:
-    rates = [
-        trial.gated.receive_fps
+def _received_by(trials: Sequence[Trial]) -> float:
+    """Return the median rate of clean time, or of all time where no trial had any."""
+    rates = clean_fps(trials)
+    return median(rates) if rates else median(trial.forwarding_fps for trial in trials)
+
+
+def clean_fps(trials: Sequence[Trial]) -> list[float]:
+    """Return the rates of clean time of the trials that have at least LEAST of the most of it."""
+    found = [
+        (trial.gated.steady_windows, trial.gated.receive_fps)
         for trial in trials
         if trial.gated is not None and trial.gated.receive_fps is not None
     ]
+    most = max((windows for windows, _ in found), default=0)
+    return [rate for windows, rate in found if windows >= LEAST * most]
+
+
+def _overload(trials: list[Trial], most_fps: float, *, by_generator: bool) -> Overload:
+    rates = clean_fps(trials)
     middle = median(rates) if rates else None
     whole_fps = median(trial.forwarding_fps for trial in trials)
     offered_fps = max(most_fps, *(trial.offered_fps for trial in trials))

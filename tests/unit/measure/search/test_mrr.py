@@ -8,13 +8,16 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from tests.support.simulated import Collapsing, Rig, Sharp, prober_of
+from tests.support.noisy_host import ALWAYS_SHARED, BUSY, NoisyHost
+from tests.support.simulated import Collapsing, Recorder, Rig, Sharp, prober_of
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.prober import NotMeasurable, Prober
+from wirespeed.measure.run import run_search
 from wirespeed.measure.search.interface import Limits
-from wirespeed.measure.search.mrr import Mrr, Overload
+from wirespeed.measure.search.mrr import Mrr, Overload, clean_fps
 from wirespeed.model.result.observation import Observation
 from wirespeed.model.result.trial import Stage
+from wirespeed.model.study.spec import Search, SearchKind
 
 MRR = Mrr(trial_s=1.0, trials=3)
 
@@ -111,3 +114,29 @@ def test_one_trial_that_can_be_used_is_enough() -> None:
     prober = prober_of(measure)
     found = MRR.measure(prober, LIMITS, prober.once(UNLIMITED, 1.0, Stage.WARM_UP))
     assert found.received_fps == 5e6
+
+
+def test_mrr_a_trial_that_shows_no_overload_ends_its_load() -> None:
+    """Noise takes all of the warm-up and of the first trial, so the first load is low."""
+    calm, made = NoisyHost(4.05e6, BUSY), 0
+
+    def measure(load_fps: float, duration_s: float) -> Observation:
+        nonlocal made
+        made += 1
+        slow = NoisyHost(0.8e6, ALWAYS_SHARED, seed=made)
+        return (slow if made <= 2 else calm).measure(load_fps, duration_s)
+
+    search = Search(SearchKind.MRR, latency=False, time_limit_s=16.0)
+    result = run_search(search, measure, UNLIMITED, Recorder())
+    assert result.mrr_fps == pytest.approx(4.05e6, rel=0.01)
+    loads = [t.intended_load_fps for t in result.trials if t.stage is Stage.MRR]
+    assert loads.count(loads[0]) == 2
+
+
+def test_mrr_a_trial_with_hardly_any_clean_time_does_not_count_next_to_others() -> None:
+    prober = prober_of(NoisyHost(4.05e6).measure)
+    trial = prober.once(6e6, 1.0, Stage.MRR)
+    assert trial.gated is not None
+    few = replace(trial, gated=replace(trial.gated, steady_windows=2, receive_fps=1.7e6))
+    assert clean_fps([few, trial, few]) == [trial.gated.receive_fps]
+    assert clean_fps([few, few]) == [1.7e6, 1.7e6]
