@@ -44,7 +44,7 @@ def _referring(node: Any, used: dict[str, Form]) -> Any:
     if not isinstance(node, dict):
         return node
     if node.get("type") == "string":
-        form = _FORMS.get((node.get("pattern"), node.get("maxLength")))
+        form = _FORMS.get((node.get("pattern", ""), node.get("maxLength", 0)))
         if form is not None:
             used[form.name] = form
             rest = {k: v for k, v in node.items() if k not in ("type", "pattern", "maxLength")}

@@ -35,7 +35,9 @@ def wanted(**cores: int) -> dict[int, Decision[int]]:
 
 
 def test_s3() -> None:
-    split = split_cores("s3", R740XD, S3_RULES, {0}, wanted(node0=4, node1=1))
+    split = split_cores(
+        "s3", R740XD, S3_RULES, {0}, wanted(node0=4, node1=1), control="ovs-vswitchd"
+    )
     assert format_mask(split.vswitchd.value) == "0x3000000003"
     assert split.vswitchd.value == (0, 1, 36, 37)
     assert format_mask(split.pmds.value) == "0x100601004100601004"
@@ -46,7 +48,7 @@ def test_s3() -> None:
 
 
 def test_s0() -> None:
-    split = split_cores("s0", E5_2680, S0_RULES, {0}, wanted(node0=2))
+    split = split_cores("s0", E5_2680, S0_RULES, {0}, wanted(node0=2), control="ovs-vswitchd")
     assert split.plan.housekeeping.value == (0, 20)
     assert format_mask(split.vswitchd.value) == "0x2"
     assert format_mask(split.pmds.value) == "0xc"
@@ -66,23 +68,32 @@ def test_s0s_three_pmd_masks(policy: PmdSiblingPolicy, cores: int, mask: str) ->
     rules = CoreRules(
         housekeeping=HousekeepingPolicy.FIRST_NODE, vswitchd_own_core=True, pmd_siblings=policy
     )
-    split = split_cores("s0", E5_2680, rules, {0}, wanted(node0=cores))
+    split = split_cores("s0", E5_2680, rules, {0}, wanted(node0=cores), control="ovs-vswitchd")
     assert format_mask(split.pmds.value) == mask
 
 
 def test_without_an_order_the_next_cores_poll() -> None:
-    split = split_cores("s3", R740XD, CoreRules(), {0}, wanted(node0=2, node1=1))
+    split = split_cores(
+        "s3", R740XD, CoreRules(), {0}, wanted(node0=2, node1=1), control="ovs-vswitchd"
+    )
     assert split.pmds.value == (2, 3, 4, 38, 39, 40)
 
 
 def test_too_few_cores_says_where_and_how_many() -> None:
     with pytest.raises(PlanError, match=r"host h, NUMA node 0: 20 .* PMD threads, 17 of 18"):
-        split_cores("h", R740XD, CoreRules(), {0}, wanted(node0=20))
+        split_cores("h", R740XD, CoreRules(), {0}, wanted(node0=20), control="ovs-vswitchd")
 
 
 def test_a_mask_wider_than_the_host_is_refused() -> None:
     with pytest.raises(PlanError, match=r"cores\.pmd_core_order names CPU 99; host h has only"):
-        split_cores("h", R740XD, CoreRules(pmd_core_order=(2, 99)), {0}, wanted(node0=1))
+        split_cores(
+            "h",
+            R740XD,
+            CoreRules(pmd_core_order=(2, 99)),
+            {0},
+            wanted(node0=1),
+            control="ovs-vswitchd",
+        )
 
 
 def owners(split: CoreSplit, own_vswitchd_core: bool) -> list[tuple[int, ...]]:
@@ -125,7 +136,7 @@ def test_every_cpu_has_exactly_one_owner(  # noqa: PLR0917
         housekeeping=housekeeping, pmd_siblings=siblings, vswitchd_own_core=own, shared_cores=shared
     )
     counts = {node: Decision(pmds, "test") for node in range(nodes)}
-    split = split_cores("h", layout, rules, {0}, counts)
+    split = split_cores("h", layout, rules, {0}, counts, control="ovs-vswitchd")
     owned = sorted(cpu for cpus in owners(split, own) for cpu in cpus)
     assert owned == list(range(cores * nodes * threads))
     for node in layout:

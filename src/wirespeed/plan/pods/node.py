@@ -16,6 +16,7 @@ from wirespeed.plan.host.capacity import Pool, device_pools
 from wirespeed.plan.host.cores import physical_cores, split_cores
 from wirespeed.plan.host.nics import HostNic, host_nics
 from wirespeed.plan.host.pages import NodePages, node_pages
+from wirespeed.plan.host.vswitch import PlannedOvsDpdk
 from wirespeed.plan.kubelet.devices import PluginDevice
 from wirespeed.plan.sizing.huge_pages import node_reserve_mib, offers_pages
 from wirespeed.plan.workload.pod_rules import page_kib
@@ -73,7 +74,10 @@ def partition(facts: HostFacts, workload: Workload) -> Node:
         for node, count in (workload.cores.pmd_cores or {}).items()
         if count
     }
-    split = split_cores(facts.host, physical_cores(facts), workload.cores, pmd_cores, pmd_cores)
+    split = split_cores(
+        facts.host, physical_cores(facts), workload.cores, pmd_cores, pmd_cores,
+        control=PlannedOvsDpdk.control,
+    )  # fmt: skip
     nics = host_nics(facts, alone)
     reserve = node_reserve_mib(workload.memory.host_reserve_mib, len(facts.nodes))
     return Node(

@@ -71,7 +71,7 @@ def _lines(rows: Sequence[Row], columns: Sequence[Column], width: int) -> list[s
 def _fitting(
     rows: Sequence[Row], columns: Sequence[Column], width: int
 ) -> tuple[_Layout, Sequence[Column]]:
-    """Return the layout with most columns that fits, and those left out.
+    """Return the layout with most columns that fits, and the columns that it hides.
 
     Labels stand above the rates only where no layout fits with labels next to them.
     """

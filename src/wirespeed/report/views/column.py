@@ -34,7 +34,7 @@ class Column:
     rated: bool = True
     """A point without any rate has no such value."""
     drop: int = 0
-    """Order in which it is left out where a terminal is too narrow; 0: never."""
+    """Order in which it is hidden where a terminal is too narrow; 0: never."""
     about: str = ""
     """Explanation of the heading in the report, where it needs one."""
 
