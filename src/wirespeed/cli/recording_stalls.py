@@ -19,6 +19,8 @@ from wirespeed.store.store import Store
 _SOURCE = "threads"
 _ON_CPU, _WAIT, _SWITCHES = "thread_cpu_seconds", "thread_wait_seconds", "thread_switches"
 _VOLUNTARY = "voluntary"
+# A longer read does not tell when its values were so.
+_LONGEST_READ_NS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,8 @@ def _of_epoch(reads: Reads, series: Sequence[RecordedSeries]) -> Iterator[Thread
         each = series[number]
         labels = dict(each.labels)
         if each.key != _SWITCHES or labels.get("kind") == _VOLUNTARY:
-            thread = labels.get("program", ""), labels.get("thread", "")
-            columns.setdefault(thread, {})[each.key] = column
+            named = labels.get("program", ""), labels.get("thread", "")
+            columns.setdefault(named, {})[each.key] = column
     for (program, thread), own in columns.items():
         if {_ON_CPU, _WAIT, _SWITCHES} <= own.keys():
             for stall in stalls(_thread_reads(reads, own)):
@@ -56,19 +58,16 @@ def _of_epoch(reads: Reads, series: Sequence[RecordedSeries]) -> Iterator[Thread
 
 def _thread_reads(reads: Reads, own: Mapping[str, int]) -> ThreadReads:
     values = reads.values[:, [own[_ON_CPU], own[_WAIT], own[_SWITCHES]]]
-    there = np.all(values != NO_VALUE, axis=1)
+    there = np.all(values != NO_VALUE, axis=1) & (reads.took_ns <= _LONGEST_READ_NS)
     on_cpu, waited, voluntary = values[there].T
-    return ThreadReads(reads.begin_ns[there], on_cpu, waited, voluntary)
+    middle = reads.begin_ns + reads.took_ns // 2
+    return ThreadReads(middle[there], on_cpu, waited, voluntary)
 
 
 def sentence(found: ThreadStall) -> str:
     """Return the stall in words, without its time."""
     stall = found.stall
     within = (stall.end_ns - stall.begin_ns) / 1e6
-    waited = (
-        f", {stall.waited_ns / 1e6:.1f} ms of it ready without a CPU" if stall.waited_ns else ""
-    )
-    return (
-        f"{found.program} {found.thread} did not run for {stall.missed_ns / 1e6:.1f} ms of "
-        f"{within:.0f} ms{waited}"
-    )
+    how = "waited for a CPU" if stall.ready else "stood still"
+    missed = stall.missed_ns / 1e6
+    return f"{found.program} {found.thread} {how} for {missed:.1f} ms of {within:.0f} ms"

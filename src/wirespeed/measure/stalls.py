@@ -7,16 +7,19 @@ from it: by a signal, a hypervisor, another thread, or a lock.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
 # The kernel updates the time of a running thread once a tick, 4 to 10 ms.
 LEAST_NS = 10_000_000
-# Smallest share of the time between two reads: other threads take little, but all the time.
-_SHARE = 0.04
+# Smallest share of the time between two reads: interrupts and other threads take little, but all
+# the time.
+_STOPPED_SHARE, _READY_SHARE = 0.02, 0.04
 # A thread that sleeps more often is at rest: it naps between its polls.
 _NAPS, _NAPS_A_SECOND = 5, 50
 
@@ -44,8 +47,8 @@ class Stall:
     """First read after it."""
     missed_ns: int
     """Time without a CPU between these two."""
-    waited_ns: int
-    """Part of it in which the thread was ready to run."""
+    ready: bool
+    """It was ready to run; otherwise it was stopped or blocked, or its CPU was stolen."""
 
 
 def stalls(reads: ThreadReads) -> list[Stall]:
@@ -57,31 +60,37 @@ def stalls(reads: ThreadReads) -> list[Stall]:
     if len(reads.at_ns) < 4:
         return []
     lengths = np.diff(reads.at_ns)
-    missed = _missed(reads)
-    naps = np.diff(reads.voluntary)
-    rests = naps > np.maximum(_NAPS, _NAPS_A_SECOND * lengths / 1e9)
-    stands = (missed >= np.maximum(LEAST_NS, _SHARE * lengths)) & ~rests
+    rests = np.diff(reads.voluntary) > np.maximum(_NAPS, _NAPS_A_SECOND * lengths / 1e9)
+    stopped = _stopped(reads) >= np.maximum(LEAST_NS, _STOPPED_SHARE * lengths)
+    ready = np.diff(reads.waited_ns) >= np.maximum(LEAST_NS, _READY_SHARE * lengths)
+    found = [
+        *_stretches(reads.at_ns, _stopped(reads), stopped, rests, ready=False),
+        *_stretches(reads.at_ns, np.diff(reads.waited_ns), ready, rests, ready=True),
+    ]
+    return sorted(found, key=lambda each: each.begin_ns)
+
+
+def _stretches(
+    at_ns: Integers, missed: Integers, stands: Booleans, rests: Booleans, *, ready: bool
+) -> Iterator[Stall]:
+    """Yield each stretch of intervals in which the thread stands, between two in which it polls."""
+    stands = stands & ~rests
     polls = ~stands & ~rests
-    found = []
     edges = np.diff(np.concatenate(([0], stands.astype(np.int8), [0])))
     for first, after in zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True):
-        if first == 0 or after == len(stands) or not (polls[first - 1] and polls[after]):
-            continue
-        waited = int(reads.waited_ns[after] - reads.waited_ns[first])
-        lost = int(missed[first:after].sum())
-        found.append(
-            Stall(int(reads.at_ns[first]), int(reads.at_ns[after]), lost, min(waited, lost))
-        )
-    return found
+        if first and after < len(stands) and polls[first - 1] and polls[after]:
+            lost = int(missed[first:after].sum())
+            yield Stall(int(at_ns[first]), int(at_ns[after]), lost, ready)
 
 
-def _missed(reads: ThreadReads) -> Integers:
-    """Return the time without a CPU between each two reads.
+def _stopped(reads: ThreadReads) -> Integers:
+    """Return the time between each two reads in which the thread neither ran nor was ready.
 
-    The time on the CPU is up to a tick old when it is read. What a later read makes up for was not
-    missed, so the least that any later read leaves is counted.
+    The time on the CPU is up to a tick old when it is read, and a wait is added when it ends. What
+    a later read makes up for was not missed, so the least that any later read leaves is counted.
     """
-    behind = (reads.at_ns - reads.at_ns[0]) - (reads.on_cpu_ns - reads.on_cpu_ns[0])
-    settled = np.minimum.accumulate(behind[::-1])[::-1]
+    elapsed = reads.at_ns - reads.at_ns[0]
+    counted = reads.on_cpu_ns - reads.on_cpu_ns[0] + reads.waited_ns - reads.waited_ns[0]
+    settled = np.minimum.accumulate((elapsed - counted)[::-1])[::-1]
     steps: Integers = np.diff(settled)
     return steps

@@ -39,7 +39,7 @@ def record(path: Path, missed_ms: dict[int, int], epochs: str = "a" * 20) -> Non
         for first in range(0, len(epochs), 2):
             begin = (first * EVERY, (first + 1) * EVERY)
             part = tuple(rows[first : first + 2])
-            chunk = Chunk("threads", epochs[first], (0, 1, 2, 3), begin, (MS, MS), part)
+            chunk = Chunk("threads", epochs[first], (0, 1, 2, 3), begin, (2 * MS, 2 * MS), part)
             writer.add(SERIES if first == 0 else (), [chunk], [])
         writer.finish()
 
@@ -50,7 +50,7 @@ def test_kpi_show_thread_that_stood_still_is_named_with_its_time(
     record(tmp_path / "runs.sqlite", {7: 52})
     shown = wirespeed("kpi", "show").out
     assert (
-        "  +0.600 s  stall: ovs-vswitchd pmd-c01/id:8 did not run for 52.0 ms of 100 ms\n" in shown
+        "  +0.601 s  stall: ovs-vswitchd pmd-c01/id:8 stood still for 52.0 ms of 100 ms\n" in shown
     )
     [found] = json.loads(wirespeed("kpi", "show", "--json").out)["stalls"]
     assert found["stall"]["missed_ns"] == 52 * MS
@@ -63,8 +63,8 @@ def test_kpi_show_many_stalls_prints_the_longest_in_their_order(
     record(tmp_path / "runs.sqlite", missed, "a" * 98)
     lines = [line for line in wirespeed("kpi", "show").out.splitlines() if "stall" in line]
     assert lines[-1] == "  8 shorter stalls of polling threads: --json lists them"
-    assert "did not run for 35.0 ms" in lines[0]
-    assert "did not run for 92.0 ms" in lines[-2]
+    assert "stood still for 35.0 ms" in lines[0]
+    assert "stood still for 92.0 ms" in lines[-2]
 
 
 def test_kpi_show_restarted_program_is_no_stall(wirespeed: Command, tmp_path: Path) -> None:

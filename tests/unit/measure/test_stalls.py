@@ -39,19 +39,28 @@ def read(
 def test_stalls_thread_stopped_for_50_ms_is_one_with_its_time() -> None:
     [found] = stalls(read({4: 50}, naps={4: 1}))
     assert (found.begin_ns, found.end_ns) == (11 * EVERY, 12 * EVERY)
-    assert found.missed_ns == 50 * MS
-    assert found.waited_ns == 0
+    assert (found.missed_ns, found.ready) == (50 * MS, False)
 
 
 def test_stalls_over_several_reads_are_one() -> None:
-    [found] = stalls(read({3: 60, 4: 100, 5: 20}, waited_ms={4: 30}))
+    [found] = stalls(read({3: 60, 4: 100, 5: 20}))
     assert (found.begin_ns, found.end_ns) == (10 * EVERY, 13 * EVERY)
     assert found.missed_ns == 180 * MS
-    assert found.waited_ns == 30 * MS
+
+
+def test_stalls_thread_that_waits_for_a_cpu_is_ready() -> None:
+    [found] = stalls(read({4: 30}, waited_ms={4: 30}))
+    assert (found.missed_ns, found.ready) == (30 * MS, True)
+
+
+def test_stalls_stop_of_a_thread_that_always_shares_its_cpu_is_found() -> None:
+    shares = dict.fromkeys(range(10), 25.0)
+    [found] = stalls(read(shares | {4: 75.0}, waited_ms=shares))
+    assert (found.begin_ns, found.missed_ns, found.ready) == (11 * EVERY, 50 * MS, False)
 
 
 def test_stalls_thread_that_polls_has_none() -> None:
-    assert stalls(read(dict.fromkeys(range(10), 2.0))) == []
+    assert stalls(read(dict.fromkeys(range(10), 1.5))) == []
 
 
 def test_stalls_time_that_a_later_read_makes_up_for_is_none() -> None:
@@ -63,7 +72,7 @@ def test_stalls_thread_at_rest_between_trials_has_none() -> None:
     assert stalls(read(resting, naps=dict.fromkeys(range(3, 7), 1500))) == []
 
 
-def test_stalls_next_to_rest_or_to_an_end_are_not_told() -> None:
+def test_stalls_next_to_rest_or_to_an_end_are_not_reported() -> None:
     assert stalls(read({3: 50, 4: 97}, naps={4: 1500})) == []
     assert stalls(read({0: 50, 9: 50})) == []
 
