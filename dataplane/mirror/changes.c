@@ -82,7 +82,7 @@ concerns_neighbour(struct making *making, const struct kernel_prefix *prefix)
 	const struct kernel_neighbour *neighbour = NULL;
 
 	while ((neighbour = table_next(neighbours, neighbour)) != NULL)
-		if (holds(prefix, &neighbour->key) &&
+		if (!making_is_link_local(&neighbour->key) && holds(prefix, &neighbour->key) &&
 		    find_longest(making, &neighbour->key, prefix->length + 1u) == NULL)
 			return true;
 	return false;

@@ -75,10 +75,12 @@ def test_changes_of_routes_build_no_new_tables(
     router.ip("route", "delete", "blackhole", prefix)
     router.settle()
     router.a.send(frame_to(router, inside) / UDP(dport=9) / PAYLOAD)
-    seen = router.wsdp.control.await_task("r", lambda now: now["no_route"] > before["no_route"])
+    router.wsdp.control.await_task("r", lambda now: now["no_route"] > before["no_route"])
+    # The last update ends once the second copy has it, too.
+    seen = router.wsdp.control.await_task(
+        "r", lambda now: now["updates"] >= before["updates"] + 3 and now["spare_tables"] == 1
+    )
     assert seen["builds"] == before["builds"]
-    assert seen["updates"] >= before["updates"] + 3
-    assert seen["spare_tables"] == 1
 
 
 def test_changes_in_bursts_are_in_force_and_lose_no_frame_of_another_route(
