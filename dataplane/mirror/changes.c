@@ -82,7 +82,7 @@ concerns_neighbour(struct making *making, const struct kernel_prefix *prefix)
 	const struct kernel_neighbour *neighbour = NULL;
 
 	while ((neighbour = table_next(neighbours, neighbour)) != NULL)
-		if (holds(prefix, &neighbour->key) &&
+		if (!making_is_link_local(&neighbour->key) && holds(prefix, &neighbour->key) &&
 		    find_longest(making, &neighbour->key, prefix->length + 1u) == NULL)
 			return true;
 	return false;
@@ -196,6 +196,21 @@ make(struct making *making, struct route *list, uint32_t *nb)
 	return !making->is_short && !making->ids->is_short;
 }
 
+/* Forget the wishes that were fulfilled. */
+static void
+forget_wishes(const struct kernel *kernel, struct compile_report *report)
+{
+	uint32_t nb = report->nb_wishes;
+
+	report->nb_wishes = 0;
+	for (uint32_t i = 0; i < nb; i++) {
+		const struct compile_wish one = report->wishes[i];
+
+		if (kernel_neighbour(kernel, one.link, one.version, one.address) == NULL)
+			report->wishes[report->nb_wishes++] = one;
+	}
+}
+
 bool
 compile_changes(struct kernel *kernel, struct hop_ids *ids, struct routes *routes,
 		struct compile_report *report, struct route **list, uint32_t *nb)
@@ -210,8 +225,10 @@ compile_changes(struct kernel *kernel, struct hop_ids *ids, struct routes *route
 	if (*list == NULL)
 		return false;
 	*nb = 0;
-	if (make(&making, *list, nb))
+	if (make(&making, *list, nb)) {
+		forget_wishes(kernel, report);
 		return true;
+	}
 	free(*list);
 	return false;
 }

@@ -227,13 +227,22 @@ unicast_hop(struct making *making, const struct kernel_route *route, bool *exist
 	return *exists && route->to_kernel ? making_bare_hop(making, ROUTE_KERNEL) : hop;
 }
 
+/* Return whether the kernel ignores a route since its interface has no carrier. */
+static bool
+is_dead(const struct kernel_ways *ways)
+{
+	return ways != NULL && ways->nb == 1 && ways->list[0].is_dead;
+}
+
 uint16_t
 making_route_hop(struct making *making, const struct kernel_route *route, bool *exists)
 {
 	*exists = true;
 	switch (route->type) {
-	case RTN_LOCAL:
 	case RTN_BROADCAST:
+		*exists = !is_dead(route->ways);
+		return making_bare_hop(making, ROUTE_LOCAL);
+	case RTN_LOCAL:
 	case RTN_ANYCAST:
 		return making_bare_hop(making, ROUTE_LOCAL);
 	case RTN_BLACKHOLE:

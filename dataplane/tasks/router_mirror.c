@@ -7,8 +7,6 @@
 
 #include "core/control.h"
 #include "core/telemetry_reply.h"
-#include "mirror/compile.h"
-#include "mirror/feed.h"
 #include "router_builder.h"
 #include "router_checker.h"
 #include "router_neighbours.h"
@@ -20,6 +18,7 @@
 #define BACKOFF_NS UINT64_C(10000000)
 #define BACKOFF_MAX_NS (5 * SECOND_NS)
 #define REFRESH_NS SECOND_NS
+#define CATCH_UPS_MAX 32 /* readings before others have their turn */
 
 struct router_mirror {
 	struct task *task;
@@ -183,6 +182,18 @@ give_up_dump(struct router_mirror *mirror, enum feed_state state)
 	want_dump(mirror, state == FEED_FAILED ? BACKOFF_MAX_NS : mirror->backoff_ns);
 }
 
+/* Take what has changed since the dump began: it may have a route and not yet its next-hop object. */
+static void
+catch_up(struct router_mirror *mirror)
+{
+	uint64_t before = UINT64_MAX;
+
+	for (int i = 0; i < CATCH_UPS_MAX && mirror->notifications != before; i++) {
+		before = mirror->notifications;
+		notified(mirror->task, feed_notified_fd(&mirror->feed));
+	}
+}
+
 static void
 dumped(struct task *task __rte_unused, int fd)
 {
@@ -203,6 +214,7 @@ dumped(struct task *task __rte_unused, int fd)
 	mirror->dumps++;
 	mirror->is_dirty = true;
 	listen_again(mirror);
+	catch_up(mirror);
 }
 
 static void
@@ -264,7 +276,7 @@ progressed(struct task *task __rte_unused, int fd)
 		return;
 	if (!mirror->is_listening && mirror->fresh == NULL) {
 		mirror->report = mirror->builder.report;
-		neighbours_ask(&mirror->feed, &mirror->report);
+		neighbours_ask(&mirror->feed, mirror->kernel, &mirror->report);
 		listen_again(mirror);
 	}
 	if (stage == BUILD_DONE) {
@@ -299,7 +311,7 @@ mirror_tick(struct router_mirror *mirror)
 	if (now >= mirror->refresh_ns) {
 		mirror->refresh_ns = now + REFRESH_NS;
 		neighbours_refresh(&mirror->feed, mirror->kernel);
-		neighbours_ask(&mirror->feed, &mirror->report);
+		neighbours_ask(&mirror->feed, mirror->kernel, &mirror->report);
 		if (is_in_step(mirror))
 			sampler_run(&mirror->sampler, mirror->kernel);
 	}

@@ -6,10 +6,14 @@
 #define REFRESHED_MAX 256 /* at once */
 
 void
-neighbours_ask(struct feed *feed, const struct compile_report *report)
+neighbours_ask(struct feed *feed, const struct kernel *kernel, const struct compile_report *report)
 {
-	for (uint32_t i = 0; i < report->nb_wishes; i++)
-		feed_ask_neighbour(feed, &report->wishes[i]);
+	for (uint32_t i = 0; i < report->nb_wishes; i++) {
+		const struct compile_wish *wish = &report->wishes[i];
+
+		if (kernel_neighbour(kernel, wish->link, wish->version, wish->address) == NULL)
+			feed_ask_neighbour(feed, wish);
+	}
 }
 
 void

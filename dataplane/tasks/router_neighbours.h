@@ -5,8 +5,9 @@
 
 #include "mirror/feed.h"
 
-/* Ask for gateways whose address is not known. */
-void neighbours_ask(struct feed *feed, const struct compile_report *report);
+/* Ask for gateways whose address is not known: of one that is, the kernel would forget that it is permanent. */
+void
+neighbours_ask(struct feed *feed, const struct kernel *kernel, const struct compile_report *report);
 /* Ask for those that the kernel would forget: one that only the fast path uses is not used, as far as it
  * sees. */
 void neighbours_refresh(struct feed *feed, const struct kernel *kernel);

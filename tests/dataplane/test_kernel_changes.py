@@ -75,10 +75,12 @@ def test_changes_of_routes_build_no_new_tables(
     router.ip("route", "delete", "blackhole", prefix)
     router.settle()
     router.a.send(frame_to(router, inside) / UDP(dport=9) / PAYLOAD)
-    seen = router.wsdp.control.await_task("r", lambda now: now["no_route"] > before["no_route"])
+    router.wsdp.control.await_task("r", lambda now: now["no_route"] > before["no_route"])
+    # The last update ends once the second copy has it, too.
+    seen = router.wsdp.control.await_task(
+        "r", lambda now: now["updates"] >= before["updates"] + 3 and now["spare_tables"] == 1
+    )
     assert seen["builds"] == before["builds"]
-    assert seen["updates"] >= before["updates"] + 3
-    assert seen["spare_tables"] == 1
 
 
 def test_changes_in_bursts_are_in_force_and_lose_no_frame_of_another_route(
@@ -146,5 +148,7 @@ def test_route_that_decides_about_a_neighbour_builds_new_tables(router: KernelRo
     router.ip("route", "delete", "blackhole", f"{B}/32")
     router.settle()
     forwarded(router, B, router.b.mac)
-    assert router.figures()["builds"] >= before + 2
-    router.wsdp.control.await_task("r", lambda seen: seen["spare_tables"] == 1)
+    # A build is counted, and a second copy made, after the tables are in force.
+    router.wsdp.control.await_task(
+        "r", lambda seen: seen["builds"] >= before + 2 and seen["spare_tables"] == 1
+    )

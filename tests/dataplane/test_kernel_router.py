@@ -140,7 +140,7 @@ def test_kernel_multipath_uses_all_next_hops(router: KernelRouter, objects: bool
         hops = [word for one in macs for word in ("nexthop", "via", one, "dev", "west")]
         router.ip("route", "add", "198.18.0.0/15", *hops)
     router.settle()
-    assert router.figures()["groups"] == 1
+    assert router.figures()["groups"] == 1, router.figures()
     used = set()
     for port in range(1, 33):
         router.a.send(frame_to(router, "198.18.0.1") / UDP(sport=port, dport=9) / PAYLOAD)

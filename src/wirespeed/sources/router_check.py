@@ -16,7 +16,7 @@ from wirespeed.sources.telemetry import Telemetry
 
 @dataclass(frozen=True, slots=True)
 class RouteDifference:
-    """A prefix or an address with two answers: the kernel's, and that of the tables that frames use."""
+    """A prefix or address with two answers: the kernel's, and that of the tables in force."""
 
     prefix: str
     kernel: str

@@ -16,8 +16,9 @@ _TABLE_ENTRIES = 256
 _SPARE_TABLES = 64
 # Entries have 2 octets up to this number of tables, 4 beyond it.
 _TABLES_OF_2_OCTETS = 32767
-# Nodes of DPDK's tree of prefixes, with their places in a mempool's ring.
-_BYTES_A_ROUTE = 2 * (128 + 16)
+# Nodes of DPDK's tree of prefixes, spread over memory channels, with their places in a mempool's
+# ring.
+_BYTES_A_ROUTE = 2 * (192 + 16)
 # DPDK takes memory in whole huge pages: for the first table, and for those behind it.
 _ROUNDING_BYTES = 2 * (2 << 20)
 # Tables that one prefix takes at most: 8 bits each behind the first 24.
