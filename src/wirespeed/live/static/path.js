@@ -4,7 +4,7 @@
 "use strict";
 
 const SVG = "http://www.w3.org/2000/svg";
-const PATH_WIDTH = 360;
+const PATH_WIDTH = 410;
 const BAND = 110;
 const ROW = 16;
 const MARGIN = 8;
