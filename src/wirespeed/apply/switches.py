@@ -17,7 +17,7 @@ from wirespeed.model.plan.plan import HostPlan, Plan
 
 
 class AppliedSwitch(Protocol):
-    """How hosts with one type of vSwitch are set up. name: as written in [vswitch] kind."""
+    """Set-up of hosts with one type of vSwitch. name: as written in [vswitch] kind."""
 
     @property
     def name(self) -> str: ...

@@ -20,7 +20,7 @@ from wirespeed.plan.host.vswitch import PlannedOvsDpdk
 
 
 class PlannedSwitch(Protocol):
-    """How one type of vSwitch is planned. name: as written in [vswitch] kind."""
+    """Planning of one type of vSwitch. name: as written in [vswitch] kind."""
 
     @property
     def name(self) -> str: ...

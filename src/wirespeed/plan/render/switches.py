@@ -12,7 +12,7 @@ from wirespeed.plan.render.ovs import RenderedOvsDpdk
 
 
 class RenderedSwitch(Protocol):
-    """How one type of vSwitch is rendered. name: as written in [vswitch] kind."""
+    """Rendering of one type of vSwitch. name: as written in [vswitch] kind."""
 
     @property
     def name(self) -> str: ...
