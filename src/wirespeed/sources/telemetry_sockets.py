@@ -14,15 +14,11 @@ _TAG = re.compile(r"(?<=.)[0-9a-f]{8}$")
 
 
 def telemetry_sockets(runner: Runner) -> dict[str, str]:
-    """Return the name of each program by the path of its socket.
+    """Return the name of each program by the path of its socket; a killed one leaves its socket.
 
     The name is the program's file prefix without a run's tag, so that it is the same in each run.
+    Several programs may have the same.
     """
     bases = {socket_base(runner), "/run", "/tmp"}  # noqa: S108 (a bench may use any of them)
     patterns = [f"{base}{middle}{_SOCKET}" for base in bases for middle in ("", "/*")]
-    found: dict[str, str] = {}
-    for path in runner.glob(*patterns):
-        name = _TAG.sub("", path.split("/")[-2])
-        others = sum(each.partition("#")[0] == name for each in found.values())
-        found[path] = f"{name}#{others + 1}" if others else name
-    return found
+    return {path: _TAG.sub("", path.split("/")[-2]) for path in runner.glob(*patterns)}

@@ -70,6 +70,14 @@ class Programs:
                     silent = f"{path}: {fault}"  # e.g. the socket of a program that was killed
         return tuple(self._open.values()) or Missing(silent or "no such program runs")
 
+    def _unused(self, name: str) -> str:
+        """Return the name, with a number where another program that answers has it."""
+        names = {each.program for each in self._open.values()}
+        number = 1
+        while (unused := name if number == 1 else f"{name}#{number}") in names:
+            number += 1
+        return unused
+
     def _connect(self, runner: Runner, path: str, name: str) -> None:
         telemetry = Telemetry(runner, path, timeout_s=DEADLINE_S)
         try:
@@ -78,8 +86,9 @@ class Programs:
                 self._others.add(path)
             elif self.first in telemetry.ask("/"):
                 epoch = epoch_of(runner, pid)
-                source = f"{self.collector} {name}"
-                self._open[path] = Program(source, name, telemetry, epoch, self.parse)
+                program = self._unused(name)
+                source = f"{self.collector} {program}"
+                self._open[path] = Program(source, program, telemetry, epoch, self.parse)
                 return
             telemetry.close()
         except (OSError, RemoteError):
