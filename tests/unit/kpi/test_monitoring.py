@@ -95,14 +95,15 @@ def prometheus(directory: Path) -> Iterator[str]:
 
 
 def _ready(process: subprocess.Popen[str]) -> str:
-    """Return the address once it answers; its log has the address before that."""
+    """Return the address once it answers; the two lines of its log come in either order."""
     assert process.stderr is not None
-    said, address = [], ""
+    said, address, ready = [], "", False
     for line in process.stderr:
         said.append(line)
         if listening := re.search(r'Listening on" address=(\S+)', line):
             address = listening[1]
-        if "Server is ready to receive web requests" in line:
+        ready = ready or "Server is ready to receive web requests" in line
+        if ready and address:
             return address
     raise AssertionError("".join(said))
 
