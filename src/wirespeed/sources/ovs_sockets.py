@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from wirespeed.model.numbered import numbered
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.socket_paths import socket_base
 
@@ -41,8 +42,8 @@ def daemons(runner: Runner) -> tuple[Daemon, ...]:
         pid = int(system[1]) if system else next(iter(pids), 0)
         if pid in pids:
             kind = "system" if system else "bench"
-            others = sum(each.name.startswith(kind) for each in found)
-            found.append(Daemon(f"{kind}#{others + 1}" if others else kind, path, pid))
+            name = numbered(kind, {each.name for each in found})
+            found.append(Daemon(name, path, pid))
     return tuple(found)
 
 

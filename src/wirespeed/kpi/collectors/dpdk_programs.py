@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wirespeed.kpi.interface import Missing, Name, Source, Values
+from wirespeed.model.numbered import numbered
 from wirespeed.remote.interface import RemoteError, Runner
 from wirespeed.sources.processes import epoch_of
 from wirespeed.sources.telemetry import Telemetry
@@ -70,14 +71,6 @@ class Programs:
                     silent = f"{path}: {fault}"  # e.g. the socket of a program that was killed
         return tuple(self._open.values()) or Missing(silent or "no such program runs")
 
-    def _unused(self, name: str) -> str:
-        """Return the name, with a number where another program that answers has it."""
-        names = {each.program for each in self._open.values()}
-        number = 1
-        while (unused := name if number == 1 else f"{name}#{number}") in names:
-            number += 1
-        return unused
-
     def _connect(self, runner: Runner, path: str, name: str) -> None:
         telemetry = Telemetry(runner, path, timeout_s=DEADLINE_S)
         try:
@@ -86,7 +79,7 @@ class Programs:
                 self._others.add(path)
             elif self.first in telemetry.ask("/"):
                 epoch = epoch_of(runner, pid)
-                program = self._unused(name)
+                program = numbered(name, {each.program for each in self._open.values()})
                 source = f"{self.collector} {program}"
                 self._open[path] = Program(source, program, telemetry, epoch, self.parse)
                 return

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from wirespeed.kpi.collectors.thread_times import ThreadTimes, thread_metrics
 from wirespeed.kpi.interface import Missing, Source
+from wirespeed.model.numbered import numbered
 from wirespeed.remote.interface import Runner
 from wirespeed.sources.processes import epoch_of
 
@@ -29,8 +30,7 @@ class GuestCollector:
         epochs: list[str] = []
         for pid in _qemu(runner):
             name = _guest(runner.read(f"/proc/{pid}/cmdline"), pid)
-            others = len({guest for guest, _ in threads.values() if guest.split("#")[0] == name})
-            guest = f"{name}#{others + 1}" if others else name
+            guest = numbered(name, {guest for guest, _ in threads.values()})
             threads |= {tid: (guest, thread) for tid, thread in _threads(runner, pid)}
             epochs.append(epoch_of(runner, pid))
         if not threads:

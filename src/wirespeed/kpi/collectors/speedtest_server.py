@@ -25,6 +25,7 @@ from wirespeed.kpi.interface import (
     counter,
     gauge,
 )
+from wirespeed.model.numbered import numbered
 from wirespeed.remote.interface import LOCALHOST, Runner
 from wirespeed.sources.errors import NoAnswer
 from wirespeed.sources.listeners import listeners
@@ -78,14 +79,13 @@ class SpeedtestCollector:
             for path, name in names.items()
             if isinstance(name, str) and name.strip() == _PROGRAM
         )
-        found: list[Source] = []
+        found: list[_Server] = []
         for pid in pids:
             # Any user may start a program of that name: a command line alone proves nothing.
             given = tuple(_addresses(runner.read(f"/proc/{pid}/cmdline")))
             own = listeners(runner, pid) if given else frozenset()
             for address in (each for each in given if each in own):
-                number = len(found) + 1
-                label = "server" if number == 1 else f"server#{number}"
+                label = numbered("server", {each.server for each in found})
                 found.append(_Server(f"speedtest {label}", runner, pid, label, address))
         return found or Missing(
             f"no wirespeed-speedtest listens on its {_FLAG} ADDRESS:PORT ({len(pids)} without); "

@@ -6,7 +6,6 @@ The kernel counts segments by network namespace. The first program of each names
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -21,6 +20,7 @@ from wirespeed.kpi.interface import (
     counter,
     gauge,
 )
+from wirespeed.model.numbered import numbered
 from wirespeed.remote.interface import Runner
 from wirespeed.sources.processes import epoch_of
 from wirespeed.sources.scheduler import TICK_NS
@@ -70,13 +70,11 @@ def _programs(runner: Runner) -> dict[int, str]:
     """Return the label of each program by its process."""
     names = runner.read_many(runner.glob("/proc/[0-9]*/comm"))
     pids = {int(path.split("/")[2]): text for path, text in names.items() if isinstance(text, str)}
-    seen = Counter[str]()
     found: dict[int, str] = {}
     for pid in sorted(pids):
         name = pids[pid].strip()
         if name in PROGRAMS:
-            seen[name] += 1
-            found[pid] = f"{name}#{seen[name]}" if seen[name] > 1 else name
+            found[pid] = numbered(name, found.values())
     return found
 
 

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import zlib
-from collections import Counter
 from collections.abc import Sequence
 
 from wirespeed.kpi.collectors.files import BOOT_ID
 from wirespeed.kpi.collectors.thread_times import ThreadTimes, thread_metrics
 from wirespeed.kpi.interface import Missing, Source
+from wirespeed.model.numbered import numbered
 from wirespeed.remote.interface import Runner
 from wirespeed.sources.scheduler import all_pollers
 
@@ -23,13 +23,10 @@ class ThreadCollector:
         found = all_pollers(runner)
         if not found:
             return Missing("no process has a polling thread (pmd-*, *-worker-*)")
-        seen = Counter[tuple[str, str]]()
         threads: dict[int, tuple[str, str]] = {}
         for program, thread in found:
-            seen[program, thread.name] += 1
-            number = seen[program, thread.name]
-            label = program if number == 1 else f"{program}#{number}"
-            threads[thread.tid] = label, thread.name
+            same = {label for label, name in threads.values() if name == thread.name}
+            threads[thread.tid] = numbered(program, same), thread.name
         boot = runner.read(BOOT_ID).strip()
         epoch = f"{zlib.crc32(repr((boot, sorted(threads.items()))).encode()):08x}"
         return (ThreadTimes(self.name, "thread", runner, threads, epoch),)
