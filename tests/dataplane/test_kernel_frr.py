@@ -11,23 +11,13 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from scapy.layers.inet import UDP
-from scapy.packet import Raw
 
-from tests.dataplane.kernel_router import (
-    KernelRouter,
-    frame_to,
-    is_to,
-    kernel_router,
-    know_neighbours,
-    run,
-)
-from tests.dataplane.test_kernel_bird import await_true, bird, peer_of, prefix
+from tests.dataplane.bgp_peer import ROUTES, bird, check_followed, peer_of, pull_cable
+from tests.dataplane.kernel_router import KernelRouter, kernel_router, know_neighbours
 
 pytestmark = pytest.mark.root
 
 DAEMONS = Path("/usr/lib/frr")
-ROUTES = 2000
 ZEBRA = "hostname router\n"
 BGPD = """
 router bgp 65001
@@ -81,11 +71,5 @@ def test_routes_of_frr_are_followed_until_the_cable_is_pulled(
     """FRR's routes have next-hop objects; it sees that the link is gone, and takes them back."""
     before = router.figures()["routes_ipv4"]
     with frr(router.router), bird(router.b.namespace, peer_of(ROUTES), tmp_path / "peer"):
-        await_true(lambda: router.figures()["routes_ipv4"] >= before + ROUTES, router)
-        router.settle()
-        for number in (0, ROUTES // 2, ROUTES - 1):
-            destination = prefix(number).removesuffix("/32")
-            router.a.send(frame_to(router, destination) / UDP(dport=9) / Raw(b"x" * 100))
-            assert router.b.receive(is_to(destination)).dst == router.b.mac
-        run("ip", "-n", router.b.namespace, "link", "set", "eth0", "down")
-        await_true(lambda: router.figures()["routes_ipv4"] <= before, router)
+        check_followed(router, before)
+        pull_cable(router, before)
