@@ -61,21 +61,21 @@ def stalls(reads: ThreadReads) -> list[Stall]:
         return []
     lengths = np.diff(reads.at_ns)
     rests = np.diff(reads.voluntary) > np.maximum(_NAPS, _NAPS_A_SECOND * lengths / 1e9)
-    stopped = _stopped(reads) >= np.maximum(LEAST_NS, _STOPPED_SHARE * lengths)
-    ready = np.diff(reads.waited_ns) >= np.maximum(LEAST_NS, _READY_SHARE * lengths)
-    found = [
-        *_stretches(reads.at_ns, _stopped(reads), stopped, rests, ready=False),
-        *_stretches(reads.at_ns, np.diff(reads.waited_ns), ready, rests, ready=True),
-    ]
+    kinds = (
+        (False, _stopped(reads), _STOPPED_SHARE),
+        (True, np.diff(reads.waited_ns), _READY_SHARE),
+    )
+    found: list[Stall] = []
+    for ready, missed, share in kinds:
+        stands = (missed >= np.maximum(LEAST_NS, share * lengths)) & ~rests
+        found += _stretches(reads.at_ns, missed, stands, ~stands & ~rests, ready=ready)
     return sorted(found, key=lambda each: each.begin_ns)
 
 
 def _stretches(
-    at_ns: Integers, missed: Integers, stands: Booleans, rests: Booleans, *, ready: bool
+    at_ns: Integers, missed: Integers, stands: Booleans, polls: Booleans, *, ready: bool
 ) -> Iterator[Stall]:
     """Yield each stretch of intervals in which the thread stands, between two in which it polls."""
-    stands = stands & ~rests
-    polls = ~stands & ~rests
     edges = np.diff(np.concatenate(([0], stands.astype(np.int8), [0])))
     for first, after in zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True):
         if first and after < len(stands) and polls[first - 1] and polls[after]:

@@ -92,8 +92,8 @@ def test_a_pci_device_goes_back_to_its_driver() -> None:
         f"{device}/driver": "/sys/bus/pci/drivers/vfio-pci",
     }
     host = FakeHost(files)
-    told = PciBound("0000:01:00.0", "ixgbe").undo(host)
-    assert told == "gave 0000:01:00.0 back to ixgbe"
+    done = PciBound("0000:01:00.0", "ixgbe").undo(host)
+    assert done == "gave 0000:01:00.0 back to ixgbe"
     assert files[f"{device}/driver/unbind"] == "0000:01:00.0"
     assert files["/sys/bus/pci/drivers/ixgbe/bind"] == "0000:01:00.0"
     assert files[f"{device}/driver_override"] == "\n"

@@ -190,8 +190,10 @@ def _deliver(
 def _rendered(report: AuditReport, wanted: Format) -> str:
     if wanted is Format.HTML:
         return html(report, version("wirespeed"))
-    sarif_wanted = wanted is Format.SARIF
-    found = sarif(report, all_rules(), version("wirespeed")) if sarif_wanted else document(report)
+    if wanted is Format.SARIF:
+        found = sarif(report, all_rules(), version("wirespeed"))
+    else:
+        found = document(report)
     return readable_json(found).rstrip("\n")
 
 

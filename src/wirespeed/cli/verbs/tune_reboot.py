@@ -190,25 +190,27 @@ def _measurer(
             _WITH if with_words else _START, base.workload, names if with_words else ()
         )
         if not trials.next_is_known:
-            number, now = trials.next_number, look_at_boot(reach, boots.address)
-            try:
-                boots.check(now.id, now.cmdline, with_words=with_words, number=number)
-            except RebootDue as due:
-                raise _Rebooting(boots, with_words=due.with_words) from due
-            boots.begin(number, now.id)
+            number = trials.next_number
+            boots.begin(number, _checked_boot(boots, with_words=with_words, number=number))
         return trials.measure(setting)
 
     return measure
 
 
+def _checked_boot(boots: Boots, *, with_words: bool, number: int | None) -> str:
+    """Return the ID of the running boot. Raises _Rebooting where another one is due."""
+    now = look_at_boot(reach, boots.address)
+    try:
+        boots.check(now.id, now.cmdline, with_words=with_words, number=number)
+    except RebootDue as due:
+        raise _Rebooting(boots, with_words=due.with_words) from due
+    return now.id
+
+
 def _end(boots: Boots, *, keep: bool) -> None:
     """Leave the host with the words or as before. Raises _Rebooting where that takes a boot."""
     set_next_boot(reach, boots.address, boots.before, boots.words if keep else ())
-    now = look_at_boot(reach, boots.address)
-    try:
-        boots.check(now.id, now.cmdline, with_words=keep, number=None)
-    except RebootDue as due:
-        raise _Rebooting(boots, with_words=keep) from due
+    _checked_boot(boots, with_words=keep, number=None)
     if not keep:
         end_words(reach, boots.address, boots.before)
     boots.remove()

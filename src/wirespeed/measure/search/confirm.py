@@ -24,7 +24,8 @@ CONFIRMATIONS: Final = 6
 """Verdicts on fresh trials, at most, before the NDR counts as unconfirmed."""
 LOOSE: Final = 4
 """Widths between the bounds above which a confirmed load is raised again."""
-ENDS = (OutOfTime, Undecided, NotMeasurable, BeyondGenerator)
+ENDS: Final = (OutOfTime, Undecided, NotMeasurable, BeyondGenerator)
+"""Errors after which no further trial can run at the load that was asked for."""
 
 
 def confirmed(

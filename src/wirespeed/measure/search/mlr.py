@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from wirespeed.measure.bounds import so_far
-from wirespeed.measure.prober import BeyondGenerator, NotMeasurable, OutOfTime, Prober, Undecided
-from wirespeed.measure.search.confirm import confirmed
+from wirespeed.measure.prober import OutOfTime, Prober
+from wirespeed.measure.search.confirm import ENDS, confirmed
 from wirespeed.measure.search.interface import Figures, Limits
 from wirespeed.model.result.result import Interval
 from wirespeed.model.result.trial import Stage
@@ -105,7 +105,7 @@ class Mlr:
                 break
             try:
                 prober.at(load_fps, self.first_trial_s, Stage.SEARCH)
-            except (OutOfTime, Undecided, NotMeasurable, BeyondGenerator):
+            except ENDS:
                 return so_far(prober)
             found = so_far(prober)
         return found

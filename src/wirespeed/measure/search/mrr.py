@@ -82,7 +82,7 @@ class Mrr:
         """
         most_fps = min(limits.max_fps, flood.offered_fps)
         by_generator = most_fps < limits.max_fps
-        received_fps = max(limits.min_fps, _received(flood))
+        received_fps = max(limits.min_fps, _received_by([flood]))
         for attempt in range(1 + CORRECTIONS):
             prober.overload_fps = received_fps
             load_fps = min(most_fps, (MORE if attempt else OVERLOAD) * received_fps)
@@ -126,11 +126,6 @@ class Mrr:
 def _too_low(load_fps: float, received_fps: float, most_fps: float) -> bool:
     """Return whether a load was no overload, as most of it was received, and can be raised."""
     return load_fps < min(most_fps, ENOUGH * OVERLOAD * received_fps)
-
-
-def _received(trial: Trial) -> float:
-    """Return the rate received in clean time, or in all time where there was none."""
-    return _received_by([trial])
 
 
 def _received_by(trials: Sequence[Trial]) -> float:
