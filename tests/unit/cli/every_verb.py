@@ -3,19 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from wirespeed.cli.command import build_command
 from wirespeed.cli.command_kinds import LazyVerb
 
 
-def every_command() -> dict[tuple[str, ...], Any]:
+@cache
+def every_command() -> Mapping[tuple[str, ...], Any]:
     """Return every command and group by its words, e.g. ("study", "list").
 
     () is `wirespeed` itself.
     """
-    return dict(_walk((), build_command()))
+    return MappingProxyType(dict(_walk((), build_command())))
 
 
 def _walk(path: tuple[str, ...], command: Any) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from wirespeed.cli.reference.pages import pages
+from wirespeed.cli.reference.pages import PAGES
 
-for file_name, page in pages().items():
-    (Path(sys.argv[1]) / file_name).write_text(page, encoding="utf-8")
+for file_name, page in PAGES.items():
+    (Path(sys.argv[1]) / file_name).write_text(page(), encoding="utf-8")

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from wirespeed.audit.document import json_schema as audit_schema
@@ -26,25 +28,27 @@ DOCUMENT_KINDS: tuple[DocumentKind[Any], ...] = (HOST_FILE, CLOUD_FILE, PLAN_FIL
 """The documents that wirespeed reads back, whose schemas follow from their types."""
 
 
-def pages() -> dict[str, str]:
-    """Return every generated page and schema by its path from docs/reference."""
-    schemas = {kind.name: kind.json_schema() for kind in DOCUMENT_KINDS}
-    schemas |= {
-        "audit": audit_schema(),
-        "explanation": explanation_schema(),
-        "result": result_schema(),
-        "tune": tune_schema(),
-    }
-    return {
-        "audit-rules.md": audit_rules_page(),
-        "cli.md": cli_page(),
-        "faults.md": faults_page(),
-        "kpi.md": kpi_page(),
-        "reasons.md": reasons_page(),
-        "result.md": result_page(),
-        "study-file.md": study_page(),
-        "../explanation/why-sriov-does-not-scale.md": sriov_page(),
-    } | {
-        f"../../schemas/{name}.schema.json": readable_json(schema)
-        for name, schema in schemas.items()
-    }
+def _schema_page(schema: Callable[[], dict[str, Any]]) -> str:
+    return readable_json(schema())
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "audit-rules.md": audit_rules_page,
+    "cli.md": cli_page,
+    "faults.md": faults_page,
+    "kpi.md": kpi_page,
+    "reasons.md": reasons_page,
+    "result.md": result_page,
+    "study-file.md": study_page,
+    "../explanation/why-sriov-does-not-scale.md": sriov_page,
+} | {
+    f"../../schemas/{name}.schema.json": partial(_schema_page, schema)
+    for name, schema in {
+        **{kind.name: kind.json_schema for kind in DOCUMENT_KINDS},
+        "audit": audit_schema,
+        "explanation": explanation_schema,
+        "result": result_schema,
+        "tune": tune_schema,
+    }.items()
+}
+"""What writes each generated page and schema, by its path from docs/reference."""
