@@ -46,6 +46,8 @@ class Cloud:
         path = {
             "PATH": f"{_INSIDE}:/usr/bin:/bin",
             "WIRESPEED_CLIENT_SERVER": str(self.control.client),
+            # Nothing else asks this scheduler; a restart of RabbitMQ loses requests.
+            "WIRESPEED_SCHEDULED_S": "20",
         }
         return subprocess.run(
             argv, env={**clean, **self.control.site.environ(), **path, **environ},

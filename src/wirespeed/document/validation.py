@@ -12,11 +12,12 @@ from wirespeed.model.input.fault import ABSENT, Fault
 UNKNOWN = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
 MISSING = frozenset({"missing", "missing_argument"})
 NO_TABLE = frozenset({"dataclass_type", "dataclass_exact_type", "model_type", "dict_type"})
-NO_NUMBER = {
+# Words for what a value must be; pydantic's are Python's ("a valid tuple").
+MUST_BE = {
     "int_parsing": "a whole number",
     "int_parsing_size": "a whole number of fewer digits",
     "float_parsing": "a number",
-}
+} | dict.fromkeys(("tuple_type", "list_type", "set_type", "frozen_set_type"), "a list, [...]")
 
 
 def dotted(location: tuple[int | str, ...]) -> str:
@@ -45,7 +46,7 @@ def fault_of(detail: ErrorDetails, unknown: str = "unknown key", *, outer: int =
     # pydantic calls any value that was not JSON a dictionary; here it was TOML, a table.
     if detail["type"] in NO_TABLE and "dictionary" in detail["msg"]:
         return Fault(key, detail["input"], f"must be a table, written [{key}]")
-    if detail["type"] in NO_NUMBER:
-        return Fault(key, detail["input"], f"must be {NO_NUMBER[detail['type']]}")
+    if detail["type"] in MUST_BE:
+        return Fault(key, detail["input"], f"must be {MUST_BE[detail['type']]}")
     message = detail["msg"].removeprefix("Value error, ").replace("Input should", "must", 1)
     return Fault(key, detail["input"], message)

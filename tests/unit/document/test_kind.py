@@ -74,7 +74,7 @@ def test_a_key_with_a_default_may_be_absent_and_the_minor_version_another() -> N
         ({"ports": [EAST | {"mtu": "9000"}]}, 'ports.0.mtu = "9000": must be a valid integer'),
         ({"ports": [EAST | {"mtu": None}]}, "ports.0.mtu = null: must be a valid integer"),
         ({"ports": [EAST | {"media": "air"}]}, "ports.0.media = \"air\": must be 'copper' or"),
-        ({"ports": 3}, "ports = 3: must be a valid array"),
+        ({"ports": 3}, "ports = 3: must be a list, [...]"),
         ({"ports": [3]}, "ports.0 = 3: must be an object"),
         ({"rates": 3}, "rates = 3: must be an object"),
         ({"ports": [EAST, EAST]}, "ports: east twice"),
