@@ -42,9 +42,26 @@ shown_server() { # NAME FIELD
 	openstack server show "$1" -f value -c "$2"
 }
 
+# The scheduler takes seconds. A request whose message was lost, as RabbitMQ restarted for example,
+# leaves the server with it for ever.
+scheduled_s=${WIRESPEED_SCHEDULED_S:-120}
+
+await_built() { # NAME; sets status, and fails for a server that no host took in time
+	local deadline=$((SECONDS + scheduled_s))
+	while status=$(shown_server "$1" status) && [ "$status" = BUILD ]; do
+		[ "$SECONDS" -lt "$deadline" ] ||
+			[ "$(shown_server "$1" OS-EXT-STS:task_state)" != scheduling ] || return 1
+		sleep 1
+	done
+}
+
+create_server() { # NAME HOST ARGUMENTS...
+	# Naming the host (microversion 2.74) still asks the scheduler's filters.
+	openstack --os-compute-api-version 2.74 server create "$1" --host "$2" "${@:3}" >/dev/null
+}
+
 server() { # NAME HOST ARGUMENTS...
 	local name=$1 host=$2 status fault
-	shift 2
 	if has "$name" "$servers"; then
 		status=$(shown_server "$name" status)
 		# Nothing ever ran in a server that was not launched.
@@ -53,12 +70,13 @@ server() { # NAME HOST ARGUMENTS...
 			servers=$(grep -vxF -- "$name" <<<"$servers" || true)
 		fi
 	fi
-	# Naming the host (microversion 2.74) still asks the scheduler's filters.
-	has "$name" "$servers" ||
-		openstack --os-compute-api-version 2.74 server create "$name" --host "$host" "$@" >/dev/null
-	while status=$(shown_server "$name" status) && [ "$status" = BUILD ]; do
-		sleep 1
-	done
+	has "$name" "$servers" || create_server "$@"
+	if ! await_built "$name"; then
+		openstack server delete --wait "$name"
+		create_server "$@"
+		await_built "$name" ||
+			fail "server $name had no host $scheduled_s s after it was requested, twice: look at the logs of nova-conductor and nova-scheduler, then run this again"
+	fi
 	[ "$status" = ACTIVE ] && return
 	fault=$(openstack server show "$name" -f json -c fault | sed -n 's/.*"message": "\(.*\)",\{0,1\}$/\1/p')
 	fail "server $name on $host is $status: $fault" \
