@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -28,6 +29,20 @@ settings.register_profile("explore", parent=settings.get_profile("wirespeed"), d
 # A background shell ignores SIGINT, and started programs would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "wirespeed"))
+
+
+# Collecting thousands of tests makes hardly any garbage, so none is looked for.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage again, but only what the tests themselves make.
+
+    Each full collection would go through all modules and tests, which stay until the end.
+    """
+    gc.freeze()
+    gc.set_threshold(10_000)
+    gc.enable()
 
 
 # What the tests of a folder need. A test that needs more than its folder has a mark of its own.

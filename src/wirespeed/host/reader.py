@@ -140,7 +140,7 @@ class Reader:
         try:
             number = int(text, base)
         except ValueError:
-            self.fault(path, f"{text!r} is not a whole number")
+            self.fault(path, f"{text[:_SHOWN]!r} is not a whole number")
             return default
         if abs(number) > MAX_INTEGER:
             self.fault(path, "has a number of more than 64 bits")

@@ -49,6 +49,8 @@ def _range(part: str, text: str) -> Iterable[int]:
         raise ValueError(f"{part!r} in CPU list {text.strip()!r} is not a CPU or a range") from None
     if low > high or low < 0 or high > MAX_CPU or take < 1 or period < take:
         raise ValueError(f"{part!r} in CPU list {text.strip()!r} is not a possible range")
+    if take == period:
+        return range(low, high + 1)
     return (cpu for cpu in range(low, high + 1) if (cpu - low) % period < take)
 
 

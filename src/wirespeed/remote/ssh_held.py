@@ -90,13 +90,13 @@ class Held:
         """
         if not select.select([self.socket], [], [], timeout_s)[0]:
             raise TimeoutError
-        line = b""
-        # Octet by octet, because the octets after the line belong to another reader.
+        line = bytearray()
         while not line.endswith(b"\n"):
-            octet = self._received(1)
-            if not octet:
+            # Look first, because the octets after the line belong to another reader.
+            waiting = self._received(1 << 16, socket.MSG_PEEK)
+            if not waiting:
                 return None
-            line += octet
+            line += self._received(waiting.find(b"\n") + 1 or len(waiting))
             if len(line) > agent.MESSAGE_MAX:
                 raise _too_long(agent.MESSAGE_MAX)
         words: dict[str, Any] = json.loads(line)
@@ -122,10 +122,10 @@ class Held:
                 raise _too_long(agent.ANSWER_MAX)
         return b"".join(answer)
 
-    def _received(self, most: int) -> bytes:
+    def _received(self, most: int, flags: int = 0) -> bytes:
         """Return b"" where the agent has ended, even before it read what was sent."""
         try:
-            return self.socket.recv(most)
+            return self.socket.recv(most, flags)
         except ConnectionResetError:
             return b""
 

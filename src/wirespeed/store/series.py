@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,20 +61,24 @@ def moments_and_values(packed: PackedSeries) -> tuple[NDArray[np.int64], NDArray
 
 
 def pack(series: Series) -> PackedSeries:
-    """Pack a series. Moments become differences, which are equal for windows."""
-    steps = [*series.at_ns[:1], *(after - before for before, after in pairwise(series.at_ns))]
+    """Pack a series. Moments become differences, which are equal for windows.
+
+    Raises OverflowError where a moment has more than 64 bits.
+    """
+    moments = np.array(series.at_ns, dtype=np.int64)
+    steps = np.concatenate((moments[:1], moments[1:] - moments[:-1]))
+    values = np.array(series.values, dtype=np.float64)
+    whole = bool(np.all((np.abs(values) < _EXACT) & (np.floor(values) == values)))
     return PackedSeries(
         series.name, series.unit, str(series.kind), series.epoch,
-        _packed(steps), _packed(series.values),
+        _packed(steps), _packed(values.astype(np.int64) if whole else values),
     )  # fmt: skip
 
 
-def _packed(numbers: Sequence[float]) -> bytes:
-    whole = all(isinstance(n, int) or (abs(n) < _EXACT and n.is_integer()) for n in numbers)
-    kind = _INTEGERS if whole else _REALS
-    exact = [int(number) for number in numbers] if whole else numbers
-    raw = struct.pack(f"<{len(exact)}{kind}", *exact)
-    ranks = b"".join(raw[rank::_BYTES] for rank in range(_BYTES))
+def _packed(numbers: NDArray[np.int64] | NDArray[np.float64]) -> bytes:
+    kind = _INTEGERS if numbers.dtype == np.int64 else _REALS
+    raw = numbers.astype(f"<{numbers.dtype.kind}{_BYTES}").view(np.uint8)
+    ranks = raw.reshape(len(numbers), _BYTES).T.tobytes()
     return kind.encode() + zlib.compress(ranks)
 
 

@@ -39,6 +39,15 @@ def test_answer_first_line_without_newline_is_refused() -> None:
     held.ended(5.0)
 
 
+def test_answer_leaves_octets_after_its_line_to_others() -> None:
+    held = Held(["printf", '{"ready": 1}\nfor another reader'], agent.STILL_HERE)
+    assert held.answer(60.0) == {"ready": 1}
+    assert held.socket.recv(100, socket.MSG_WAITALL) == b"for another reader"
+    assert held.answer(60.0) is None
+    held.let_go()
+    held.ended(60.0)
+
+
 def test_relayed_message_of_4_gib_is_refused() -> None:
     near, far = socket.socketpair()
     with far:

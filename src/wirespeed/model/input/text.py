@@ -68,6 +68,8 @@ def printable(text: str, longest: int | None = None) -> str:
 
     longest: largest length in characters; a longer text ends with "...".
     """
+    # No escape is shorter than its character. Megabytes that are cut again are not looked through.
+    text = text if longest is None else text[: longest + 1]
     shown = _CONTROL.sub(lambda found: _escape(found[0]), text)
     shown = _SURROGATE.sub(lambda found: _escape(found[0]), shown)
     if longest is None or len(shown) <= longest:
