@@ -125,6 +125,9 @@ def generator(found: Seen) -> Iterator[Suspect]:
             _ISOLATE, hop=_GENERATOR,
         ))  # fmt: skip
         return
+    # A SUT that paused lets go a burst, by which the generator's ring overflows, too.
+    if found.unsent <= STRAY * found.intended:
+        return
     yield Suspect(late, Explanation(
         "generator_slow",
         f"The generator fell behind its schedule by itself and gave up {found.unsent:,} of "

@@ -47,20 +47,20 @@ def _own(drop: Drop, sut: SutDescription) -> SutCause | None:
 
 
 def longer_rings(point: Measured) -> Proposal:
-    """Return the change for a poller that loses frames in pauses although it has time left.
-
-    At the largest number of descriptors, another receive queue adds the same capacity.
-    """
+    """Return the change for a poller that loses frames in pauses although it has time left."""
     frames = point.frames
     if frames is not None and frames.sut.vswitch.ovs.ports.on_veth:
         free = "Isolate the SUT's CPUs from interrupts and other work: sockets hold few frames."
         return Proposal(free, "wirespeed plan writes the kernel's settings")
     longest = frames is not None and frames.sut.vswitch.descriptors >= MAX_DESCRIPTORS
-    key = "sut.vswitch.rx_queues" if longest else "sut.vswitch.descriptors"
-    more = "add a receive queue" if longest else "deepen its rings"
+    if longest:
+        return Proposal(
+            "Isolate the SUT's CPUs from interrupts and other work: its rings are the longest.",
+            "wirespeed plan writes the kernel's settings",
+        )
     return Proposal(
-        f"Isolate the SUT's CPUs from interrupts and other work, or {more}.",
-        f"{key}; wirespeed plan writes the kernel's settings",
+        "Isolate the SUT's CPUs from interrupts and other work, or deepen its rings.",
+        "sut.vswitch.descriptors; wirespeed plan writes the kernel's settings",
     )
 
 

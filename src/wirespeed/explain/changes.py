@@ -83,7 +83,7 @@ def _doubled(value: int, most: int) -> Next:
     return 2 * value if 2 * value <= most else Refusal(f"{value}, and {most} is the most")
 
 
-def _pmd_cpus(point: Measured, _frames: Frames) -> Next:
+def _pmd_cpus(point: Measured, _frames: Frames) -> tuple[int, ...] | Refusal:
     """Add a CPU of a core that the bench does not use."""
     plan = point.plan.sut_host if point.plan is not None else None
     if plan is None or plan.vswitch is None or point.host is None:
@@ -94,6 +94,23 @@ def _pmd_cpus(point: Measured, _frames: Frames) -> Next:
     if not free:
         return Refusal(f"{plan.host} has no core left for a further one")
     return (*plan.vswitch.pmd_cpus.value, free[0])
+
+
+def _rx_queues(point: Measured, frames: Frames) -> Next:
+    """Add queues where PMD threads would be without one.
+
+    Where none would, a further queue is only more for the same threads to poll: on two CPUs it cost
+    pvp 35 to 45% of its rate.
+    """
+    queues, cpus = frames.sut.vswitch.rx_queues, _pmd_cpus(point, frames)
+    if isinstance(cpus, Refusal):
+        vswitch = point.plan.sut_host.vswitch if point.plan is not None else None
+        if vswitch is None:
+            return cpus
+        cpus = vswitch.pmd_cpus.value
+    if queues >= len(cpus):
+        return Refusal("every PMD thread has a queue of each port already")
+    return _doubled(queues, _MAX_QUEUES)
 
 
 def _used(plan: HostPlan) -> Iterator[int]:
@@ -151,9 +168,7 @@ def _ports(frames: Frames) -> Next:
 
 NEXT: dict[str, Callable[[Measured], Next]] = {
     "sut.vswitch.pmd_cpus": _of_frames(_pmd_cpus),
-    "sut.vswitch.rx_queues": _of_frames(
-        lambda _, frames: _doubled(frames.sut.vswitch.rx_queues, _MAX_QUEUES)
-    ),
+    "sut.vswitch.rx_queues": _of_frames(_rx_queues),
     "sut.vswitch.descriptors": _of_frames(
         lambda _, frames: _doubled(frames.sut.vswitch.descriptors, MAX_DESCRIPTORS)
     ),

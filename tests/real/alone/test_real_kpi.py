@@ -38,7 +38,7 @@ pytestmark = [
 
 
 STOP_S = 0.05
-TRIAL_S, LOAD_FPS, RATE_HZ = 2.0, 20_000.0, 10.0
+TRIAL_S, LOAD_FPS, RATE_HZ = 1.0, 20_000.0, 10.0
 # Where something else runs, reads come late; in one of these trials they do not.
 TRIALS = 6
 

@@ -296,3 +296,11 @@ def test_program_on_a_forwarding_cpu_explains_bursts_that_overflow_the_analysers
     assert first(seen) == ("pmd_core_shared", "switch")
     without = observed(bursts, unsent=1_000, evidence=held_up)
     assert first(without) == ("generator_interrupted", "tg")
+
+
+def test_burst_of_a_paused_switch_does_not_make_the_generator_slow() -> None:
+    """It overflowed the analyser's ring, but sent nearly all that it should."""
+    bursts = Drop("switch:west", DropCause.TG_RX_RING_FULL, 1_200)
+    named = [e.limit for e in explained(observed(bursts, unsent=20))]
+    assert "generator_slow" not in named
+    assert "generator_slow" in [e.limit for e in explained(observed(bursts, unsent=1_000))]

@@ -50,7 +50,7 @@ def proposed(point: Measured, setting: str | None, limit: str = "rx_ring_full") 
     return found.proposal
 
 
-SWITCHED = Frames(Topology("pvp"), sut=Sut(Vswitch(rx_queues=2, descriptors=512)))
+SWITCHED = Frames(Topology("pvp"), sut=Sut(Vswitch(descriptors=512)))
 
 
 def on_sockets(driver: KernelDriver = KernelDriver.AF_PACKET) -> Frames:
@@ -60,7 +60,7 @@ def on_sockets(driver: KernelDriver = KernelDriver.AF_PACKET) -> Frames:
 @pytest.mark.parametrize(
     ("key", "workload", "value"),
     [
-        ("sut.vswitch.rx_queues", SWITCHED, 4),
+        ("sut.vswitch.rx_queues", SWITCHED, 2),
         ("sut.vswitch.descriptors", SWITCHED, 1024),
         ("sut.vswitch.pmd_cpus", SWITCHED, (1, 0)),
         ("sut.vswitch.mtu", SWITCHED, 46),
@@ -125,9 +125,22 @@ def test_a_pmd_gets_a_core_that_nothing_uses() -> None:
     assert isinstance(NEXT["sut.vswitch.pmd_cpus"](elsewhere), Refusal)
 
 
+def test_next_queues_are_for_threads_without_one() -> None:
+    """Also where no CPU is left for a thread, or it is not known how many poll."""
+    two = replace(SWITCHED, sut=Sut(Vswitch(rx_queues=2)))
+    for point, why in (
+        (measured(two), "every PMD thread has a queue"),
+        (replace(measured(SWITCHED), host=replace(FACTS, cpus=FACTS.cpus[1:])), "every PMD thread"),
+        (replace(measured(SWITCHED), plan=None), "not known which CPUs"),
+    ):
+        refused = NEXT["sut.vswitch.rx_queues"](point)
+        assert isinstance(refused, Refusal)
+        assert refused.why.startswith(why)
+
+
 def test_a_proposal_is_split_into_keys_to_try_and_the_rest() -> None:
     found = proposed(measured(SWITCHED, (0, 1)), "sut.vswitch.pmd_cpus, sut.vswitch.rx_queues")
-    assert found.keys == (KeyChange("sut.vswitch.rx_queues", 4),)
+    assert found.keys == (KeyChange("sut.vswitch.rx_queues", 2),)
     assert found.cannot_try == "sut.vswitch.pmd_cpus: testhost has no core left for a further one"
     whole = proposed(measured(SWITCHED), "sut.vswitch.descriptors; wirespeed plan writes the rest")
     assert (whole.keys, whole.cannot_try) == ((KeyChange("sut.vswitch.descriptors", 1024),), None)
