@@ -236,8 +236,19 @@ def _growing(point: Measured) -> list[tuple[float, int, float]]:
     return [
         (trial.intended_load_fps, number, growth)
         for number, trial in _above(point.result.trials, point.result)
-        if (growth := growth_ratio(trial) or 0.0) > width
+        if (growth := growth_ratio(trial) or 0.0) > width and _could_hold(trial, growth)
     ]
+
+
+def _could_hold(trial: Trial, growth: float) -> bool:
+    """Return whether the growth of clean runs may be that of the whole trial.
+
+    The queue in front of the stage that is too slow would have overflowed where it holds less. If
+    nothing was lost, it drained between the clean runs: frames came in bursts.
+    """
+    seen = trial.observation
+    held = seen.ring_frames * len(seen.directions)
+    return trial.lost > 0 or growth * trial.offered <= held
 
 
 def not_reached(point: Measured) -> Iterator[Explanation]:

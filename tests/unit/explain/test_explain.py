@@ -156,6 +156,17 @@ def test_queues_that_grow_tell_of_an_overload_without_loss(run: RunRecord) -> No
     assert "The limit was not reached" not in text
 
 
+def test_queues_that_grew_by_more_than_rings_hold_without_loss_were_bursts(run: RunRecord) -> None:
+    point = without_counted_loss(run.points[0], 1e4)
+    trials = []
+    for stored in point.trials:
+        seen = stored.trial.observation
+        whole = tuple(replace(each, received=each.offered) for each in seen.directions)
+        seen = replace(seen, directions=whole)
+        trials.append(replace(stored, trial=replace(stored.trial, observation=seen)))
+    assert "queues grew by" not in sentences(replace(point, trials=tuple(trials)))
+
+
 def test_a_point_without_counted_trials_has_no_deciding_trial(run: RunRecord) -> None:
     trials = tuple(
         replace(s, trial=replace(s.trial, quiet=False, gated=None, fault="counters contradict"))
