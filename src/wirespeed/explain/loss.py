@@ -243,12 +243,12 @@ def _growing(point: Measured) -> list[tuple[float, int, float]]:
 def _could_hold(trial: Trial, growth: float) -> bool:
     """Return whether the growth of clean runs may be that of the whole trial.
 
-    The queue in front of the stage that is too slow would have overflowed where it holds less. If
-    nothing was lost, it drained between the clean runs: frames came in bursts.
+    Of such a growth, the queue in front of the slow stage would hold what it can, and lose the
+    rest. Where less was lost, it drained between the clean runs: frames came in bursts.
     """
     seen = trial.observation
     held = seen.ring_frames * len(seen.directions)
-    return trial.lost > 0 or growth * trial.offered <= held
+    return growth * trial.offered <= held + trial.lost
 
 
 def not_reached(point: Measured) -> Iterator[Explanation]:
