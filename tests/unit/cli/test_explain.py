@@ -10,15 +10,16 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from tests.support.fake_rig import FACTS, FakeBench, FakeHost
+from tests.support.fake_rig import FACTS, FakeBench, FakeHost, plan_of
 from tests.unit.cli.conftest import Command
 from tests.unit.report.test_explained import problems
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.plan.plan import Plan
+from wirespeed.model.plan.plan import Decision, Plan
 from wirespeed.model.result.hop_counts import INGRESS
 from wirespeed.model.result.observation import Observation
-from wirespeed.model.study.spec import Frames
+from wirespeed.model.study.spec import Frames, Workload
 from wirespeed.session import rig
+from wirespeed.study.interface import Rig
 
 QUICK = ("run", "quickstart", "--set", "topology.kind=p2p", "--set", "traffic.frame=64")
 P2P = "p2p, 64 B"
@@ -33,9 +34,20 @@ class Queues(FakeBench):
         return replace(seen, drops=drops)
 
 
+def with_a_pmd(workload: Workload) -> Plan:
+    """Return a plan with a PMD thread on CPU 1, so that CPU 0 has room for another."""
+    [host] = plan_of(workload).hosts
+    vswitch = host.vswitch and replace(host.vswitch, pmd_cpus=Decision((1,), "of the test"))
+    return Plan((replace(host, vswitch=vswitch),))
+
+
 @dataclass
 class QueuesHost(FakeHost):
     """A host that forwards 2 Mpps a queue."""
+
+    @property
+    def rig(self) -> Rig:
+        return replace(super().rig, plan=with_a_pmd)
 
     @contextmanager
     def _open(self, spec: Frames, _plan: Plan, _name: str) -> Iterator[FakeBench]:
