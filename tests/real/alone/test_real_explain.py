@@ -17,8 +17,8 @@ import pytest
 
 from tests.unit.report.test_explained import problems
 
-# An MRR alone takes the fewest trials, and no rate is asserted. Rings that are too small lose frames
-# whatever else runs here, so there is a change to try.
+# An MRR alone takes the fewest trials, and no rate is asserted. Rings that are too small lose
+# frames whatever else runs here, so there is a change to try.
 STUDY = (
     "quickstart", "--set", "topology.kind=p2p", "--set", "traffic.frame=64", "--set",
     "search.kind=mrr", "--set", "search.latency=false", "--set", "sut.vswitch.descriptors=64",
