@@ -100,7 +100,7 @@ def _rx_queues(point: Measured, frames: Frames) -> Next:
     """Add queues where PMD threads would be without one.
 
     Where none would, a further queue is only more for the same threads to poll: on two CPUs it cost
-    pvp 35 to 45% of its rate.
+    pvp 33 to 45% of its rate.
     """
     queues, cpus = frames.sut.vswitch.rx_queues, _pmd_cpus(point, frames)
     if isinstance(cpus, Refusal):
