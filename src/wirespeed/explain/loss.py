@@ -244,11 +244,11 @@ def _could_hold(trial: Trial, growth: float) -> bool:
     """Return whether the growth of clean runs may be that of the whole trial.
 
     Of such a growth, the queue in front of the slow stage would hold what it can, and lose the
-    rest. Where less was lost, it drained between the clean runs: frames came in bursts.
+    rest. Where less was lost, it drained between the clean runs: frames came in bursts. Of an
+    external SUT it is not known what it holds.
     """
-    seen = trial.observation
-    held = seen.ring_frames * len(seen.directions)
-    return growth * trial.offered <= held + trial.lost
+    held = trial.observation.shallowest_frames
+    return held == 0 or growth * trial.offered <= held + trial.lost
 
 
 def not_reached(point: Measured) -> Iterator[Explanation]:

@@ -80,6 +80,5 @@ def _best_fps(point: Measured) -> float:
 
 def _ring_us(point: Measured, load_fps: float) -> float | None:
     """Return the time in µs that the smallest queues of all directions buffer at that load."""
-    held = [t.observation.ring_frames * len(t.observation.directions) for t in point.result.here]
-    frames = max(held, default=0)
+    frames = max((t.observation.shallowest_frames for t in point.result.here), default=0)
     return 1e6 * frames / load_fps if frames and load_fps else None

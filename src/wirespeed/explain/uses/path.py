@@ -61,7 +61,7 @@ def copies(point: Measured, _number: int, _trial: Trial) -> ResourceUse:
 def queues(_point: Measured, number: int, trial: Trial) -> ResourceUse:
     """Compare the time that the smallest queue buffers with the longest pause of the SUT."""
     seen, source = trial.observation, f"trial {number}"
-    held = seen.ring_frames * len(seen.directions)
+    held = seen.shallowest_frames
     if not held or not trial.offered_fps:
         sentence = "How many frames its queues hold is not known."
         return ResourceUse(Resource.QUEUES, ResourceState.NOT_MEASURED, sentence)

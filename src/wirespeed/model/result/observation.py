@@ -192,6 +192,11 @@ class Observation:
         return sum(int(getattr(d, field)) for d in self.directions)
 
     @property
+    def shallowest_frames(self) -> int:
+        """Frames that the shallowest stages of all directions hold; 0 if unknown."""
+        return self.ring_frames * len(self.directions)
+
+    @property
     def handled(self) -> int:
         """Frames that the SUT consumed on purpose: neither lost nor forwarded."""
         return sum(d.frames for d in self.drops if d.cause is DropCause.VNF_HANDLED)
