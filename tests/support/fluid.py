@@ -73,7 +73,7 @@ def fifo(
     for arrived, served in zip(arriving.tolist(), service.tolist(), strict=True):
         queued.append(now)
         now += arrived - served
-        # No min() and max(): there are millions of steps, and the calls cost most of the time.
+        # One call a step: there are millions, and calls take most of the time.
         now = max(now, 0.0)
         if now > buffer_frames:
             lost.append(now - buffer_frames)

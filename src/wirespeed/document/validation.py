@@ -12,12 +12,13 @@ from wirespeed.model.input.fault import ABSENT, Fault
 UNKNOWN = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
 MISSING = frozenset({"missing", "missing_argument"})
 NO_TABLE = frozenset({"dataclass_type", "dataclass_exact_type", "model_type", "dict_type"})
+NO_LIST = frozenset({"tuple_type", "list_type", "set_type", "frozen_set_type"})
 # Words for what a value must be; pydantic's are Python's ("a valid tuple").
 MUST_BE = {
     "int_parsing": "a whole number",
     "int_parsing_size": "a whole number of fewer digits",
     "float_parsing": "a number",
-} | dict.fromkeys(("tuple_type", "list_type", "set_type", "frozen_set_type"), "a list, [...]")
+} | dict.fromkeys(NO_LIST, "a list, [...]")
 
 
 def dotted(location: tuple[int | str, ...]) -> str:

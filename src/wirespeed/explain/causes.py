@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from wirespeed.explain.interface import Measured
 from wirespeed.model.result.explanation import Proposal
 from wirespeed.model.result.hop_counts import INGRESS, Drop, DropCause
-from wirespeed.model.study.spec import MAX_DESCRIPTORS
+from wirespeed.model.study.spec import MAX_DESCRIPTORS, Vswitch
 from wirespeed.model.study.sut import SutCause, SutDescription
 
 
@@ -48,20 +48,14 @@ def _own(drop: Drop, sut: SutDescription) -> SutCause | None:
 
 def longer_rings(point: Measured) -> Proposal:
     """Return the change for a poller that loses frames in pauses although it has time left."""
-    frames = point.frames
-    if frames is not None and frames.sut.vswitch.ovs.ports.on_veth:
-        free = "Isolate the SUT's CPUs from interrupts and other work: sockets hold few frames."
-        return Proposal(free, "wirespeed plan writes the kernel's settings")
-    longest = frames is not None and frames.sut.vswitch.descriptors >= MAX_DESCRIPTORS
-    if longest:
-        return Proposal(
-            "Isolate the SUT's CPUs from interrupts and other work: its rings are the longest.",
-            "wirespeed plan writes the kernel's settings",
-        )
-    return Proposal(
-        "Isolate the SUT's CPUs from interrupts and other work, or deepen its rings.",
-        "sut.vswitch.descriptors; wirespeed plan writes the kernel's settings",
-    )
+    isolate = "Isolate the SUT's CPUs from interrupts and other work"
+    settings = "wirespeed plan writes the kernel's settings"
+    vswitch = point.frames.sut.vswitch if point.frames is not None else Vswitch()
+    if vswitch.ovs.ports.on_veth:
+        return Proposal(f"{isolate}: sockets hold few frames.", settings)
+    if vswitch.descriptors >= MAX_DESCRIPTORS:
+        return Proposal(f"{isolate}: its rings are the longest.", settings)
+    return Proposal(f"{isolate}, or deepen its rings.", f"sut.vswitch.descriptors; {settings}")
 
 
 MORE_CPUS = "Add a CPU to the stage that polls the first ring."

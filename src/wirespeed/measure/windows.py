@@ -279,14 +279,12 @@ def _latency(
     if rows is None:
         return None
     frames: dict[int, int] = {}
-    count_of_windows = windows.count
     unclean_before = np.concatenate(([0], np.cumsum(~clean))).tolist()
     for i, row in enumerate(rows.rows):
         first = (rows.begin_ns + i * rows.row_ns - windows.begin_ns) // windows.window_ns
         end = -(-(rows.begin_ns + (i + 1) * rows.row_ns - windows.begin_ns) // windows.window_ns)
-        if not 0 <= first < end <= count_of_windows:
-            continue
-        if unclean_before[first] == unclean_before[end]:
+        inside = 0 <= first < end <= len(clean)
+        if inside and unclean_before[first] == unclean_before[end]:
             for lowest_ns, count in row:
                 frames[lowest_ns] = frames.get(lowest_ns, 0) + count
     ascending = sorted(lowest for lowest, count in frames.items() if count)

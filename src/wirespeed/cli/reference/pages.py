@@ -51,4 +51,4 @@ PAGES: Mapping[str, Callable[[], str]] = {
         "tune": tune_schema,
     }.items()
 }
-"""What writes each generated page and schema, by its path from docs/reference."""
+"""Writer of each generated page and schema, by its path from docs/reference."""

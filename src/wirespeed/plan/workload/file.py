@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic_core import ErrorDetails
 
 from wirespeed.document.toml_kind import TomlKind
-from wirespeed.document.validation import NO_TABLE, UNKNOWN, fault_of
+from wirespeed.document.validation import NO_LIST, NO_TABLE, UNKNOWN, fault_of
 from wirespeed.model.cpuset import parse_list
 from wirespeed.model.input.fault import ABSENT, Fault
 from wirespeed.model.input.text import Label, Prose
@@ -53,7 +53,6 @@ _TABLES = {
 }  # fmt: skip
 _VNF_TABLES = {"port": "ports", "device": "devices", "container": "containers"}
 _VNF_SINGULARS = {plural: singular for singular, plural in _VNF_TABLES.items()}
-_WRONG_LIST = {"tuple_type", "list_type"}
 
 
 class _File(BaseModel):
@@ -197,7 +196,7 @@ def _fault(detail: ErrorDetails, table: dict[str, Any]) -> Fault:
     loc, key = detail["loc"], _path(detail["loc"], table)
     if detail["type"] in NO_TABLE:
         return Fault(key, detail["input"], "must be a table")
-    if detail["type"] in _WRONG_LIST:
+    if detail["type"] in NO_LIST:
         return Fault(key, detail["input"], _list_wanted(loc))
     unknown = _unknown(str(loc[-1]), loc) if detail["type"] in UNKNOWN else ""
     return replace(fault_of(detail, unknown), key=key)
