@@ -143,6 +143,8 @@ notified(struct task *task __rte_unused, int fd)
 		mirror->overruns++;
 		want_dump(mirror, 0);
 	}
+	/* Here and not at the next tick: who reads a count above 0 finds its reason in the log. */
+	say_refusals(mirror);
 	if (can_change_now(mirror))
 		begin_build(mirror);
 }
@@ -307,7 +309,6 @@ mirror_tick(struct router_mirror *mirror)
 		return begin_dump(mirror);
 	if (mirror->kernel == NULL)
 		return;
-	say_refusals(mirror);
 	if (now >= mirror->refresh_ns) {
 		mirror->refresh_ns = now + REFRESH_NS;
 		neighbours_refresh(&mirror->feed, mirror->kernel);

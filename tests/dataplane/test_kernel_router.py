@@ -210,14 +210,19 @@ def test_kernel_state_that_is_not_mirrored_is_named_once(router: KernelRouter) -
             "r", lambda now: now["refused_rule"] > 0 and now["refused_table"] > 0
         )
         assert seen["malformed"] == 0
+        assert_refusals_are_named_once(router)
         router.ip("route", "add", "198.18.0.0/15", "via", B)
         router.settle()
-        log = (router.wsdp.directory / "log").read_text()
-        assert log.count("policy rules are not followed") == 1
-        assert log.count("routes of tables other than main and local are not used") == 1
+        assert_refusals_are_named_once(router)
     finally:
         router.ip("rule", "delete", "priority", "100")
         router.ip("route", "flush", "table", "77")
+
+
+def assert_refusals_are_named_once(router: KernelRouter) -> None:
+    log = (router.wsdp.directory / "log").read_text()
+    assert log.count("policy rules are not followed") == 1
+    assert log.count("routes of tables other than main and local are not used") == 1
 
 
 def test_kernel_that_routes_otherwise_than_the_tables_is_found_without_a_question(
