@@ -10,6 +10,7 @@ from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.plan.plan import Plan
 from wirespeed.plan.plan_file import PLAN_FILE
 from wirespeed.plan.planner import plan_workload
+from wirespeed.plan.render.targets import render
 from wirespeed.plan.workload.file import parse_workload
 
 # Example of pods, and the example whose host it uses.
@@ -20,6 +21,32 @@ POD_EXAMPLES = {
     # The only example of its host.
     "s4-onp-pods": "s4-onp-pods",
 }
+
+# Errors to plant in what is rendered for s1-bng-pods: file, text, and what takes its place.
+PLANTED_IN_OBJECTS = (
+    ("performance-profile.yaml", "isolated:", "isolatd:"),
+    ("performance-profile.yaml", "count: 4", 'count: "4"'),
+    ("nfv-nfv-network-0000-08-00-0.yaml", '"vfio-pci"', '"vfio"'),
+    ("nfv-nfv-network-0000-08-00-0.yaml", "numVfs: 8", "numVfs: -1"),
+    ("nfv-network.yaml", 'spoofChk: "off"', 'spoofChk: "maybe"'),
+    ("bng.yaml", "replicas: 1", 'replicas: "one"'),
+    ("bng.yaml", "nodeSelector:", "nodeSelectors:"),
+    ("bng-claim.yaml", "exactly:", "exact:"),
+    ("bng-claim.yaml", "matchAttribute:", "attribute:"),
+)
+PLANTED_IN_KUBELET_FILES = (
+    ("kubelet.yaml", "single-numa-node", "strict"),
+    ("kubelet.yaml", "cpuManagerPolicyOptions", "cpuManagerOptions"),
+)
+
+
+def rendered_objects(example: str) -> dict[str, str]:
+    """Return what is rendered of the example for an API server, by path."""
+    return {
+        path: text
+        for path, text in render(shipped(example)).items()
+        if path.endswith(".yaml") and not path.endswith("/kubelet.yaml")
+    }
 
 
 def workload_text(example: str) -> str:

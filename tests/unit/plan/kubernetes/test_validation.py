@@ -10,7 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.plan.kubernetes.pod_examples import POD_EXAMPLES, shipped
+from tests.unit.plan.kubernetes.pod_examples import (
+    PLANTED_IN_KUBELET_FILES,
+    PLANTED_IN_OBJECTS,
+    POD_EXAMPLES,
+    shipped,
+)
 from wirespeed.plan.render.targets import render
 
 ORACLE = os.environ.get("WIRESPEED_KUBELET_ORACLE", "")
@@ -69,19 +74,7 @@ def test_rendered_files_are_valid(tmp_path: Path, example: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "old", "new"),
-    [
-        ("performance-profile.yaml", "isolated:", "isolatd:"),
-        ("performance-profile.yaml", "count: 4", 'count: "4"'),
-        ("nfv-nfv-network-0000-08-00-0.yaml", '"vfio-pci"', '"vfio"'),
-        ("nfv-nfv-network-0000-08-00-0.yaml", "numVfs: 8", "numVfs: -1"),
-        ("nfv-network.yaml", 'spoofChk: "off"', 'spoofChk: "maybe"'),
-        ("bng.yaml", "replicas: 1", 'replicas: "one"'),
-        ("bng.yaml", "nodeSelector:", "nodeSelectors:"),
-        ("kubelet.yaml", "single-numa-node", "strict"),
-        ("kubelet.yaml", "cpuManagerPolicyOptions", "cpuManagerOptions"),
-        ("bng-claim.yaml", "exactly:", "exact:"),
-        ("bng-claim.yaml", "matchAttribute:", "attribute:"),
-    ],
+    [*PLANTED_IN_OBJECTS, *PLANTED_IN_KUBELET_FILES],
 )
 def test_rendered_file_with_a_planted_error_is_refused(
     tmp_path: Path, name: str, old: str, new: str
