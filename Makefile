@@ -76,6 +76,7 @@ lint-python: $(VENV)/.dev
 	$(BIN)/lint-imports
 	$(BIN)/python setup/check_tree.py
 	$(BIN)/python setup/check_templates.py
+	$(BIN)/mkdocs build --quiet --strict --site-dir build/docs
 
 # The last line reads what is installed and fetched, and asks no network.
 lint-files: $(VENV)/.dev $(NOVA_VENV)/.installed cargo
@@ -102,7 +103,7 @@ explain-matrix: setup-dev ## Every injected fault x topologies x loads: count th
 papers: setup-dev ## Measure the papers' experiments in their short forms, and write docs/papers of them
 	$(BIN)/python -m benchmarks.papers --write docs/papers $(if $(CLOCK_GHZ),--clock-ghz $(CLOCK_GHZ))
 
-docs: setup-dev ## Regenerate the reference pages and schemas, check every link (out/docs)
+docs: setup-dev ## Regenerate the reference pages and schemas, build the documentation site, check every link (out/docs)
 	$(BIN)/python -m wirespeed.cli.reference docs/reference
 	$(BIN)/mkdocs build --quiet --strict --site-dir out/docs
 
@@ -317,7 +318,7 @@ fleet-bundle: wheels ## Write build/wirespeed-bundle.tar.gz for sites without ne
 wheels: $(VENV)/.run dataplane-guest ## Write build/packages/wheels: wirespeed and wirespeed-native
 	setup/wheels.sh $(BIN)/python $(PACKAGES)/wheels
 
-packages-deb: wheels speedtest requirements-deb ## Write build/packages/*.deb: wirespeed and wirespeed-speedtest
+packages-deb: $(VENV)/.dev wheels speedtest requirements-deb ## Write build/packages/*.deb: wirespeed and wirespeed-speedtest
 	setup/deb.sh $(BIN)/python $(PACKAGES)
 
 container: packages-deb ## Write build/packages/wirespeed.oci.tar, an image of the Debian packages

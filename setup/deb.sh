@@ -41,6 +41,9 @@ git ls-files -z README.md docs examples |
 mv "$inputs/doc/docs"/* "$inputs/doc"
 rmdir "$inputs/doc/docs"
 cp -R dataplane/layouts "$inputs/doc/examples"
+# Dated as the package is, so that the same source gives the same site.
+SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -l debian/changelog -S Timestamp) \
+	"$python" -m mkdocs build --quiet --strict --site-dir "$inputs/doc/html"
 cp build/dataplane-guest/wsdp speedtest/target/release/wirespeed-speedtest "$inputs/bin"
 
 # Drivers are plugins of DPDK: no program is linked to them.
