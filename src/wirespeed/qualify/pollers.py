@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -51,13 +51,21 @@ def configuration(cpus: Sequence[int], allowed: Collection[int], tag: str) -> Ws
     )
 
 
-@contextmanager
 def polling(
     runner: Runner, cpus: Sequence[int], allowed: Collection[int]
-) -> Iterator[tuple[Wsdp, str]]:
+) -> AbstractContextManager[tuple[Wsdp, str]]:
     """Poll on these CPUs; yield the program, and the priority of its threads in words.
 
-    The priority is that of a measurement by `wirespeed run`. Raises BenchError.
+    Raises BenchError.
+    """
+    return started(runner, lambda tag: configuration(cpus, allowed, tag))
+
+
+@contextmanager
+def started(runner: Runner, configure: Callable[[str], WsdpConfig]) -> Iterator[tuple[Wsdp, str]]:
+    """Start a wsdp at the priority of `wirespeed run`; yield it, and that priority in words.
+
+    configure: makes its configuration from the tag of the run. Raises BenchError.
     """
     with (
         terminated_like_interrupted(),
@@ -66,7 +74,7 @@ def polling(
         run_directories(host, Path(logs)) as dirs,
         polling_first(host) as priority,
     ):
-        program = Wsdp("qualify", host, dirs, configuration(cpus, allowed, dirs.tag))
+        program = Wsdp("qualify", host, dirs, configure(dirs.tag))
         try:
             program.start()
             await_true(

@@ -35,7 +35,7 @@ def backlog_ns(gaps: Iterable[tuple[int, int]]) -> int:
     return round(longest)
 
 
-def needed(rate_fps: float, backlog: int) -> int:
+def needed(rate_fps: float, backlog: float) -> int:
     """Return the frames that pile up in a backlog of that many ns."""
     return math.ceil(rate_fps * backlog / 1e9)
 

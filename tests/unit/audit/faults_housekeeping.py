@@ -39,7 +39,8 @@ HOUSEKEEPING_FAULTS = [
     ),
     Case(
         "WS63", "everywhere", with_housekeeping(workqueue_cpus=tuple(range(24))),
-        ("isolated CPUs 1-5,7-11,13-17,19-23",), "echo 41041 > /sys/devices/virtual/workqueue/cpumask",
+        ("isolated CPUs 1-5,7-11,13-17,19-23",),
+        "echo 41041 > /sys/devices/virtual/workqueue/cpumask",
     ),
     Case(
         "WS64", "saving", with_housekeeping(aspm_policy="powersupersave"), ("powersupersave",),

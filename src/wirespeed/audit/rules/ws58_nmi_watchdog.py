@@ -33,8 +33,8 @@ RULE = Rule(
     severity=Severity.LOW,
     needs=(Need.HOUSEKEEPING, Need.ISOLATED),
     wanted="kernel.nmi_watchdog = 0",
-    why="It interrupts each CPU once in some seconds of busy time, also those that poll, and occupies a "
-    "performance counter that perf then lacks.",
+    why="It interrupts each CPU once in some seconds of busy time, also those that poll, and "
+    "occupies a performance counter that perf then lacks.",
     source="Linux, admin-guide/lockup-watchdogs.rst; vendor advice, not measured here",
     check=check,
 )

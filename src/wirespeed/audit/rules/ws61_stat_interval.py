@@ -35,8 +35,9 @@ RULE = Rule(
     severity=Severity.LOW,
     needs=(Need.HOUSEKEEPING, Need.ISOLATED),
     wanted="vm.stat_interval of 10 s or more",
-    why="In this interval a kworker (vmstat_update) runs on each CPU whose statistics changed, also on "
-    "those that poll.",
-    source="Linux, admin-guide/sysctl/vm.rst; tuned, profile cpu-partitioning; vendor advice, not measured here",
+    why="In this interval a kworker (vmstat_update) runs on each CPU whose statistics changed, "
+    "also on those that poll.",
+    source="Linux, admin-guide/sysctl/vm.rst; tuned, profile cpu-partitioning; "
+    "vendor advice, not measured here",
     check=check,
 )
