@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 _TAKE_CPU = """
@@ -26,6 +26,39 @@ while True:
         pass
     time.sleep(every_s)
 """
+
+
+_STALL = """
+import ctypes, os, signal, sys, time
+ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+os.sched_setaffinity(0, {int(sys.argv[1])})
+os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(int(sys.argv[2])))
+print("ready", flush=True)
+for line in sys.stdin:
+    end = time.monotonic() + float(line)
+    while time.monotonic() < end:
+        pass
+"""
+
+
+@contextmanager
+def stalling(cpu: int, priority: int) -> Iterator[Callable[[float], None]]:
+    """Yield a function that takes this CPU once, from now on for that many seconds.
+
+    It returns at once. priority: of SCHED_FIFO.
+    """
+    with subprocess.Popen(
+        [sys.executable, "-c", _STALL, str(cpu), str(priority)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        stdin = process.stdin
+        process.stdout.readline()
+        try:
+            yield lambda length_s: print(length_s, file=stdin, flush=True)
+        finally:
+            process.kill()
 
 
 @contextmanager

@@ -202,7 +202,7 @@ static const struct {
 	{"/wirespeed/check", watch_check,
 	 "Compares a task's tables with what they follow. Parameters: TASK,FILE"},
 	{"/wirespeed/switches", watch_switches,
-	 "Records threads' context switches. Parameters: tid=A,tid=B,..."},
+	 "Records context switches of threads and CPUs. Parameters: tid=A,cpu=B,..."},
 	{"/wirespeed/switches_stop", watch_switches_stop,
 	 "Ends that and writes the records to a file. Parameter: FILE"},
 };

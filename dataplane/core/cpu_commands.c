@@ -2,6 +2,7 @@
 /* The commands that look at CPUs and threads instead of frames. They may take long, so they hold no lock
  * that others need. */
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <rte_common.h>
 #include <rte_cycles.h>
@@ -130,35 +131,44 @@ watch_contention_samples(const char *params, struct telemetry_out *out)
 		done(out);
 }
 
+/* "tid=A,cpu=B,..." */
 static int
-read_tids(const char *args, pid_t tids[SWITCH_LOG_THREADS_MAX], unsigned int *count)
+read_targets(const char *args, struct switch_log_target targets[SWITCH_LOG_WATCHED_MAX],
+	     unsigned int *count)
 {
 	struct argument argument;
-	uint64_t tid;
+	uint64_t number;
 	int ret;
 
 	while ((ret = arguments_next(&args, &argument)) > 0) {
-		if (strcmp(argument.key, "tid") != 0 || *count == SWITCH_LOG_THREADS_MAX)
+		bool is_cpu = strcmp(argument.key, "cpu") == 0;
+
+		if ((!is_cpu && strcmp(argument.key, "tid") != 0) ||
+		    *count == SWITCH_LOG_WATCHED_MAX)
 			return -EINVAL;
-		ret = number_u64(argument.value, &tid, 1, INT32_MAX);
+		ret = number_u64(argument.value, &number, is_cpu ? 0 : 1, INT32_MAX);
 		if (ret < 0)
 			return ret;
-		tids[(*count)++] = (pid_t)tid;
+		targets[(*count)++] = (struct switch_log_target){is_cpu, (uint32_t)number};
 	}
 	return ret;
 }
 
 /* Return the next step after a rejected request. */
 static const char *
-switches_advice(int error)
+switches_advice(int error, bool is_cpu)
 {
 	switch (error) {
 	case EACCES:
 	case EPERM:
-		return "; be root, have CAP_PERFMON, or set kernel.perf_event_paranoid to 2 or less "
-		       "for threads of your own";
+		return is_cpu ? "; be root, have CAP_PERFMON, or set kernel.perf_event_paranoid to 0 or "
+				"less"
+			      : "; be root, have CAP_PERFMON, or set kernel.perf_event_paranoid to 2 or "
+				"less for threads of your own";
 	case ESRCH:
 		return "; there is no such thread on this host";
+	case ENODEV:
+		return "; there is no such CPU on this host, or it is offline";
 	case ENOSYS:
 	case ENOENT:
 	case EOPNOTSUPP:
@@ -170,24 +180,26 @@ switches_advice(int error)
 	}
 }
 
-/* "/wirespeed/switches,tid=A,tid=B,..." */
+/* "/wirespeed/switches,tid=A,cpu=B,..." */
 void
 watch_switches(const char *params, struct telemetry_out *out)
 {
-	pid_t tids[SWITCH_LOG_THREADS_MAX], failed = 0;
+	struct switch_log_target targets[SWITCH_LOG_WATCHED_MAX];
+	const struct switch_log_target *failed = NULL;
 	unsigned int count = 0;
-	int ret = read_tids(params, tids, &count);
+	int ret = read_targets(params, targets, &count);
 
 	if (ret == 0)
-		ret = switch_log_start(tids, count, &failed);
+		ret = switch_log_start(targets, count, &failed);
 	if (ret == 0)
 		done(out);
-	else if (failed != 0)
-		telemetry_error(out, "switches tid=%d: %s%s", (int)failed, strerror(-ret),
-				switches_advice(-ret));
+	else if (failed != NULL)
+		telemetry_error(out, "switches %s=%u: %s%s", failed->is_cpu ? "cpu" : "tid",
+				failed->number, strerror(-ret),
+				switches_advice(-ret, failed->is_cpu));
 	else
 		telemetry_error(out, "switches %.60s: %s%s", params, strerror(-ret),
-				switches_advice(-ret));
+				switches_advice(-ret, false));
 }
 
 /* "/wirespeed/switches_stop,FILE" */
@@ -197,7 +209,7 @@ watch_switches_stop(const char *params, struct telemetry_out *out)
 	int ret = switch_log_stop(params);
 
 	if (ret == -ENODATA)
-		telemetry_error(out, "switches_stop: no thread is watched; begin with switches");
+		telemetry_error(out, "switches_stop: nothing is watched; begin with switches");
 	else if (ret != 0)
 		telemetry_error(out, "switches_stop to \"%s\": %s", params, strerror(-ret));
 	else

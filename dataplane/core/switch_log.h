@@ -1,22 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Record when a thread of this host was taken off its CPU, for how long, and whether voluntarily.
+/* Record when a thread of this host was taken off its CPU, for how long, and whether voluntarily; and
+ * which threads ran on a CPU, and when.
  *
- * The kernel's own records of context switches (perf events), of any thread that this process may
- * watch. Their clock is mapped to the TSC by reading both at start and at stop.
+ * The kernel's own records of context switches (perf events), of any thread or CPU that this process
+ * may watch. Their clock is mapped to the TSC by reading both at start and at stop.
  */
 #ifndef WSDP_SWITCH_LOG_H
 #define WSDP_SWITCH_LOG_H
 
+#include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
-#define SWITCH_LOG_THREADS_MAX 64
+#define SWITCH_LOG_WATCHED_MAX 64
 
-/* Watch these threads. Returns 0 or a negative errno; *failed is the thread that it is about, 0 if
- * it is about none. -EBUSY: it runs already; -EINVAL: none, too many, or one twice; -ESRCH: there is
- * no such thread; -EACCES and -EPERM: not for this process; -ENOSYS, -ENOENT and -EOPNOTSUPP: not
- * by this kernel. */
-int switch_log_start(const pid_t *tids, unsigned int count, pid_t *failed);
+/* A thread by its id, or a CPU. */
+struct switch_log_target {
+	bool is_cpu;
+	uint32_t number;
+};
+
+/* Watch these. Returns 0 or a negative errno; *failed is the one that it is about, NULL if it is
+ * about none. -EBUSY: it runs already; -EINVAL: none, too many, or one twice; -ESRCH: there is no
+ * such thread; -ENODEV or -EINVAL: no such CPU; -EACCES and -EPERM: not for this process; -ENOSYS,
+ * -ENOENT and -EOPNOTSUPP: not by this kernel. */
+int switch_log_start(const struct switch_log_target *targets, unsigned int count,
+		     const struct switch_log_target **failed);
 
 /* Watch no longer, write what was seen to a file and forget it: the format of
  * docs/reference/wsdp.md. Returns 0 or a negative errno, -ENODATA where none was started. */

@@ -236,7 +236,9 @@ def test_placement_of_two_cpus_gives_latency_and_slowdown(flooded: Running) -> N
         (("switches", "tid=0"), "switches tid=0: Numerical result out of range"),
         (("switches", "tid=2147483647"),
          "switches tid=2147483647: No such process; there is no such thread on this host"),
-        (("switches_stop", "{absent}"), "switches_stop: no thread is watched; begin with switches"),
+        (("switches", "cpu=0", "cpu=0"), "switches cpu=0: Invalid argument"),
+        (("switches", "core=0"), "switches core=0: Invalid argument"),
+        (("switches_stop", "{absent}"), "switches_stop: nothing is watched; begin with switches"),
         (("gaps", "{absent}"), 'gaps to "{absent}": No such file or directory'),
         (("windows", "out", "{absent}"), 'out: windows to "{absent}": Operation not supported'),
         (("latency_rows", "sut", "{absent}"),
@@ -266,6 +268,7 @@ WITH_NUMBERS = [
     "contention,duration_ns=1000000,period_ns={},cpu=0",
     "contention,duration_ns=1000000,cpu={}",
     "switches,tid={}",
+    "switches,cpu={}",
     *(
         f"start,{key}={{}}"
         for key in ("rate_fps", "duration_ns", "burst", "burst_span_ns", "catchup_ns", "trial",

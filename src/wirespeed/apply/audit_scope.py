@@ -8,6 +8,7 @@ from wirespeed.apply.steps.interrupts import Interrupts
 _FLAVOR = "Nova's own settings and flavors, which `plan render --to openstack` writes"
 _GUEST = "how running guests were started, which libvirt or Nova does"
 _HARDWARE = "the server's hardware or firmware"
+_KERNEL = "a setting of the kernel that a plan does not decide"
 _POLICY = "the workload chose it"
 _MEMORY = "the plan's memory model, or a vswitch.socket_memory_mib that the workload sets"
 
@@ -38,6 +39,7 @@ STAYS = {
     "WS47": "idle states, which a plan does not decide",
     "WS49": _GUEST,
     "WS50": _GUEST,
+    **dict.fromkeys(("WS58", "WS59", "WS60", "WS61", "WS62", "WS63", "WS64"), _KERNEL),
 }
 
 # Rule to the facts that some hosts cannot report, so that it may stay unchecked. The decision

@@ -34,6 +34,7 @@ class Need(Enum):
     SMT = "SMT (more than one thread per core)"
     KERNEL = "the kernel's command line and CPU sets"
     ISOLATED = "isolated CPUs"
+    HOUSEKEEPING = "the kernel's own settings (watchdog, memory, workqueues, PCIe)"
     PCI = "PCI network devices"
     IRQS = "interrupt affinities"
     MEMORY_CHANNELS = "the populated memory channels (EDAC)"
@@ -62,6 +63,7 @@ _FACTS = {
     Need.SMT: ("cpus",),
     Need.KERNEL: ("kernel",),
     Need.ISOLATED: ("kernel",),
+    Need.HOUSEKEEPING: ("housekeeping",),
     Need.PCI: ("pci",),
     Need.IRQS: ("irqs",),
     Need.MEMORY_CHANNELS: ("memory_channels",),
@@ -107,6 +109,10 @@ def _absent(need: Need, facts: HostFacts) -> str | None:
         Need.MULTI_NODE: (len(facts.nodes) < 2, "the host has one NUMA node"),
         Need.SMT: (not facts.smt, "the host runs without SMT"),
         Need.ISOLATED: (not facts.kernel.isolated, "no CPU is isolated"),
+        Need.HOUSEKEEPING: (
+            facts.housekeeping is None,
+            "the kernel has none of these settings, or the host file is older than them",
+        ),
         Need.PCI: (not facts.nics, "the host has no PCI network device"),
         Need.OVS: (no_ovs, "no Open vSwitch runs on this host"),
         Need.NOVA: (facts.nova is None, "there is no nova.conf"),

@@ -26,6 +26,10 @@ VERBS = {
         "audit:audit",
         "Check a server against every rule (--list). Changes nothing and needs no root.",
     ),
+    "qualify": (
+        "qualify:qualify",
+        "Show who stops each CPU without traffic, for how long, and the rings that this needs.",
+    ),
     "apply": (
         "apply:apply",
         "Apply a plan to a host. Each change is recorded on the host before it is made.",

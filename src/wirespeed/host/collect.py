@@ -13,6 +13,7 @@ from wirespeed.document.sift import NotOfItsForm, sift
 from wirespeed.host.cpu import read_cpus
 from wirespeed.host.firmware import read_dimms, read_firmware
 from wirespeed.host.guests import read_guests
+from wirespeed.host.housekeeping import read_housekeeping
 from wirespeed.host.kernel import read_iommu_units, read_irqs, read_kernel, read_uio_drivers
 from wirespeed.host.memory import read_memory_channels, read_nodes
 from wirespeed.host.nova import read_nova
@@ -54,6 +55,7 @@ def collect(runner: Runner) -> HostFacts:
         flavors=libvirt.flavors,
         firmware=read_firmware(reader),
         dimms=read_dimms(reader),
+        housekeeping=read_housekeeping(reader),
     )
     reader.raise_faults()
     try:

@@ -16,6 +16,7 @@ from wirespeed.audit.rule import Subject
 from wirespeed.model.host.facts import (
     Cpu,
     HostFacts,
+    Housekeeping,
     HugePagePool,
     IdleState,
     Interface,
@@ -52,7 +53,7 @@ def good_facts() -> HostFacts:
     return HostFacts(
         host="good",
         kernel=Kernel(
-            release="6.1.0",
+            release="6.1.0-rt5",
             cmdline="isolcpus=1-5,7-11,13-17,19-23 hugepagesz=1G hugepages=32 intel_iommu=on "
             "iommu=pt",
             isolated=ISOLATED,
@@ -87,6 +88,7 @@ def good_facts() -> HostFacts:
         left_by_killed_runs=(),
         neighbours=Neighbours("quickstart-1", trials=40, moved=0, taken=0.01, stolen=0.0),
         uio_drivers=("vfio-pci",),
+        housekeeping=good_housekeeping(),
         ovs=_ovs(),
         guests=(_guest("vnf0", (3, 15), VF0), _guest("vnf1", (4, 16), VF1)),
         nova=NovaFacts(
@@ -110,6 +112,19 @@ def good_facts() -> HostFacts:
                 },
             ),
         ),
+    )
+
+
+def good_housekeeping() -> Housekeeping:
+    return Housekeeping(
+        nmi_watchdog=False,
+        transparent_huge_pages="madvise",
+        ksm=False,
+        stat_interval_s=10,
+        rt_runtime_us=-1,
+        rt_period_us=1_000_000,
+        workqueue_cpus=(0, 6, 12, 18),
+        aspm_policy="default",
     )
 
 
@@ -235,6 +250,10 @@ def with_kernel(**changes: Any) -> Subject:
     return with_facts(kernel=replace(good_facts().kernel, **changes))
 
 
+def with_housekeeping(**changes: Any) -> Subject:
+    return with_facts(housekeeping=replace(good_housekeeping(), **changes))
+
+
 def with_nova(**changes: Any) -> Subject:
     nova = good_facts().nova
     assert nova
@@ -295,6 +314,7 @@ _UNREADABLE: dict[Need, tuple[str, dict[str, Any]]] = {
     Need.SMT: ("cpus", {}),
     Need.KERNEL: ("kernel", {}),
     Need.ISOLATED: ("kernel", {}),
+    Need.HOUSEKEEPING: ("housekeeping", {"housekeeping": None}),
     Need.PCI: ("pci", {"pci": ()}),
     Need.IRQS: ("irqs", {"irqs": None}),
     Need.MEMORY_CHANNELS: ("memory_channels", {"memory_channels": None}),

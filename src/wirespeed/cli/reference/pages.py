@@ -22,6 +22,7 @@ from wirespeed.document.readable_json import readable_json
 from wirespeed.fleet.snapshot_file import SNAPSHOT_FILE
 from wirespeed.host.file import HOST_FILE
 from wirespeed.plan.plan_file import PLAN_FILE
+from wirespeed.qualify.document import QUALIFICATION
 from wirespeed.report.json.schema import explanation_schema, result_schema, tune_schema
 
 DOCUMENT_KINDS: tuple[DocumentKind[Any], ...] = (HOST_FILE, CLOUD_FILE, PLAN_FILE, SNAPSHOT_FILE)
@@ -47,6 +48,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
         **{kind.name: kind.json_schema for kind in DOCUMENT_KINDS},
         "audit": audit_schema,
         "explanation": explanation_schema,
+        "qualification": QUALIFICATION.json_schema,
         "result": result_schema,
         "tune": tune_schema,
     }.items()

@@ -182,6 +182,25 @@ class Kernel:
 
 
 @dataclass(frozen=True, slots=True)
+class Housekeeping:
+    """Settings by which the kernel itself takes time from CPUs; None: it has no such setting."""
+
+    nmi_watchdog: bool | None = None
+    transparent_huge_pages: Word | None = None
+    """always, madvise or never."""
+    ksm: bool | None = None
+    """Kernel samepage merging runs."""
+    stat_interval_s: int | None = None
+    rt_runtime_us: int | None = None
+    """Time that real-time threads get of each period; -1: no limit."""
+    rt_period_us: int | None = None
+    workqueue_cpus: tuple[int, ...] | None = None
+    """CPUs of unbound workqueues."""
+    aspm_policy: Word | None = None
+    """Power management of PCIe links: default, performance, powersave or powersupersave."""
+
+
+@dataclass(frozen=True, slots=True)
 class Dimm:
     """A memory slot, by the board's name.
 
@@ -214,7 +233,8 @@ class HostFacts:
     the firmware's table could not be read. `uio_drivers` lists the registered ones of vfio-pci,
     igb_uio and uio_pci_generic. `left_by_killed_runs` describes each change to the host that a
     killed run of this machine's wirespeed left; None for a recorded host. `neighbours` is the load
-    of other programs during a run on this host; None if no run was given.
+    of other programs during a run on this host; None if no run was given. `housekeeping` is None if
+    the kernel has no such setting, or in a file of an older version.
     """
 
     host: HostName
@@ -239,6 +259,7 @@ class HostFacts:
     dimms: tuple[Dimm, ...] = ()
     left_by_killed_runs: tuple[Line, ...] | None = None
     neighbours: Neighbours | None = None
+    housekeeping: Housekeeping | None = None
     missing: tuple[Missing, ...] = ()
 
     @property
