@@ -2,9 +2,9 @@
 """Fit parameters to the rates of a bench whose one PMD core serves every port.
 
 These rates give the cost of a pass and of a flow lookup that misses the exact match cache, but no
-more: at 64 octets the PMD core is busy 92 to 100% of the time in every topology, so what the other
-core does costs no rate. Putting a frame into a ring, ending a burst, an idle poll and the work of a
-function are taken from Intel 2017 (S2), at equal cycles.
+more: at 64 octets the PMD core is busy 80 to 99% of the time in every topology, so the work of a
+function costs no rate. That, putting a frame into a ring, ending a burst and an idle poll are taken
+from Intel 2017 (S2), at equal cycles.
 """
 
 from __future__ import annotations
