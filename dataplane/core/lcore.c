@@ -17,6 +17,9 @@
 #define STRETCH_MAX 16
 /* Reading the mailbox costs a shared cache line, so it happens once in this many stretches. */
 #define STRETCHES_PER_MAILBOX 8
+/* Frames of all generators of an output after which their turn is over: a burst as drivers and
+ * switches take it. */
+#define SENDERS_BURST 32
 
 static uint16_t
 receive_nothing(const struct task_in *in __rte_unused, struct rte_mbuf **mbufs __rte_unused,
@@ -57,6 +60,38 @@ lcore_free(struct lcore *lcore)
 	rte_free(lcore);
 }
 
+static bool
+same_output(const struct task *one, const struct task *other)
+{
+	const struct task_out *a = &one->out[0], *b = &other->out[0];
+
+	return one->nb_out > 0 && other->nb_out > 0 && a->send == b->send && a->ring == b->ring &&
+	       a->port_id == b->port_id && a->queue_id == b->queue_id;
+}
+
+/* Let a generator share the turn of those that have its output. Returns false if there are none. */
+static bool
+join_senders(struct lcore *lcore, struct task *task)
+{
+	for (unsigned int i = 0; i < lcore->nb_polls; i++) {
+		struct lcore_poll *poll = &lcore->polls[i];
+		struct task *first = poll->task;
+
+		if (first->ops == task->ops && same_output(first, task)) {
+			/* Behind the last one, as their order in the INI is that of the first turns. */
+			struct task *last = first;
+
+			while (last->next_sender != first)
+				last = last->next_sender;
+			last->next_sender = task;
+			task->next_sender = first;
+			poll->senders++;
+			return true;
+		}
+	}
+	return false;
+}
+
 int
 lcore_add(struct lcore *lcore, struct task *task)
 {
@@ -65,6 +100,9 @@ lcore_add(struct lcore *lcore, struct task *task)
 	if (lcore->nb_tasks == LCORE_MAX_TASKS || lcore->nb_polls + inputs > LCORE_MAX_POLLS)
 		return -ENOSPC;
 	lcore->tasks[lcore->nb_tasks++] = task;
+	task->next_sender = task;
+	if (task->ops->generates && join_senders(lcore, task))
+		return 0;
 	for (unsigned int i = 0; i < inputs; i++) {
 		struct lcore_poll *poll = &lcore->polls[lcore->nb_polls++];
 
@@ -75,35 +113,46 @@ lcore_add(struct lcore *lcore, struct task *task)
 		poll->task = task;
 		poll->handle = task->ops->handle;
 		poll->number = (uint8_t)i;
+		poll->senders = 1;
 		/* A task that holds frames back hears of idle rounds once, not once an input. */
 		poll->idle = task->ops->generates || (task->wants_idle && i == 0);
 	}
 	return 0;
 }
 
+/* Call a task without input. Returns how many frames it made, or sent of those that it held back. */
+static __rte_always_inline uint64_t
+handle_nothing(const struct lcore_poll *poll, struct task *task, struct rte_mbuf **mbufs)
+{
+	uint64_t rx = task->stats.rx;
+	uint64_t tx = task->stats.tx;
+
+	poll->handle(task, mbufs, 0);
+	return RTE_MAX(task->stats.rx - rx, task->stats.tx - tx);
+}
+
 /* Poll one input. Returns how many frames moved. */
 static __rte_always_inline uint64_t
-poll_input(const struct lcore_poll *poll, struct rte_mbuf **mbufs)
+poll_input(struct lcore_poll *poll, struct rte_mbuf **mbufs)
 {
 	uint16_t n = poll->in.receive(&poll->in, mbufs, TASK_BURST);
 	struct task *task = poll->task;
-	struct task_stats *stats = &task->stats;
-	uint64_t rx, tx;
+	uint64_t moved = 0;
 
 	if (n > 0) {
 		task->from = poll->number;
-		stats->rx += n;
-		stats->rx_bytes += task_octets(mbufs, n);
+		task->stats.rx += n;
+		task->stats.rx_bytes += task_octets(mbufs, n);
 		poll->handle(task, mbufs, n);
 		return n;
 	}
 	if (!poll->idle)
 		return 0;
-	rx = stats->rx;
-	tx = stats->tx;
-	poll->handle(task, mbufs, 0);
-	/* Frames that it made, or sent of those that it held back. */
-	return RTE_MAX(stats->rx - rx, stats->tx - tx);
+	for (unsigned int i = 0; i < poll->senders && moved < SENDERS_BURST; i++) {
+		moved += handle_nothing(poll, poll->task, mbufs);
+		poll->task = poll->task->next_sender;
+	}
+	return moved;
 }
 
 uint64_t

@@ -31,8 +31,9 @@ struct __rte_cache_aligned lcore_poll {
 	struct task_in in;
 	void (*handle)(struct task *task, struct rte_mbuf **mbufs, uint16_t n);
 	struct task *task;
-	bool idle;      /* call handle without input too */
-	uint8_t number; /* of the input among its task's */
+	bool idle;       /* call handle without input too */
+	uint8_t number;  /* of the input among its task's */
+	uint8_t senders; /* generators that take turns at one output: `task` is next; others: 1 */
 };
 
 struct __rte_cache_aligned lcore {
@@ -66,7 +67,9 @@ struct __rte_cache_aligned lcore {
 /* A new lcore on the right NUMA node, polling nothing yet. NULL when memory is short. */
 struct lcore *lcore_new(unsigned int id, uint64_t gap_limit_ns, atomic_bool *stop);
 void lcore_free(struct lcore *lcore);
-/* Poll this task too, last in turn. */
+/* Poll this task too, last in turn. Generators of one output share a turn: once they have made a
+ * burst, the next of them waits for the next round. Otherwise a full ring would belong to the first,
+ * and tasks behind them would get one turn for the bursts of all. */
 int lcore_add(struct lcore *lcore, struct task *task);
 
 /* Poll until *stop: the argument of rte_eal_remote_launch is the lcore. */

@@ -123,6 +123,7 @@ struct task {
 	unsigned int lcore_id;
 	int socket_id;
 	bool wants_idle;          /* call handle with n = 0 too: frames may be held back */
+	struct task *next_sender; /* generator after this one at its output; set by the lcore */
 	uint8_t from;             /* number of the input that the frames of handle came by */
 	uint32_t frame_bytes_max; /* init may set it: largest frame the task makes, with FCS */
 	struct rte_mempool *pool; /* mbufs on the lcore's NUMA node; set before prepare */

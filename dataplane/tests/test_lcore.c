@@ -63,6 +63,33 @@ test_rounds_and_stretches(void)
 	bench_down(&bench);
 }
 
+/* Generators of one output share a turn in each round; one with an output of its own has it alone. */
+static void
+test_generators_of_an_output_take_turns(void)
+{
+	struct bench bench = bench_up("[pool]\nmbufs = 1024\ncache = 0\n"
+				      "[task.one]\ntype = flood\nlcore = 1\ntx = ring:a\n"
+				      "[task.two]\ntype = flood\nlcore = 1\ntx = ring:a\n"
+				      "[task.three]\ntype = flood\nlcore = 1\ntx = ring:a\n"
+				      "[task.other]\ntype = flood\nlcore = 1\ntx = ring:b\n"
+				      "[task.drain_a]\ntype = drain\nlcore = 1\nrx = ring:a\n"
+				      "[task.drain_b]\ntype = drain\nlcore = 1\nrx = ring:b\n"
+				      "[ring.a]\nsize = 128\n[ring.b]\nsize = 128\n");
+	const char *const names[] = {"one", "two", "three"};
+
+	for (unsigned int i = 0; i < 3; i++) {
+		bench_poll(&bench, 1);
+		CHECK_EQ(bench_task(&bench, names[i])->stats.tx, TASK_BURST);
+		CHECK_EQ(bench_task(&bench, "other")->stats.tx, (i + 1) * TASK_BURST);
+	}
+	bench_poll(&bench, 3);
+	for (unsigned int i = 0; i < 3; i++)
+		CHECK_EQ(bench_task(&bench, names[i])->stats.tx, 2 * TASK_BURST);
+	/* So the drain took all that was sent. */
+	CHECK_EQ(bench_task(&bench, "drain_a")->stats.handled, 6 * TASK_BURST);
+	bench_down(&bench);
+}
+
 /* An idle lcore has no busy time, and its stretches become as long as they may. */
 static void
 test_idle(void)
@@ -85,6 +112,7 @@ main(void)
 {
 	harness_start();
 	test_rounds_and_stretches();
+	test_generators_of_an_output_take_turns();
 	test_idle();
 	test_counters_close_under_overload();
 	test_control_reaches_the_task();

@@ -15,7 +15,7 @@ from wirespeed.predict.predict import predict, rates
 # Times that a faster CPU shortens; the others belong to the NIC.
 OF_CORES = (
     "vhost_rx_ns", "vhost_rx_byte_ns", "vhost_tx_ns", "vhost_tx_byte_ns", "burst_ns", "port_ns",
-    "poll_ns", "function_ns", "generator_ns",
+    "poll_ns", "classifier_ns", "function_ns", "generator_ns",
 )  # fmt: skip
 FASTER = 1.2
 

@@ -19,6 +19,9 @@ from wirespeed.model.units import FCS_BYTES, L1_OVERHEAD_BYTES
 from wirespeed.predict.pcie import BURST_FRAMES, Floats, in_and_out, octets_per_ns
 
 LINE_BYTES = 64
+# Entries of a PMD thread's exact match cache in which a flow hash may be: EM_FLOW_HASH_SEGS in Open
+# vSwitch's lib/dpif-netdev-private-dfc.h.
+CACHE_WAYS = 2
 NUMBERS = (
     "functions", "frame_bytes", "link_bps", "ports", "nics", "function_cores", "idle_ports",
     "pcie_lanes", "pcie_gts",
@@ -104,6 +107,8 @@ def _switch(c: Cases, v: Mapping[str, float]) -> Found:
     passes = np.where(c.alone > 0, 1.0, np.where(c.chain > 0, c.functions + 1, 2.0))
     virtual_work = passes * hop + end * (fanned - 1)
     work = np.where(c.nic > 0, nic_work, virtual_work)
+    missed = classified(c)
+    work = work + np.where(missed > 0, missed * v["classifier_ns"], 0.0)
     work = work + np.where(c.idle_ports > 0, c.idle_ports * v["poll_ns"] / BURST_FRAMES, 0.0)
     switched = (c.vhost + c.alone) > 0
     own = switched & (c.pmds == 0) & (c.nic > 0)
@@ -112,6 +117,18 @@ def _switch(c: Cases, v: Mapping[str, float]) -> Found:
         Resource.VHOST_PMD: (own & (c.vhost > 0), between),
         Resource.PMDS: (switched & ~own, work / np.maximum(c.pmds, 1)),
     }
+
+
+def classified(c: Cases) -> Floats:
+    """Return the passes of a delivered frame that miss the exact match cache.
+
+    Each PMD thread has a cache. It finds a flow by a hash of the 5-tuple, which is equal at every
+    hop of a chain, and keeps CACHE_WAYS flows of a hash. So only that many hops on a core hit. A
+    core for each port, p2p and parallel functions have no more.
+    """
+    shared = (c.vhost > 0) & (c.chain > 0) & (c.pmds > 0)
+    missed: Floats = np.maximum(c.functions + 1 - CACHE_WAYS * c.pmds, 0.0)
+    return np.where(shared, missed, 0.0)
 
 
 def _function(c: Cases, v: Mapping[str, float]) -> Found:

@@ -107,6 +107,22 @@ def test_fit_of_a_small_bench_predicts_the_large_server() -> None:
     assert busiest in (Resource.NIC_PMD, Resource.VHOST_PMD, Resource.FUNCTION)
 
 
+def test_fit_of_a_small_bench_determines_the_classifier() -> None:
+    truth = at_clock(S2, HERE_HZ)
+    truth = replace(truth, values=truth.values | {"generator_ns": S2.values["poll_ns"]})
+    cases = [case for case in bench_cases() if case.attachment is Attachment.VHOST]
+    seen = [
+        Observation(case, found.rate_fps, RateKind.MRR, "")
+        for case, found in zip(cases, predict(cases, truth), strict=True)
+    ]
+    found = fit_bench(seen, "a bench", HERE_HZ).values
+    assert found["classifier_ns"].determined
+    assert found["classifier_ns"].value == pytest.approx(
+        truth.values["classifier_ns"].value, rel=0.02
+    )
+    assert found["function_ns"].value == truth.values["function_ns"].value
+
+
 def test_for_server_says_whose_nic_it_takes() -> None:
     server = server_of(facts("s2-chains"), "host.json")
     bench = replace(
