@@ -8,7 +8,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from wirespeed.bench.assembly.kinds import switch_of, topology_of, wiring_of
-from wirespeed.bench.assembly.layout import Layout, Places, Site, lay_out, program_plugs
+from wirespeed.bench.assembly.layout import (
+    Layout,
+    Places,
+    Site,
+    control_cpu,
+    lay_out,
+    program_plugs,
+)
 from wirespeed.bench.assembly.nic import nic_switch
 from wirespeed.bench.function.bng.gateway import gateway_of
 from wirespeed.bench.host.directories import Directories
@@ -17,6 +24,7 @@ from wirespeed.bench.host.process import await_true
 from wirespeed.bench.interface import Part
 from wirespeed.bench.placement.interface import READY_S
 from wirespeed.bench.program.wsdp import Wsdp
+from wirespeed.bench.routing.part import GeneratedRoutes
 from wirespeed.bench.switch.interface import SwitchSetup
 from wirespeed.bench.topology.plugs import Interface, Plug
 from wirespeed.bench.topology.wiring import GENERATOR, SWITCH, End, Wiring
@@ -48,7 +56,8 @@ class Assembly:
     @property
     def ready_s(self) -> float:
         """Longest time that the components need to become ready, in s."""
-        return max((READY_S, *(launch.ready_s for launch in self.layout.launches)))
+        routes = (part.ready_s for part in self.sut if isinstance(part, GeneratedRoutes))
+        return max((READY_S, *(launch.ready_s for launch in self.layout.launches))) + sum(routes)
 
 
 def assemble(frames: Frames, places: Places, generator: Host, sut: Host) -> Assembly:
@@ -61,6 +70,7 @@ def assemble(frames: Frames, places: Places, generator: Host, sut: Host) -> Asse
         setup = SwitchSetup(
             sut, dirs, plan.vswitch, site.wiring, frames.sut.vswitch,
             frames.traffic.vlan_id if tagged else None, places.uplinks, plan.partner,
+            frames.routing, (control_cpu(plan),),
         )  # fmt: skip
         parts += switch.parts(setup)
     site.content.prepare(generator.runner)

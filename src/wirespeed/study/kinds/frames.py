@@ -41,6 +41,7 @@ class FramesKind:
             Frames(
                 tables.topology, tables.traffic, tables.sut, tables.search, tables.bng,
                 tables.hosts, tables.guest, tables.sriov, tables.injected,
+                tables.routing,
             )
         )  # fmt: skip
 
@@ -56,6 +57,7 @@ class FramesKind:
             "guest": frames.guest,
             "sriov": frames.sriov,
             "fault": frames.fault,
+            "routing": frames.routing,
         }
         return always | {name: table for name, table in optional.items() if table is not None}
 

@@ -7,13 +7,15 @@ from collections.abc import Collection, Iterator, Mapping
 
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.interface import Part
+from wirespeed.bench.routing.part import RoutesSetup, routes_part
+from wirespeed.bench.routing.table import RoutingTable
 from wirespeed.bench.switch.interface import KernelPorts, SwitchSetup
 from wirespeed.bench.switch.linux.router import LinuxRouter
 from wirespeed.bench.switch.linux.rules import kernel_faults, kernel_needs
 from wirespeed.bench.switch.veth.cables import namespace_of, program_ends
 from wirespeed.bench.topology.plugs import Interface, Plug
 from wirespeed.bench.topology.routes import not_routable
-from wirespeed.bench.topology.wiring import SWITCH, Wiring
+from wirespeed.bench.topology.wiring import PORTS, SWITCH, Wiring
 from wirespeed.model.frame import FlowField
 from wirespeed.model.input.fault import Fault
 from wirespeed.model.plan.needs import SwitchNeeds
@@ -22,9 +24,11 @@ from wirespeed.model.study.spec import Vswitch, Workload
 from wirespeed.model.study.sut import SutDescription
 from wirespeed.remote.interface import Runner
 
+NAME = "linux-router"
+
 
 class LinuxRouterKind:
-    name = "linux-router"
+    name = NAME
     summary = "the kernel's IP forwarding between two veth ports, by softirqs (p2p only)"
     description = SutDescription(
         name, "the Linux router", "the transmit ring of the generator's interface",
@@ -64,7 +68,14 @@ class LinuxRouterKind:
         return {port: Interface(cabled[port], namespace) for port in wiring.ports_of(SWITCH)}
 
     def parts(self, setup: SwitchSetup) -> tuple[Part, ...]:
-        return (LinuxRouter(setup, namespace_of(setup.dirs)),)
+        namespace = namespace_of(setup.dirs)
+        router = LinuxRouter(setup, namespace)
+        if setup.routing is None:
+            return (router,)
+        leaving = {PORTS.index(stream.to_port) for stream in setup.wiring.streams}
+        table = RoutingTable(setup.routing, tuple(sorted(leaving)))
+        routes = RoutesSetup(setup.host, setup.dirs, namespace, table, setup.control_cpus)
+        return (router, routes_part(routes))
 
     def part_between(self, setup: SwitchSetup, ports: KernelPorts) -> Part:
         raise NotImplementedError("no path of TCP traffic names a router")
