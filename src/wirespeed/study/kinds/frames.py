@@ -23,7 +23,7 @@ from wirespeed.model.result.result import SearchResult
 from wirespeed.model.study.spec import Frames, Roles
 from wirespeed.model.study.sut import SutDescription
 from wirespeed.plan.testbed.bench import plan_bench
-from wirespeed.study.estimate import BENCH_S, FUNCTION_S, search_s
+from wirespeed.study.estimate import BENCH_S, FUNCTION_S, routing_s, search_s
 from wirespeed.study.interface import PointBench, PointListener, Rig
 from wirespeed.study.rules import broken_rules
 from wirespeed.study.tables import CommonTables
@@ -82,7 +82,8 @@ class FramesKind:
     @property
     def estimate_s(self) -> float:
         functions = len(topology_of(self.workload).functions(self.workload))
-        return BENCH_S + FUNCTION_S * functions + search_s(self.workload.search)
+        bench_s = BENCH_S + FUNCTION_S * functions + routing_s(self.workload.routing)
+        return bench_s + search_s(self.workload.search)
 
     @property
     def sut(self) -> SutDescription:
