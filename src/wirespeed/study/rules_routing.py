@@ -11,8 +11,10 @@ from wirespeed.bench.function import FUNCTIONS
 from wirespeed.bench.function.interface import FunctionKind
 from wirespeed.bench.switch.linux.router_kind import NAME as LINUX_ROUTER
 from wirespeed.model.input.fault import Fault, show
-from wirespeed.model.study.routing import Routing, RoutingDaemon
-from wirespeed.model.study.spec import Frames
+from wirespeed.model.study.spec import Destinations, Frames, Routing, RoutingDaemon, Traffic
+
+# With fewer prefixes, a port or a stream might have none.
+_FEWEST = 100
 
 
 def broken_routing_rules(frames: Frames) -> Iterator[Fault]:
@@ -26,9 +28,26 @@ def broken_routing_rules(frames: Frames) -> Iterator[Fault]:
     if routing.ecmp > routing.next_hops:
         allowed = f"must be at most routing.next_hops = {routing.next_hops}"
         yield Fault("routing.ecmp", routing.ecmp, allowed)
+    if routing.destinations is Destinations.PREFIXES:
+        yield from _destinations(frames, routing)
     if routing.daemon is not RoutingDaemon.STATIC and not routing.versions:
         allowed = "has nothing to learn: set routing.ipv4 or routing.ipv6"
         yield Fault("routing.daemon", str(routing.daemon), allowed)
+
+
+def _destinations(frames: Frames, routing: Routing) -> Iterator[Fault]:
+    """Yield what keeps frames from going to each prefix."""
+    version, usual = frames.traffic.ip_version, Traffic()
+    if (count := routing.prefixes(version)) < _FEWEST:
+        allowed = f'must be at least {_FEWEST} with routing.destinations = "prefixes"'
+        yield Fault(f"routing.ipv{version}", count, allowed)
+    for key in ("flows", "flow_field", "pcap"):
+        if (value := getattr(frames.traffic, key)) != getattr(usual, key):
+            allowed = 'has no meaning with routing.destinations = "prefixes"'
+            yield Fault(f"traffic.{key}", value, allowed)
+    if (queues := frames.sut.vswitch.rx_queues) > 1:
+        allowed = 'must be 1 with routing.destinations = "prefixes": one sender has all flows'
+        yield Fault("sut.vswitch.rx_queues", queues, allowed)
 
 
 def _function(frames: Frames, routing: Routing) -> Iterator[Fault]:

@@ -13,7 +13,17 @@ import pytest
 from tests.support.real_bench import frames_are_conserved, leftovers, opened, point
 from wirespeed.bench.routing.table import RoutingTable, hop_address
 from wirespeed.model.frame import FrameSizes
-from wirespeed.model.study.spec import Frames, Routing, RoutingDaemon, Traffic, Vnf, Vswitch
+from wirespeed.model.study.spec import (
+    Destinations,
+    Frames,
+    Routing,
+    RoutingDaemon,
+    Sut,
+    Topology,
+    Traffic,
+    Vnf,
+    Vswitch,
+)
 from wirespeed.remote.local import LocalRunner
 
 pytestmark = pytest.mark.usefixtures("needs_root")
@@ -79,3 +89,24 @@ def test_linux_router_has_the_table_of_its_daemon(
         assert seen.total("received") == seen.total("offered") > 0
         assert [str(change) for change in seen.changes] == []
     assert leftovers() == []
+
+
+ROUTERS = {
+    "linux-router": Sut(Vswitch(kind="linux-router")),
+    "router": Sut(vnf=Vnf("router")),
+    "l3fwd": Sut(vnf=Vnf("l3fwd")),
+}
+
+
+@pytest.mark.parametrize("version", [4, 6])
+@pytest.mark.parametrize("kind", ROUTERS)
+def test_frames_to_each_prefix_arrive(kind: str, version: int, tmp_path: Path) -> None:
+    routing = Routing(ipv4=1_000, ipv6=600, next_hops=2, destinations=Destinations.PREFIXES)
+    topology = Topology("p2p" if kind == "linux-router" else "host", bidirectional=True)
+    traffic = Traffic(FrameSizes.parse("128"), ip_version=version)
+    spec = Frames(topology, traffic, ROUTERS[kind], routing=routing)
+    with opened(spec, tmp_path) as bench:
+        seen = bench.measure(10_000.0, DURATION_S)
+    assert frames_are_conserved(seen), seen.drops
+    assert seen.total("foreign") == seen.total("duplicated") == 0
+    assert seen.total("received") == seen.total("offered") > routing.prefixes(version)

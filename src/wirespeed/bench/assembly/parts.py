@@ -25,15 +25,17 @@ from wirespeed.bench.interface import Part
 from wirespeed.bench.placement.interface import READY_S
 from wirespeed.bench.program.wsdp import Wsdp
 from wirespeed.bench.routing.part import GeneratedRoutes
+from wirespeed.bench.routing.table import table_of
 from wirespeed.bench.switch.interface import SwitchSetup
 from wirespeed.bench.topology.plugs import Interface, Plug
 from wirespeed.bench.topology.wiring import GENERATOR, SWITCH, End, Wiring
 from wirespeed.bench.traffic.frames.content import Content, UdpFrames
 from wirespeed.bench.traffic.frames.generator import Generator
+from wirespeed.bench.traffic.frames.prefixes import PrefixFrames
 from wirespeed.model.frame import Encapsulation
 from wirespeed.model.plan.plan import HostPlan
 from wirespeed.model.result.hop_counts import DropCause
-from wirespeed.model.study.spec import Frames
+from wirespeed.model.study.spec import Destinations, Frames
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,13 @@ def _machines(plan: HostPlan) -> frozenset[str]:
 
 def content_of(frames: Frames, wiring: Wiring, dirs: Directories) -> Content:
     """Return the content of this point's frames."""
-    return gateway_of(frames, dirs.run, wiring.entries) or UdpFrames(frames.traffic)
+    gateway = gateway_of(frames, dirs.run, wiring.entries)
+    if gateway is not None:
+        return gateway
+    routing = frames.routing
+    if routing is not None and routing.destinations is Destinations.PREFIXES:
+        return PrefixFrames(frames.traffic, table_of(routing, wiring), wiring.streams, dirs.run)
+    return UdpFrames(frames.traffic)
 
 
 def bring_up(parts: Sequence[Part], stack: ExitStack, within_s: float = READY_S) -> None:

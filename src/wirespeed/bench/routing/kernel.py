@@ -21,8 +21,12 @@ _PROTOCOLS = {
 _COUNTS = ("/proc/net/fib_triestat", "/proc/net/rt6_stats")
 # Routes that are loaded in a second at least, also by a slow host: 64,000 were measured.
 _SLOWEST = 2_000
-# Lines of `ip route` that begin with a digit are routes; next hops of a multipath route follow.
-_COUNT = 'ip -n "$1" "-$2" route show proto "$3" | grep -c "^[0-9a-f]"'
+# Lines of `ip route` that begin with a digit are routes. Where a route has several next hops, lines
+# for each of them follow.
+_COUNT = (
+    'ip -n "$1" "-$2" route show proto "$3" | '
+    "awk '/^[0-9a-f]/ {routes++} /^[ \\t]*nexthop/ {hops++} END {print routes + 0, hops + 0}'"
+)
 
 
 def load_s(routing: Routing) -> float:
@@ -72,8 +76,14 @@ class RouterNamespace:
         ipv6 = lines[-1].split()[3]
         return {4: int(ipv4), 6: int(ipv6, 16)}
 
-    def routes(self, version: int, daemon: RoutingDaemon) -> int:
-        """Return the number of routes that this source has given to the kernel."""
-        words = ["sh", "-c", _COUNT, "sh", self.name, str(version), _PROTOCOLS[daemon]]
-        # grep ends with 1 where it counts nothing.
-        return int(self.runner.run(words, check=False, timeout_s=120.0).stdout or "0")
+    def complete(self, version: int, routing: Routing) -> tuple[int, bool]:
+        """Return the number of routes of this source, and whether they have all next hops.
+
+        A daemon gives a route to the kernel once it knows a next hop, and again with each further.
+        """
+        protocol = _PROTOCOLS[routing.daemon]
+        words = ["sh", "-c", _COUNT, "sh", self.name, str(version), protocol]
+        routes, hops = map(int, self.runner.run(words, timeout_s=120.0).stdout.split())
+        wanted = routing.prefixes(version)
+        several = routing.ecmp > 1
+        return routes, routes == wanted and hops == (wanted * routing.ecmp if several else 0)

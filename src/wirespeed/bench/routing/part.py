@@ -79,11 +79,12 @@ class GeneratedRoutes(UnpolledPart):
         statistics = self._router.prefixes()
         for ip_version in self._routing.versions:
             wanted = self._routing.prefixes(ip_version)
-            found = statistics[ip_version]
+            found, complete = statistics[ip_version], False
             if found >= wanted:
-                found = self._router.routes(ip_version, self._routing.daemon)
-            if found != wanted:
-                return f"IPv{ip_version} routes: {found} of {wanted}"
+                found, complete = self._router.complete(ip_version, self._routing)
+            if not complete:
+                hops = f", of {self._routing.ecmp} next hops each" * (self._routing.ecmp > 1)
+                return f"IPv{ip_version} routes: {found} of {wanted}{hops}"
         return ""
 
     def alive(self) -> str | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ipaddress import ip_interface
 from typing import NamedTuple
 
+from wirespeed.bench.topology.wiring import PORTS, Wiring
 from wirespeed.model.study.routing import Routing
 from wirespeed.published.prefixes import prefix_lengths, published_table
 from wirespeed.routing.formats import prefix_text
@@ -52,9 +53,20 @@ class RoutingTable:
 
     def routes(self, version: int) -> Iterator[tuple[str, Hop]]:
         """Yield each prefix with the first of its next hops, in ascending order."""
-        hops, wanted = self.hops, self.routing
-        for route in generated(version, wanted.prefixes(version), len(hops), wanted.seed):
+        hops = self.hops
+        for route in self.generated(version):
             yield prefix_text(route), hops[route.hop]
+
+    def generated(self, version: int) -> list[Route]:
+        """Return the routes as numbers, in ascending order; `hop` is the place in `hops`."""
+        wanted = self.routing
+        return generated(version, wanted.prefixes(version), len(self.hops), wanted.seed)
+
+
+def table_of(routing: Routing, wiring: Wiring) -> RoutingTable:
+    """Return the table of a router whose ports are those of the generator."""
+    leaving = {PORTS.index(stream.to_port) for stream in wiring.streams}
+    return RoutingTable(routing, tuple(sorted(leaving)))
 
 
 def generated(version: int, prefixes: int, hops: int, seed: int) -> list[Route]:

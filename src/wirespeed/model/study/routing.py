@@ -18,11 +18,18 @@ class RoutingDaemon(StrEnum):
     BIRD = "bird"
 
 
+class Destinations(StrEnum):
+    """Addresses that frames are sent to."""
+
+    FLOWS = "flows"
+    PREFIXES = "prefixes"
+
+
 @dataclass(frozen=True, slots=True)
 class Routing:
     """Generated routes of the SUT's router, next to those of the flows.
 
-    The same values give the same table to any router. No frame goes to these prefixes.
+    The same values give the same table to any router.
     """
 
     daemon: RoutingDaemon = RoutingDaemon.STATIC
@@ -38,6 +45,10 @@ class Routing:
     """Next hops of each prefix, all at one port; at most next_hops. l3fwd has one."""
     seed: Annotated[int, Ge(0), Le(2_147_483_647)] = 1
     """Seed of prefixes and next hops."""
+    destinations: Destinations = Destinations.FLOWS
+    """Destinations of the frames. flows: those of the flows (traffic.flows), outside of the
+    generated prefixes; prefixes: one address in each generated prefix of traffic.ip_version that
+    leads the frame's way, in random order, each a flow."""
 
     def prefixes(self, version: int) -> int:
         """Return the number of prefixes of IP version 4 or 6."""

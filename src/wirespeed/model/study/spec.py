@@ -22,7 +22,7 @@ from wirespeed.model.frame import VlanId
 from wirespeed.model.input.text import Device, HostName
 from wirespeed.model.study.gateway import Bng, GatewayDirection
 from wirespeed.model.study.injected import InjectedFault
-from wirespeed.model.study.routing import Routing, RoutingDaemon
+from wirespeed.model.study.routing import Destinations, Routing, RoutingDaemon
 from wirespeed.model.study.search import Search, SearchKind
 from wirespeed.model.study.sessions import Sessions
 from wirespeed.model.study.tcp import Tcp
@@ -52,6 +52,7 @@ __all__ = [
     "NOT_WRITTEN",
     "AnyWorkload",
     "Cpu",
+    "Destinations",
     "EmulatorThreads",
     "Frames",
     "Guest",

@@ -8,14 +8,14 @@ from collections.abc import Collection, Iterator, Mapping
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.interface import Part
 from wirespeed.bench.routing.part import RoutesSetup, routes_part
-from wirespeed.bench.routing.table import RoutingTable
+from wirespeed.bench.routing.table import table_of
 from wirespeed.bench.switch.interface import KernelPorts, SwitchSetup
 from wirespeed.bench.switch.linux.router import LinuxRouter
 from wirespeed.bench.switch.linux.rules import kernel_faults, kernel_needs
 from wirespeed.bench.switch.veth.cables import namespace_of, program_ends
 from wirespeed.bench.topology.plugs import Interface, Plug
 from wirespeed.bench.topology.routes import not_routable
-from wirespeed.bench.topology.wiring import PORTS, SWITCH, Wiring
+from wirespeed.bench.topology.wiring import SWITCH, Wiring
 from wirespeed.model.frame import FlowField
 from wirespeed.model.input.fault import Fault
 from wirespeed.model.plan.needs import SwitchNeeds
@@ -72,8 +72,7 @@ class LinuxRouterKind:
         router = LinuxRouter(setup, namespace)
         if setup.routing is None:
             return (router,)
-        leaving = {PORTS.index(stream.to_port) for stream in setup.wiring.streams}
-        table = RoutingTable(setup.routing, tuple(sorted(leaving)))
+        table = table_of(setup.routing, setup.wiring)
         routes = RoutesSetup(setup.host, setup.dirs, namespace, table, setup.control_cpus)
         return (router, routes_part(routes))
 
