@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import replace
 from ipaddress import ip_network
 from itertools import pairwise
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.real_bench import frames_are_conserved, leftovers, opened, point
+from wirespeed.bench.interface import BenchError
+from wirespeed.bench.routing import programs
 from wirespeed.bench.routing.table import RoutingTable, hop_address
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.study.spec import (
@@ -110,3 +113,28 @@ def test_frames_to_each_prefix_arrive(kind: str, version: int, tmp_path: Path) -
     assert frames_are_conserved(seen), seen.drops
     assert seen.total("foreign") == seen.total("duplicated") == 0
     assert seen.total("received") == seen.total("offered") > routing.prefixes(version)
+
+
+def test_daemon_that_ends_is_named(tmp_path: Path) -> None:
+    routing = Routing(RoutingDaemon.FRR, ipv4=200)
+    with opened(routed(routing), tmp_path) as bench:
+        [part] = [part for part in bench.rig.parts if part.name == "routes"]
+        bgpd = part.processes[-1]
+        bgpd.signal(signal.SIGKILL)
+        bgpd.wait(10.0)
+        with pytest.raises(BenchError, match=r"bgpd ended \(killed by SIGKILL\)"):
+            bench.measure(LOAD_FPS, DURATION_S)
+    assert leftovers() == []
+
+
+def test_missing_daemon_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(programs, "BIRD", "/nonexistent/bird")
+    with (
+        pytest.raises(BenchError, match="has no /nonexistent/bird") as error,
+        opened(routed(Routing(RoutingDaemon.BIRD, ipv4=200)), tmp_path),
+    ):
+        pass
+    assert error.value.next_step.endswith("apt install bird2")
+    assert leftovers() == []
