@@ -17,6 +17,7 @@
 
 #include "bytes.h"
 #include "checksum.h"
+#include "destinations.h"
 #include "fault.h"
 #include "flow_step.h"
 #include "protocol.h"
@@ -111,14 +112,14 @@ frame_flow_word(const struct frame_template *t, uint32_t flow)
 	return t->step_base + ((uint64_t)flow << t->step.shift);
 }
 
-/* Make one frame at `to`, which has room for FRAME_ROOM(t->len) octets. `checksum` is t->checksum,
- * handed over apart so that a caller whose templates all agree on it can make it a constant. */
+/* Make one frame at `to`, which has room for FRAME_ROOM(t->len) octets. `word` is stored at
+ * t->step.at. `more` is what the caller changes afterwards, where the template has zeros that a UDP
+ * checksum covers. `checksum` is t->checksum, handed over apart so that a caller whose templates all
+ * agree on it can make it a constant. */
 static inline __attribute__((always_inline)) void
-frame_write(uint8_t *to, const struct frame_template *t, enum frame_checksum checksum,
-	    uint32_t flow, uint64_t identity, uint64_t moment)
+frame_write_word(uint8_t *to, const struct frame_template *t, enum frame_checksum checksum,
+		 uint64_t word, uint64_t more, uint64_t identity, uint64_t moment)
 {
-	uint64_t word = frame_flow_word(t, flow);
-
 	frame_copy(to, t->octets, t->len);
 	be64_store(to + t->step.at, word);
 	if (t->stamp_at != 0) {
@@ -133,12 +134,40 @@ frame_write(uint8_t *to, const struct frame_template *t, enum frame_checksum che
 		uint64_t sum = checksum_add_word(t->checksum_base, word & t->step_mask);
 		uint16_t result;
 
+		if (more != 0)
+			sum = checksum_add_word(sum, more);
 		if (t->stamp_at != 0) {
 			sum = checksum_add_word(sum, identity);
 			sum = checksum_add_word(sum, moment);
 		}
 		result = checksum_finish(sum);
 		be16_store(to + t->checksum_at, result != 0 ? result : UINT16_MAX);
+	}
+}
+
+/* Make one frame of a flow. */
+static inline __attribute__((always_inline)) void
+frame_write(uint8_t *to, const struct frame_template *t, enum frame_checksum checksum,
+	    uint32_t flow, uint64_t identity, uint64_t moment)
+{
+	frame_write_word(to, t, checksum, frame_flow_word(t, flow), 0, identity, moment);
+}
+
+/* Make one frame to an address. The template steps FLOW_DST_IP, and has zeros in the upper half of
+ * an IPv6 destination. */
+static inline __attribute__((always_inline)) void
+frame_write_to(uint8_t *to, const struct frame_template *t, const struct destination *address,
+	       uint64_t identity, uint64_t moment)
+{
+	if (t->checksum == CHECKSUM_UDP6) {
+		frame_write_word(to, t, CHECKSUM_UDP6, address->low, address->high, identity,
+				 moment);
+		be64_store(to + t->step.at - 8, address->high);
+	} else {
+		/* The word begins with the source. */
+		uint64_t source = t->step_base >> 32 << 32;
+
+		frame_write_word(to, t, CHECKSUM_IPV4, source | address->low, 0, identity, moment);
 	}
 }
 

@@ -7,6 +7,7 @@
 #include "core/task.h"
 #include "gen_config.h"
 #include "gen_load.h"
+#include "pktlib/destinations.h"
 #include "pktlib/pcap_file.h"
 
 #define RSS_QUEUES_MAX 64
@@ -34,9 +35,9 @@ static const uint8_t ipv6_destination[16] = {0x20, 0x01, 0x00, 0x02, [5] = 1, [1
 
 /* The keys that make frames; a replayed file has frames already. */
 static const char *const frame_keys[] = {
-	"frame",    "ip",      "vlan",       "inner_vlan", "outer_tpid",
-	"src_mac",  "dst_mac", "src_ip",     "dst_ip",     "src_port",
-	"dst_port", "flows",   "flow_field", "rss_queues", "rss_queue",
+	"frame",      "ip",         "vlan",      "inner_vlan",   "outer_tpid", "src_mac",
+	"dst_mac",    "src_ip",     "dst_ip",    "src_port",     "dst_port",   "flows",
+	"flow_field", "rss_queues", "rss_queue", "destinations",
 };
 
 static const char *const rss_keys[] = {"rss_queues", "rss_queue"};
@@ -184,6 +185,30 @@ read_flows(struct gen_config *config, const struct config_section *section)
 	return 0;
 }
 
+/* Each address is a flow: check the file, and count them. */
+static int
+read_destinations(struct gen_config *config, const struct config_section *section)
+{
+	static const char *const meaningless[] = {"dst_ip", "flows", "flow_field"};
+	struct destinations found;
+	struct fault why;
+	int ret = config_refuse(section, meaningless, RTE_DIM(meaningless),
+				"has no meaning next to destinations: each address is a flow");
+
+	ret |= config_refuse(section, rss_keys, RTE_DIM(rss_keys),
+			     "does not go with destinations: one sender has all flows");
+	config->destinations = config_string(section, "destinations");
+	if (destinations_load(&found, config->destinations, config->frame.ip_version, &why) != 0) {
+		config_fault(section, "destinations", "%s", why.text);
+		return -EINVAL;
+	}
+	config->flows = found.nb;
+	config->field = FLOW_DST_IP;
+	memset(config->frame.dst_ip, 0, sizeof(config->frame.dst_ip));
+	destinations_unload(&found);
+	return ret;
+}
+
 /* Read which of the flows are this sender's. */
 static int
 read_rss(struct gen_config *config, const struct config_section *section)
@@ -242,8 +267,12 @@ gen_config_read(struct gen_config *config, const struct config_section *section)
 	} else {
 		ret |= read_frame(&config->frame, section);
 		ret |= read_sizes(config, section);
-		ret |= read_flows(config, section);
-		ret |= read_rss(config, section);
+		if (config_has(section, "destinations")) {
+			ret |= read_destinations(config, section);
+		} else {
+			ret |= read_flows(config, section);
+			ret |= read_rss(config, section);
+		}
 	}
 	ret |= gen_load_config(config, section);
 	return ret == 0 ? 0 : -EINVAL;

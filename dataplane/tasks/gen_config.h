@@ -22,6 +22,7 @@ struct gen_config {
 	uint32_t flows;
 	uint16_t rss_queues;               /* senders that share the flows; 0: this one has all */
 	uint16_t rss_queue;                /* number of this sender */
+	const char *destinations;          /* file of addresses; NULL: the flows step a field */
 	const char *pcap;                  /* NULL: frames are made from the rest */
 	const struct content_ops *content; /* NULL: from templates */
 	struct content_keys content_keys;

@@ -91,6 +91,30 @@ fill_chosen(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint
 	return fill_in_turn(source, mbufs, n, moment, true);
 }
 
+/* As fill_in_turn, with an address of its own for each flow. */
+static struct gen_filled
+fill_listed(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64_t moment)
+{
+	struct gen_filled filled = {0};
+
+	for (uint16_t i = 0; i < n; i++) {
+		const struct frame_template *t = source->order[source->position];
+		struct gen_turn *turn = t->stamp_at != 0 ? &source->stamped : &source->plain;
+		uint8_t *frame = (uint8_t *)mbufs[i]->buf_addr + RTE_PKTMBUF_HEADROOM;
+		const struct gen_head head = gen_head_for(t->len);
+
+		memcpy(&mbufs[i]->rearm_data, &head, sizeof(head));
+		frame_write_to(frame, t, &source->destinations[turn->flow],
+			       stamp_identity(source->stream, turn->flow, turn->sequence), moment);
+		gen_next_turn(turn, source->flows);
+		filled.octets += t->len + FCS_BYTES;
+		filled.stamped += t->stamp_at != 0;
+		if (++source->position == source->nb_order)
+			source->position = 0;
+	}
+	return filled;
+}
+
 gen_fill_fn
 gen_fill_for(const struct gen_source *source)
 {
@@ -100,6 +124,8 @@ gen_fill_for(const struct gen_source *source)
 		[CHECKSUM_UDP6] = fill_same_udp6,
 	};
 
+	if (source->destinations != NULL)
+		return fill_listed;
 	if (source->own != NULL)
 		return fill_chosen;
 	return source->nb_templates == 1 ? same[source->templates[0].checksum] : fill_mixed;

@@ -59,6 +59,27 @@ keep_own_flows(struct gen_source *source, const struct gen_config *config, const
 	return own != NULL ? 0 : fail(task_name, "no memory for its own flows");
 }
 
+/* Copy the addresses of the flows into DPDK's memory: they are read for every frame. */
+static int
+keep_destinations(struct gen_source *source, const struct gen_config *config, const char *task_name,
+		  int socket_id)
+{
+	struct destinations found;
+	struct destination *kept;
+	struct fault why;
+
+	if (destinations_load(&found, config->destinations, config->frame.ip_version, &why) != 0)
+		return fail(task_name, why.text);
+	kept = rte_malloc_socket(task_name, found.nb * sizeof(*kept), RTE_CACHE_LINE_SIZE,
+				 socket_id);
+	if (kept != NULL)
+		memcpy(kept, found.list, found.nb * sizeof(*kept));
+	source->destinations = kept;
+	source->flows = found.nb;
+	destinations_unload(&found);
+	return kept != NULL ? 0 : fail(task_name, "no memory for its destinations");
+}
+
 static int
 open_made(struct gen_source *source, const struct gen_config *config, const char *task_name,
 	  int socket_id)
@@ -83,6 +104,8 @@ open_made(struct gen_source *source, const struct gen_config *config, const char
 	for (unsigned int i = 0; i < sizes->nb_positions; i++)
 		source->order[i] = &source->templates[sizes->position[i]];
 	source->flows = config->flows;
+	if (config->destinations != NULL)
+		return keep_destinations(source, config, task_name, socket_id);
 	return config->rss_queues == 0 ? 0 : keep_own_flows(source, config, task_name, socket_id);
 }
 
@@ -144,6 +167,7 @@ gen_source_close(struct gen_source *source)
 	rte_free(source->order);
 	rte_free(source->octets);
 	rte_free((void *)(uintptr_t)source->own);
+	rte_free((void *)(uintptr_t)source->destinations);
 	memset(source, 0, sizeof(*source));
 }
 

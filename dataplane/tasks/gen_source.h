@@ -33,8 +33,9 @@ struct gen_source {
 	const struct frame_template **order; /* frame by frame, and again from the start */
 	uint32_t nb_order;
 	uint32_t position;
-	uint32_t flows;      /* that are sent: 0 where none is this sender's */
-	const uint32_t *own; /* their numbers; NULL: from 0 on */
+	uint32_t flows;                         /* that are sent: 0 where none is this sender's */
+	const uint32_t *own;                    /* their numbers; NULL: from 0 on */
+	const struct destination *destinations; /* of each flow; NULL: flows step a field */
 	uint8_t stream;
 	struct gen_turn stamped;
 	struct gen_turn plain; /* frames without a stamp use up no sequence number */

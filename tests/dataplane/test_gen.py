@@ -45,6 +45,8 @@ class Case:
     steps: FlowField
     frame: str
     keys: Mapping[str, str] = field(default_factory=dict)
+    destinations: Path | None = None
+    """File with the destination of each flow, instead of one that counts up."""
 
     @property
     def ini(self) -> str:
@@ -55,6 +57,10 @@ class Case:
             "src_port": SOURCE_PORT, "dst_port": DESTINATION_PORT, "catchup_ns": PATIENCE_NS,
             **self.keys,
         }  # fmt: skip
+        if self.destinations is not None:
+            for meaningless in ("flow_field", "flows", "dst_ip"):
+                del keys[meaningless]
+            keys["destinations"] = str(self.destinations)
         if self.encapsulation.tags >= 1:
             keys["vlan"] = VLAN
         if self.encapsulation.tags == 2:
@@ -66,7 +72,7 @@ def expected_frame(case: Case, flow: int, frame_bytes: int, stamp: bytes) -> Pac
     """Return the frame of one flow, built by Scapy."""
 
     def step(which: FlowField) -> int:
-        return flow if case.steps is which else 0
+        return flow if case.steps is which and case.destinations is None else 0
 
     def mac(text: str, which: FlowField) -> str:
         number = int(text.replace(":", ""), 16) + step(which)
@@ -74,6 +80,8 @@ def expected_frame(case: Case, flow: int, frame_bytes: int, stamp: bytes) -> Pac
 
     source = str(ip_address(SOURCE[case.ip]) + step(FlowField.SRC_IP))
     destination = str(ip_address(DESTINATION[case.ip]) + step(FlowField.DST_IP))
+    if case.destinations is not None:
+        destination = case.destinations.read_text().splitlines()[flow]
     packet: Packet = Ether(src=mac(SOURCE_MAC, FlowField.SRC_MAC),
                            dst=mac(DESTINATION_MAC, FlowField.DST_MAC))  # fmt: skip
     vlan = VLAN + step(FlowField.VLAN)
@@ -178,6 +186,40 @@ def test_variations(tmp_path: Path) -> None:
     ]
     for case, frames in zip(cases, sent(cases, tmp_path), strict=True):
         compare(case, frames)
+
+
+LISTED = {
+    4: ["203.0.113.1", "1.2.3.4", "223.255.255.255", "8.0.0.1", "8.0.0.1", "9.9.9.9", "77.0.1.0"],
+    6: ["2001:db8::1", "2400:1:2:3:4:5:6:7", "2a00::", "::1", "fd00::1", "2001:db8::2",
+        "2c00:ffff:ffff:ffff:ffff:ffff:ffff:ffff"],
+}  # fmt: skip
+
+
+def test_each_address_of_a_file_is_a_flow(tmp_path: Path) -> None:
+    cases = []
+    for ip, addresses in LISTED.items():
+        file = tmp_path / f"{ip}.txt"
+        file.write_text("\n".join(addresses) + "\n")
+        for encapsulation in Encapsulation:
+            for frame in ("132", "bbbbbbbddddg"):
+                keys = {"stamp": "no"} if frame == "132" and encapsulation.tags else {}
+                cases.append(Case(ip, encapsulation, FlowField.DST_MAC, frame, keys, file))
+    for case, frames in zip(cases, sent(cases, tmp_path), strict=True):
+        compare(case, frames)
+
+
+def test_destinations_are_refused_with_their_line(tmp_path: Path) -> None:
+    file = tmp_path / "addresses"
+    file.write_text("1.2.3.4\n1.2.3\n")
+    ini = eal_section() + (
+        "[port.p]\ndevice = net_null0\n[task.gen]\ntype = gen\nlcore = 1\ntx = p:0\n"
+        f"destinations = {file}\nflows = 5\nrss_queues = 2\n"
+    )
+    refused = check(ini, tmp_path, "--check")
+    assert refused.returncode != 0
+    assert f'destinations = {file}: line 2: "1.2.3" is no IPv4 address' in refused.stderr
+    assert "flows = 5: has no meaning next to destinations" in refused.stderr
+    assert "rss_queues = 2: does not go with destinations" in refused.stderr
 
 
 REPLAYED: list[Packet] = [

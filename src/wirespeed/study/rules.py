@@ -7,7 +7,6 @@ A value that would have no effect is an error, too: user input is never silently
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from wirespeed.bench.assembly.kinds import function_of, placements_of, switch_of, topology_of
@@ -25,12 +24,13 @@ from wirespeed.model.input.fault import Fault, show
 from wirespeed.model.study.spec import Frames, Impair, Traffic, VnfMode, Vswitch
 from wirespeed.model.units import FCS_BYTES, MAX_FRAME_BYTES, MIN_FRAME_BYTES, mtu_for
 from wirespeed.study.rules_hosts import broken_host_rules
+from wirespeed.study.rules_routing import broken_routing_rules
 
 
 def broken_rules(frames: Frames) -> Iterator[Fault]:
     """Yield every rule that the point breaks."""
-    checks = (_frame_size, _flows, _topology, _vnf, _vswitch, _search, _gateway, broken_host_rules,
-              refusals)  # fmt: skip
+    checks = (_frame_size, _flows, _topology, _vnf, _vswitch, _search, _gateway,
+              broken_routing_rules, broken_host_rules, refusals)  # fmt: skip
     for check in checks:
         yield from check(frames)
 
@@ -86,24 +86,12 @@ def _topology(frames: Frames) -> Iterator[Fault]:
     yield from kind.faults(frames)
 
 
-def _takes_routes(frames: Frames) -> bool:
-    """Return whether the function needs memory for a generated route."""
-    with_some = tuple(
-        replace(frames, sut=replace(frames.sut, vnf=replace(frames.sut.vnf, routes=routes)))
-        for routes in (0, 1)
-    )
-    none, one = (FUNCTIONS[frames.sut.vnf.kind].demand(each).tables_bytes for each in with_some)
-    return one > none
-
-
 def _vnf(frames: Frames) -> Iterator[Fault]:
     """Yield the function's errors, and settings that need another placement."""
     topology, vnf = topology_of(frames), frames.sut.vnf
     if vnf.workers > 1 and FUNCTIONS[vnf.kind].demand(frames).workers == 1:
         has = " and ".join(kind.name for kind in FUNCTIONS if kind.demand(frames).workers > 1)
         yield Fault("sut.vnf.workers", vnf.workers, f"{vnf.kind} has no workers; {has} has")
-    if vnf.routes and not _takes_routes(frames):
-        yield Fault("sut.vnf.routes", vnf.routes, f"{vnf.kind} has no routing table")
     yield from FUNCTIONS[vnf.kind].faults(frames)
     placements = placements_of(frames) if topology.functions(frames) else ()
     if vnf.placement is not None:

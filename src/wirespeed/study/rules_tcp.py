@@ -73,6 +73,8 @@ def _unused(tables: CommonTables, path: TcpPath) -> Iterator[Fault]:
         yield Fault("bng", "(set)", "does not go with [tcp]; a study has one of them")
     if tables.injected is not None:
         yield Fault("fault.kind", tables.injected.kind, "does not apply to [tcp]")
+    if tables.routing is not None:
+        yield Fault("routing", "(set)", "does not apply to [tcp]")
     if tables.sriov is not None and not path.on_vfs:
         yield Fault("sriov", "(set)", f'path = "{path.name}" has no virtual functions')
 

@@ -10,6 +10,7 @@ from wirespeed.model.study.injected import NO_FAULT, InjectedFault
 from wirespeed.model.study.spec import (
     Guest,
     Roles,
+    Routing,
     Search,
     Sriov,
     Sut,
@@ -33,6 +34,7 @@ class CommonTables:
     guest: Guest | None = None
     sriov: Sriov | None = None
     fault: InjectedFault | None = None
+    routing: Routing | None = None
 
     @property
     def injected(self) -> InjectedFault | None:

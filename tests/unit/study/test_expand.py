@@ -14,6 +14,7 @@ from wirespeed.model.study.spec import (
     Frames,
     Guest,
     Roles,
+    Routing,
     Sriov,
     TcpSessions,
     TcpStreams,
@@ -148,7 +149,7 @@ def test_every_key_changes_the_id() -> None:
     """Check every key, because one that the ID ignores would merge different points."""
     whole = Frames(
         bng=Bng(), hosts=Roles("tester", "dut"), guest=Guest(), sriov=Sriov(),
-        fault=InjectedFault("hog"),
+        fault=InjectedFault("hog"), routing=Routing(),
     )  # fmt: skip
     own: dict[str, Workload] = {
         "tcp": TcpStreams(Tcp()),

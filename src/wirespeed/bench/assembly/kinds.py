@@ -27,7 +27,7 @@ from wirespeed.model.plan.needs import (
     TcpNeeds,
     VfNeeds,
 )
-from wirespeed.model.study.spec import Frames, TcpStreams
+from wirespeed.model.study.spec import Destinations, Frames, TcpStreams
 from wirespeed.model.study.sut import SutDescription
 from wirespeed.model.study.tcp import Tcp
 
@@ -86,8 +86,18 @@ def needs_of(frames: Frames) -> Needs:
         frames.sut.ports if topology.external or topology.virtual_functions(frames) else (),
         demand.held_frames if functions else 0,
         demand.tables_bytes + tables_bytes(frames),
-        frames.traffic.flows if frames.bng is None else frames.bng.users,
+        _flows(frames),
     )
+
+
+def _flows(frames: Frames) -> int:
+    """Return an upper bound on the flows of each direction."""
+    if frames.bng is not None:
+        return frames.bng.users
+    routing = frames.routing
+    if routing is not None and routing.destinations is Destinations.PREFIXES:
+        return routing.prefixes(frames.traffic.ip_version)
+    return frames.traffic.flows
 
 
 def _ports(frames: Frames, function: str) -> tuple[PortNeeds, ...]:

@@ -8,7 +8,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from wirespeed.bench.assembly.kinds import switch_of, topology_of, wiring_of
-from wirespeed.bench.assembly.layout import Layout, Places, Site, lay_out, program_plugs
+from wirespeed.bench.assembly.layout import (
+    Layout,
+    Places,
+    Site,
+    control_cpu,
+    lay_out,
+    program_plugs,
+)
 from wirespeed.bench.assembly.nic import nic_switch
 from wirespeed.bench.function.bng.gateway import gateway_of
 from wirespeed.bench.host.directories import Directories
@@ -17,15 +24,18 @@ from wirespeed.bench.host.process import await_true
 from wirespeed.bench.interface import Part
 from wirespeed.bench.placement.interface import READY_S
 from wirespeed.bench.program.wsdp import Wsdp
+from wirespeed.bench.routing.part import GeneratedRoutes
+from wirespeed.bench.routing.table import table_of
 from wirespeed.bench.switch.interface import SwitchSetup
 from wirespeed.bench.topology.plugs import Interface, Plug
 from wirespeed.bench.topology.wiring import GENERATOR, SWITCH, End, Wiring
 from wirespeed.bench.traffic.frames.content import Content, UdpFrames
 from wirespeed.bench.traffic.frames.generator import Generator
+from wirespeed.bench.traffic.frames.prefixes import PrefixFrames
 from wirespeed.model.frame import Encapsulation
 from wirespeed.model.plan.plan import HostPlan
 from wirespeed.model.result.hop_counts import DropCause
-from wirespeed.model.study.spec import Frames
+from wirespeed.model.study.spec import Destinations, Frames
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +58,8 @@ class Assembly:
     @property
     def ready_s(self) -> float:
         """Longest time that the components need to become ready, in s."""
-        return max((READY_S, *(launch.ready_s for launch in self.layout.launches)))
+        routes = (part.ready_s for part in self.sut if isinstance(part, GeneratedRoutes))
+        return max((READY_S, *(launch.ready_s for launch in self.layout.launches))) + sum(routes)
 
 
 def assemble(frames: Frames, places: Places, generator: Host, sut: Host) -> Assembly:
@@ -61,6 +72,7 @@ def assemble(frames: Frames, places: Places, generator: Host, sut: Host) -> Asse
         setup = SwitchSetup(
             sut, dirs, plan.vswitch, site.wiring, frames.sut.vswitch,
             frames.traffic.vlan_id if tagged else None, places.uplinks, plan.partner,
+            frames.routing, (control_cpu(plan),),
         )  # fmt: skip
         parts += switch.parts(setup)
     site.content.prepare(generator.runner)
@@ -116,7 +128,13 @@ def _machines(plan: HostPlan) -> frozenset[str]:
 
 def content_of(frames: Frames, wiring: Wiring, dirs: Directories) -> Content:
     """Return the content of this point's frames."""
-    return gateway_of(frames, dirs.run, wiring.entries) or UdpFrames(frames.traffic)
+    gateway = gateway_of(frames, dirs.run, wiring.entries)
+    if gateway is not None:
+        return gateway
+    routing = frames.routing
+    if routing is not None and routing.destinations is Destinations.PREFIXES:
+        return PrefixFrames(frames.traffic, table_of(routing, wiring), wiring.streams, dirs.run)
+    return UdpFrames(frames.traffic)
 
 
 def bring_up(parts: Sequence[Part], stack: ExitStack, within_s: float = READY_S) -> None:

@@ -13,6 +13,7 @@ from wirespeed.bench.host.hugepages import check_reservable
 from wirespeed.bench.host.programs import program_version
 from wirespeed.bench.host.root import check_namespaces, check_root, effective_user
 from wirespeed.bench.program.wsdp import WSDP
+from wirespeed.bench.routing.programs import check_daemon
 from wirespeed.bench.traffic.tcp.programs import SPEEDTEST
 from wirespeed.model.errors import WirespeedError
 from wirespeed.model.plan.plan import HostPlan
@@ -40,6 +41,8 @@ def _checks(runner: Runner, workload: Workload, plan: HostPlan) -> Iterator[Call
         yield partial(program_version, runner, WSDP)
         if (switch := switch_of(frames)) is not None:
             yield partial(switch.check, runner)
+        if frames.routing is not None:
+            yield partial(check_daemon, runner, frames.routing)
     if any(guest.vcpus for guest in plan.guests):
         yield partial(check_programs, runner)
     yield partial(check_reservable, runner, plan.huge_pages.value)

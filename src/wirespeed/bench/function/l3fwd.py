@@ -9,15 +9,17 @@ from dataclasses import replace
 from wirespeed.bench.function.counts import TaskCounts
 from wirespeed.bench.function.fib_memory import fib_bytes
 from wirespeed.bench.function.forwarder import counts_of_lanes, lanes, task_between
-from wirespeed.bench.function.generated_routes import MOST_ROUTES, generated_tables, route_lines
+from wirespeed.bench.function.generated_routes import generated_tables, route_lines
 from wirespeed.bench.function.interface import Demand, Setup
 from wirespeed.bench.function.wsdp_tasks import WsdpFunctionKind
 from wirespeed.bench.program.config import WsdpTask
+from wirespeed.bench.routing.table import RoutingTable
 from wirespeed.bench.topology.addresses import Header, mac_of
 from wirespeed.bench.topology.routes import destinations, most_destinations, not_routable
 from wirespeed.bench.topology.wiring import PORTS, SIDES, End, Forward
 from wirespeed.model.input.fault import Fault
 from wirespeed.model.result.hop_counts import DropCause
+from wirespeed.model.study.routing import Routing
 from wirespeed.model.study.spec import Frames, VnfMode
 
 _FORMAT = "wirespeed-routes 1"
@@ -33,6 +35,8 @@ class StaticRouter(WsdpFunctionKind):
     summary = "this project's router with static routes: TTL, checksum, next hop's address"
     causes: Mapping[str, DropCause] = _CAUSES
     settings: tuple[str, ...] = ("routes", "hops")
+    multipath = False
+    """True if a route may have several next hops."""
 
     def faults(self, frames: Frames) -> Iterator[Fault]:
         vnf = frames.sut.vnf
@@ -40,10 +44,11 @@ class StaticRouter(WsdpFunctionKind):
             return
         if vnf.mode is not VnfMode.MAC:
             yield Fault("sut.vnf.mode", str(vnf.mode), "a router has no mode; leave it out")
-        most = MOST_ROUTES[frames.traffic.ip_version]
-        if vnf.routes > most:
-            allowed = f"must be at most {most} of IPv{frames.traffic.ip_version}"
-            yield Fault("sut.vnf.routes", vnf.routes, allowed)
+        if frames.routing is not None and frames.routing.ecmp > 1 and not self.multipath:
+            allowed = (
+                f'must be 1 with sut.vnf.kind = "{self.name}"; router and linux-router have more'
+            )
+            yield Fault("routing.ecmp", frames.routing.ecmp, allowed)
         yield from not_routable(frames, self.name)
 
     def rewritten(
@@ -53,13 +58,12 @@ class StaticRouter(WsdpFunctionKind):
 
     def demand(self, frames: Frames) -> Demand:
         """Return the memory of the tables; each function of a shared process has its own."""
-        version, vnf, vnfs = frames.traffic.ip_version, frames.sut.vnf, frames.topology.vnfs
+        vnfs, routing = frames.topology.vnfs, frames.routing
         routes = len(frames.directions) * vnfs * most_destinations(frames.traffic.flows)
-        bytes_of_flows = fib_bytes(version, routes)
-        if not vnf.routes:
-            return Demand(tables_bytes=vnfs * bytes_of_flows)
-        tables = generated_tables(version, vnf.routes, vnf.routes_seed)
-        return Demand(tables_bytes=vnfs * (bytes_of_flows + fib_bytes(version, vnf.routes, tables)))
+        each = fib_bytes(frames.traffic.ip_version, routes)
+        if routing is not None:
+            each += sum(_bytes_of(routing, version) for version in routing.versions)
+        return Demand(tables_bytes=vnfs * each)
 
     def tasks(self, setup: Setup) -> tuple[WsdpTask, ...]:
         return tuple(_task(self.name, setup, forward, queue) for forward, queue in lanes(setup))
@@ -71,6 +75,12 @@ class StaticRouter(WsdpFunctionKind):
     def counts(self, setup: Setup) -> TaskCounts:
         counts = counts_of_lanes(setup, DropCause.VNF_DISCARD)
         return replace(counts, causes=self.causes, settings=self.settings)
+
+
+def _bytes_of(routing: Routing, version: int) -> int:
+    """Return the size of the tables of the generated prefixes of an IP version."""
+    prefixes = routing.prefixes(version)
+    return fib_bytes(version, prefixes, generated_tables(version, prefixes, routing.seed))
 
 
 def _path(setup: Setup) -> str:
@@ -97,8 +107,10 @@ def _lines(setup: Setup) -> Iterator[str]:
 
 def _generated_lines(setup: Setup) -> Iterator[str]:
     """Yield the generated routes, to the next hops of all directions."""
-    vnf = setup.frames.sut.vnf
-    if vnf.routes:
-        hops = [SIDES.index(forward.to_port) for forward in setup.forwards]
-        version = setup.frames.traffic.ip_version
-        yield from route_lines(version, vnf.routes, vnf.routes_seed, hops)
+    routing = setup.frames.routing
+    if routing is not None and routing.versions:
+        macs = {
+            SIDES.index(each.to_port): (mac_of(End(setup.name, each.to_port)), each.dst_mac)
+            for each in setup.forwards
+        }
+        yield from route_lines(RoutingTable(routing, tuple(sorted(macs))), macs)

@@ -24,4 +24,5 @@ class Router(StaticRouter):
         "MTUs and exceptions by cause"
     )
     causes = _CAUSES
+    multipath = True
     settings = ("generation", "routes_ipv4", "routes_ipv6", "hops", "groups")

@@ -20,6 +20,7 @@ from wirespeed.bench.topology.wiring import Wiring
 from wirespeed.model.input.fault import Fault
 from wirespeed.model.plan.needs import SwitchNeeds
 from wirespeed.model.plan.plan import VswitchPlan
+from wirespeed.model.study.routing import Routing
 from wirespeed.model.study.spec import Vswitch, Workload
 from wirespeed.model.study.sut import SutDescription
 from wirespeed.remote.interface import Runner
@@ -43,6 +44,10 @@ class SwitchSetup:
     """
     partner: VswitchPlan | None = None
     """Plan of the switch at the other ends of its bonds; None without bonds."""
+    routing: Routing | None = None
+    """Generated routes, where the switch is a router that gets them."""
+    control_cpus: tuple[int, ...] = ()
+    """CPUs for programs that do not forward."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from wirespeed.model.frame import VlanId
 from wirespeed.model.input.text import Device, HostName
 from wirespeed.model.study.gateway import Bng, GatewayDirection
 from wirespeed.model.study.injected import InjectedFault
+from wirespeed.model.study.routing import Destinations, Routing, RoutingDaemon
 from wirespeed.model.study.search import Search, SearchKind
 from wirespeed.model.study.sessions import Sessions
 from wirespeed.model.study.tcp import Tcp
@@ -51,6 +52,7 @@ __all__ = [
     "NOT_WRITTEN",
     "AnyWorkload",
     "Cpu",
+    "Destinations",
     "EmulatorThreads",
     "Frames",
     "Guest",
@@ -59,6 +61,8 @@ __all__ = [
     "KernelDriver",
     "OwnKey",
     "Roles",
+    "Routing",
+    "RoutingDaemon",
     "Search",
     "SearchKind",
     "Sriov",
@@ -175,6 +179,7 @@ class Frames(AnyWorkload):
     guest: Guest | None = None
     sriov: Sriov | None = None
     fault: InjectedFault | None = None
+    routing: Routing | None = None
 
     @property
     def frames(self) -> Frames:

@@ -47,10 +47,6 @@ class Vnf:
     one lcore. More: the layout of Intel 2015 (S1), with load balancers in front of the workers and
     aggregation behind them. In the host topology each of these gets a CPU if there are enough
     cores, two workers per core. Otherwise all tasks take turns on one lcore."""
-    routes: Annotated[int, Ge(0), Le(1_000_000)] = 0
-    """l3fwd and router only: generated prefixes next to the flows' own. No frame goes to them."""
-    routes_seed: Annotated[int, Ge(0), Le(2_147_483_647)] = 1
-    """Seed of the generated prefixes."""
     placement: Word | None = None
     """VNF placement. Default: process if the machine has the cores, else shared."""
     pages: VnfPages = VnfPages.HUGE

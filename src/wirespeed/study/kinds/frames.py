@@ -23,7 +23,7 @@ from wirespeed.model.result.result import SearchResult
 from wirespeed.model.study.spec import Frames, Roles
 from wirespeed.model.study.sut import SutDescription
 from wirespeed.plan.testbed.bench import plan_bench
-from wirespeed.study.estimate import BENCH_S, FUNCTION_S, search_s
+from wirespeed.study.estimate import BENCH_S, FUNCTION_S, routing_s, search_s
 from wirespeed.study.interface import PointBench, PointListener, Rig
 from wirespeed.study.rules import broken_rules
 from wirespeed.study.tables import CommonTables
@@ -41,6 +41,7 @@ class FramesKind:
             Frames(
                 tables.topology, tables.traffic, tables.sut, tables.search, tables.bng,
                 tables.hosts, tables.guest, tables.sriov, tables.injected,
+                tables.routing,
             )
         )  # fmt: skip
 
@@ -56,6 +57,7 @@ class FramesKind:
             "guest": frames.guest,
             "sriov": frames.sriov,
             "fault": frames.fault,
+            "routing": frames.routing,
         }
         return always | {name: table for name, table in optional.items() if table is not None}
 
@@ -80,7 +82,8 @@ class FramesKind:
     @property
     def estimate_s(self) -> float:
         functions = len(topology_of(self.workload).functions(self.workload))
-        return BENCH_S + FUNCTION_S * functions + search_s(self.workload.search)
+        bench_s = BENCH_S + FUNCTION_S * functions + routing_s(self.workload.routing)
+        return bench_s + search_s(self.workload.search)
 
     @property
     def sut(self) -> SutDescription:

@@ -75,7 +75,9 @@ class KernelForwarding(UnstartedPart):
     def settings(self) -> Mapping[str, str]:
         """See noise.settings.Configured."""
         runner = self._setup.host.runner
-        found = settings(runner, self._namespace, bridged=self.bridged)
+        routing = self._setup.routing
+        generated = routing is not None and bool(routing.versions)
+        found = settings(runner, self._namespace, bridged=self.bridged, generated=generated)
         filters = packet_filter.rules(runner, self._namespace)
         self.unwatched = _SOFTIRQS if filters is not None else f"{_SOFTIRQS}; {_NO_NFT}"
         found |= filters or {}

@@ -25,7 +25,6 @@ _SYSCTLS = {
         "net.ipv4.ip_forward=1",
         "net.ipv4.conf.all.rp_filter=0",
         "net.ipv4.conf.default.rp_filter=0",
-        *QUIET,
     ),
     6: (
         "net.ipv6.conf.default.addr_gen_mode=1",
@@ -50,7 +49,9 @@ class LinuxRouter(KernelForwarding):
     def up(self) -> None:
         macs = {stream.from_port: stream.dst_mac for stream in self._setup.wiring.streams}
         version = 6 if any(":" in route.prefix for route in self._routes) else 4
-        self.make_ports(self._ends, (), macs, _SYSCTLS[version])
+        versions = {version} | set(self._setup.routing.versions if self._setup.routing else ())
+        sysctls = [words for each in versions for words in _SYSCTLS[each]]
+        self.make_ports(self._ends, (), macs, sysctls if 6 in versions else (*sysctls, *QUIET))
         for end in self._ends.values():
             words = [sysctl.format(end) for sysctl in _END_SYSCTLS]
             self.run(*inside(self._namespace), "sysctl", "-q", "-w", *words)

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterator, Mapping
 
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.interface import Part
+from wirespeed.bench.routing.part import RoutesSetup, routes_part
+from wirespeed.bench.routing.table import table_of
 from wirespeed.bench.switch.interface import KernelPorts, SwitchSetup
 from wirespeed.bench.switch.linux.router import LinuxRouter
 from wirespeed.bench.switch.linux.rules import kernel_faults, kernel_needs
@@ -22,9 +24,11 @@ from wirespeed.model.study.spec import Vswitch, Workload
 from wirespeed.model.study.sut import SutDescription
 from wirespeed.remote.interface import Runner
 
+NAME = "linux-router"
+
 
 class LinuxRouterKind:
-    name = "linux-router"
+    name = NAME
     summary = "the kernel's IP forwarding between two veth ports, by softirqs (p2p only)"
     description = SutDescription(
         name, "the Linux router", "the transmit ring of the generator's interface",
@@ -64,7 +68,13 @@ class LinuxRouterKind:
         return {port: Interface(cabled[port], namespace) for port in wiring.ports_of(SWITCH)}
 
     def parts(self, setup: SwitchSetup) -> tuple[Part, ...]:
-        return (LinuxRouter(setup, namespace_of(setup.dirs)),)
+        namespace = namespace_of(setup.dirs)
+        router = LinuxRouter(setup, namespace)
+        if setup.routing is None:
+            return (router,)
+        table = table_of(setup.routing, setup.wiring)
+        routes = RoutesSetup(setup.host, setup.dirs, namespace, table, setup.control_cpus)
+        return (router, routes_part(routes))
 
     def part_between(self, setup: SwitchSetup, ports: KernelPorts) -> Part:
         raise NotImplementedError("no path of TCP traffic names a router")

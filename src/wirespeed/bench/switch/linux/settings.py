@@ -8,24 +8,33 @@ the addresses of its bridges; both answer in JSON (ip(8), bridge(8)).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from wirespeed.model.input.bounded import load_json
 from wirespeed.remote.interface import Runner
 
-_BATCH = "route show table all\nneighbour show nud permanent\nnetconf show\nlink show\n"
+_ROUTES = "route show table all\n"
+# Routes that the kernel or the bench made one by one, without those of a generated table.
+_OWN_ROUTES = "route show table all proto kernel\nroute show table all proto boot\n"
+_REST = "neighbour show nud permanent\nnetconf show\nlink show\n"
 _LINK = ("mtu", "qdisc", "operstate", "master", "address")
 # Of a bridge and of its ports; their timers count.
 _BRIDGE = ("stp_state", "vlan_filtering", "mcast_snooping", "nf_call_iptables", "ageing_time")
 _PORT = ("state", "learning", "flood", "mcast_flood", "bcast_flood", "isolated", "neigh_suppress")
 
 
-def settings(runner: Runner, namespace: str, *, bridged: bool) -> dict[str, str]:
+def settings(
+    runner: Runner, namespace: str, *, bridged: bool, generated: bool = False
+) -> dict[str, str]:
     """Return all that somebody may set in a namespace, by names for people. bridged: whether
-    bridges forward there."""
+    bridges forward there. generated: whether there is a generated routing table, which is left
+    out: reading a full table takes many seconds."""
     words = ["ip", "-n", namespace, "-json", "-details", "-batch", "-"]
-    routes, neighbours, switches, links = _arrays(runner.run(words, stdin=_BATCH).stdout)
-    found = [*_routes(routes), *_neighbours(neighbours), *_switches(switches), *_links(links)]
+    batch = (_OWN_ROUTES if generated else _ROUTES) + _REST
+    *routes, neighbours, switches, links = _arrays(runner.run(words, stdin=batch).stdout)
+    found = [*_routes(chain.from_iterable(routes)), *_neighbours(neighbours)]
+    found += [*_switches(switches), *_links(links)]
     if bridged:
         [entries] = _arrays(runner.run(["bridge", "-n", namespace, "-json", "fdb"]).stdout)
         found += _addresses(entries)

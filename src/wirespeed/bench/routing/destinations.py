@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Choose an address in each prefix of a routing table that no more specific prefix holds. Pure."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address
+
+from wirespeed.bench.routing.table import RoutingTable
+from wirespeed.routing.generate import BITS, Route
+
+
+class _Open:
+    """A prefix whose end has not been reached."""
+
+    __slots__ = ("end", "free", "place")
+
+    def __init__(self, place: int, first: int, end: int) -> None:
+        self.place, self.free, self.end = place, first, end
+
+
+def own_addresses(routes: Sequence[Route]) -> list[int | None]:
+    """Return an address of each prefix; None where more specific prefixes hold all of them.
+
+    routes: of one IP version, in ascending order. The address is the second one of the first gap
+    between more specific prefixes, if the gap has two.
+    """
+    found: list[int | None] = [None] * len(routes)
+    opened: list[_Open] = []
+
+    def use(prefix: _Open, end: int) -> None:
+        if found[prefix.place] is None and prefix.free < end:
+            found[prefix.place] = min(prefix.free + 1, end - 1)
+
+    for place, route in enumerate(routes):
+        while opened and opened[-1].end <= route.address:
+            use(opened[-1], opened[-1].end)
+            opened.pop()
+        end = route.address + (1 << (BITS[route.version] - route.length))
+        if opened:
+            use(opened[-1], route.address)
+            opened[-1].free = max(opened[-1].free, end)
+        opened.append(_Open(place, route.address, end))
+    for prefix in opened:
+        use(prefix, prefix.end)
+    return found
+
+
+@lru_cache(maxsize=2)
+def destinations(table: RoutingTable, version: int, port: int) -> tuple[str, ...]:
+    """Return an address for each prefix that leads to this port, in random order.
+
+    Neighbours in the table would share cache lines, which frames of many sources do not.
+    """
+    kind = IPv4Address if version == 4 else IPv6Address
+    routes = table.generated(version)
+    chosen = [
+        str(kind(address))
+        for route, address in zip(routes, own_addresses(routes), strict=True)
+        if address is not None and table.hops[route.hop].port == port
+    ]
+    random.Random(f"{table.routing.seed}/{port}").shuffle(chosen)  # noqa: S311 not cryptography
+    return tuple(chosen)

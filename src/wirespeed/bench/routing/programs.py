@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find the routing daemons of a host. They are in no folder of an ordinary PATH."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wirespeed.bench.interface import BenchError
+from wirespeed.model.study.routing import Routing, RoutingDaemon
+from wirespeed.remote.interface import Runner
+
+BIRD = "/usr/sbin/bird"
+_FRR = "/usr/lib/frr"
+
+
+def frr_program(name: str) -> str:
+    return f"{_FRR}/{name}"
+
+
+def _programs(daemon: RoutingDaemon) -> Iterator[tuple[str, str]]:
+    """Yield each program that is needed with its Debian package; the BGP peer is BIRD."""
+    if daemon is RoutingDaemon.FRR:
+        yield from ((frr_program(name), "frr") for name in ("zebra", "bgpd"))
+    if daemon is not RoutingDaemon.STATIC:
+        yield BIRD, "bird2"
+
+
+def check_daemon(runner: Runner, routing: Routing) -> None:
+    """Raise BenchError where this host lacks a program of the routing daemon."""
+    lacking = [(path, package) for path, package in _programs(routing.daemon)
+               if not runner.glob(path)]  # fmt: skip
+    if lacking:
+        packages = " ".join(dict.fromkeys(package for _, package in lacking))
+        raise BenchError(
+            f'routing.daemon = "{routing.daemon}": {runner.name} has no '
+            f"{' and no '.join(path for path, _ in lacking)}",
+            f"Install the Debian packages there: apt install {packages}",
+        )
+
+
+def version(runner: Runner, daemon: RoutingDaemon) -> dict[str, str]:
+    """Return the first line that each program prints of its version."""
+    found = {}
+    for path, _ in _programs(daemon):
+        done = runner.run([path, "--version"], check=False)
+        found[path] = (done.stdout or done.stderr).partition("\n")[0]
+    return found

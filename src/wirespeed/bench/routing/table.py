@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Assign generated prefixes to the next hops of a router. Pure.
+
+The table depends on the study alone, so that every type of router gets the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import ip_interface
+from typing import NamedTuple
+
+from wirespeed.bench.topology.wiring import PORTS, Wiring
+from wirespeed.model.study.routing import Routing
+from wirespeed.published.prefixes import prefix_lengths, published_table
+from wirespeed.routing.formats import prefix_text
+from wirespeed.routing.generate import Route, Shape, generate
+
+# The router's own address at each port; next hops count up behind it. The networks are reserved for
+# documentation (RFC 5737, RFC 3849), so no generated prefix and no flow is inside.
+_OWN = {
+    4: ("192.0.2.1/24", "198.51.100.1/24"),
+    6: ("2001:db8:0:1::1/64", "2001:db8:0:2::1/64"),
+}
+
+
+class Hop(NamedTuple):
+    """A next hop: number of the port (0 east, 1 west), and its number there."""
+
+    port: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingTable:
+    """Generated routes of one router."""
+
+    routing: Routing
+    ports: tuple[int, ...]
+    """Numbers of the ports by which frames leave, ascending."""
+
+    @property
+    def hops(self) -> tuple[Hop, ...]:
+        """Return all next hops, by port."""
+        return tuple(Hop(p, n) for p in self.ports for n in range(self.routing.next_hops))
+
+    def members(self, first: Hop) -> tuple[Hop, ...]:
+        """Return the next hops of the prefixes that begin with this one."""
+        port, number = first
+        count = self.routing.next_hops
+        return tuple(Hop(port, (number + i) % count) for i in range(self.routing.ecmp))
+
+    def routes(self, version: int) -> Iterator[tuple[str, Hop]]:
+        """Yield each prefix with the first of its next hops, in ascending order."""
+        hops = self.hops
+        for route in self.generated(version):
+            yield prefix_text(route), hops[route.hop]
+
+    def generated(self, version: int) -> list[Route]:
+        """Return the routes as numbers, in ascending order; `hop` is the place in `hops`."""
+        wanted = self.routing
+        return generated(version, wanted.prefixes(version), len(self.hops), wanted.seed)
+
+
+def table_of(routing: Routing, wiring: Wiring) -> RoutingTable:
+    """Return the table of a router whose ports are those of the generator."""
+    leaving = {PORTS.index(stream.to_port) for stream in wiring.streams}
+    return RoutingTable(routing, tuple(sorted(leaving)))
+
+
+def generated(version: int, prefixes: int, hops: int, seed: int) -> list[Route]:
+    """Return a table with the published lengths; prefixes do not depend on the number of hops."""
+    shape = Shape(version, prefix_lengths(version), published_table(version).more_specific)
+    return generate(shape, prefixes, hops, seed)
+
+
+def own_address(version: int, port: int) -> str:
+    """Return the router's address at a port, with the length of its network."""
+    return _OWN[version][port]
+
+
+def hop_address(version: int, hop: Hop) -> str:
+    """Return the address of a next hop."""
+    return str(ip_interface(_OWN[version][hop.port]).ip + 1 + hop.number)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write a routing table for iproute2 and for a BGP peer, and the files of routing daemons. Pure.
+
+The peer is BIRD. One session cannot announce a prefix twice, so each of the N next hops of a prefix
+has a session of its own. The router combines them (multipath).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from wirespeed.bench.routing.table import Hop, RoutingTable, hop_address
+
+# Private AS numbers (RFC 6996).
+_ROUTER_AS, _PEER_AS = 65001, 65002
+# Retry soon: router and peer start at the same time.
+_RETRY_S = 1
+_HEAD = ("log stderr all;", "protocol device { }")
+
+
+def router_end(session: int) -> str:
+    """Return the router's address of a session; no generated prefix is in 10.0.0.0/8."""
+    return f"10.255.{session}.1"
+
+
+def peer_end(session: int) -> str:
+    return f"10.255.{session}.2"
+
+
+def ip_commands(table: RoutingTable, version: int) -> Iterator[str]:
+    """Yield a command of `ip -batch` for each route."""
+    vias = {}
+    for hop in table.hops:
+        members = [f"via {hop_address(version, member)}" for member in table.members(hop)]
+        vias[hop] = members[0] if len(members) == 1 else " ".join(f"nexthop {m}" for m in members)
+    for prefix, hop in table.routes(version):
+        yield f"route add {prefix} proto static {vias[hop]}"
+
+
+def peer(table: RoutingTable) -> Iterator[str]:
+    """Yield the lines of bird.conf of the peer."""
+    yield from (*_HEAD, f"router id {peer_end(0)};")
+    versions, sessions = table.routing.versions, range(table.routing.ecmp)
+    for session in sessions:
+        yield from (f"ipv{version} table t{version}s{session};" for version in versions)
+    for version in versions:
+        by_hop = defaultdict[Hop, list[str]](list)
+        for prefix, hop in table.routes(version):
+            by_hop[hop].append(prefix)
+        for session in sessions:
+            for hop, prefixes in by_hop.items():
+                yield from _announced(table, version, session, hop, prefixes)
+    for session in sessions:
+        exported = f"s{session}; import none; export all; next hop keep;"
+        channels = (f"ipv{v} {{ table t{v}{exported} }};" for v in versions)
+        yield from _bgp(session, peer_end(session), _PEER_AS, router_end(session), _ROUTER_AS)
+        yield from ("passive;", *channels, "}")
+
+
+def _announced(
+    table: RoutingTable, version: int, session: int, hop: Hop, prefixes: list[str]
+) -> Iterator[str]:
+    """Yield the prefixes that begin with this next hop, as one of their sessions has them."""
+    via = hop_address(version, table.members(hop)[session])
+    yield f"protocol static r{version}s{session}p{hop.port}n{hop.number} {{"
+    yield f"ipv{version} {{ table t{version}s{session};"
+    yield f"import filter {{ bgp_next_hop = {via}; accept; }}; }};"
+    yield from (f"route {prefix} blackhole;" for prefix in prefixes)
+    yield "}"
+
+
+def bird(table: RoutingTable) -> Iterator[str]:
+    """Yield the lines of bird.conf of the router."""
+    versions, most = table.routing.versions, table.routing.ecmp
+    yield from (*_HEAD, f"router id {router_end(0)};")
+    merged = [f"merge paths on limit {most};"] if most > 1 else []
+    for version in versions:
+        exported = "{ import none; export where source = RTS_BGP; };"
+        yield from ("protocol kernel {", f"ipv{version} {exported}", *merged, "}")
+    for session in range(most):
+        yield from _bgp(session, router_end(session), _ROUTER_AS, peer_end(session), _PEER_AS)
+        yield f"connect delay time {_RETRY_S}; connect retry time {_RETRY_S};"
+        yield from (f"ipv{version} {{ import all; export none; }};" for version in versions)
+        yield "}"
+
+
+def _bgp(session: int, local: str, local_as: int, other: str, other_as: int) -> Iterator[str]:
+    yield f"protocol bgp s{session} {{"
+    yield f"local {local} as {local_as}; neighbor {other} as {other_as};"
+
+
+def frr_bgpd(table: RoutingTable) -> Iterator[str]:
+    """Yield the lines of bgpd.conf of the router."""
+    routing = table.routing
+    yield f"router bgp {_ROUTER_AS}"
+    yield f" bgp router-id {router_end(0)}"
+    yield " no bgp ebgp-requires-policy"
+    yield " no bgp default ipv4-unicast"
+    for session in range(routing.ecmp):
+        yield f" neighbor {peer_end(session)} remote-as {_PEER_AS}"
+        yield f" neighbor {peer_end(session)} timers connect {_RETRY_S}"
+    for version in routing.versions:
+        yield f" address-family ipv{version} unicast"
+        for session in range(routing.ecmp):
+            yield f"  neighbor {peer_end(session)} activate"
+        yield f"  maximum-paths {routing.ecmp}"
+        yield " exit-address-family"

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Define the routing table of a point, and the program that gives it to the router."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from annotated_types import Ge, Le
+
+
+class RoutingDaemon(StrEnum):
+    """Program that gives routes to a router."""
+
+    STATIC = "static"
+    FRR = "frr"
+    BIRD = "bird"
+
+
+class Destinations(StrEnum):
+    """Addresses that frames are sent to."""
+
+    FLOWS = "flows"
+    PREFIXES = "prefixes"
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """Generated routes of the SUT's router, next to those of the flows.
+
+    The same values give the same table to any router.
+    """
+
+    daemon: RoutingDaemon = RoutingDaemon.STATIC
+    """Source of the routes. static: written by the bench; frr, bird: this daemon of the router
+    learns them from a BGP peer. linux-router has all of them, l3fwd and router have static."""
+    ipv4: Annotated[int, Ge(0), Le(1_000_000)] = 0
+    """Number of IPv4 prefixes."""
+    ipv6: Annotated[int, Ge(0), Le(200_000)] = 0
+    """Number of IPv6 prefixes."""
+    next_hops: Annotated[int, Ge(1), Le(64)] = 1
+    """Number of next hops at each port that frames leave by."""
+    ecmp: Annotated[int, Ge(1), Le(16)] = 1
+    """Next hops of each prefix, all at one port; at most next_hops. l3fwd has one."""
+    seed: Annotated[int, Ge(0), Le(2_147_483_647)] = 1
+    """Seed of prefixes and next hops."""
+    destinations: Destinations = Destinations.FLOWS
+    """Destinations of the frames. flows: those of the flows (traffic.flows), outside of the
+    generated prefixes; prefixes: one address in each generated prefix of traffic.ip_version that
+    leads the frame's way, in random order, each a flow."""
+
+    def prefixes(self, version: int) -> int:
+        """Return the number of prefixes of IP version 4 or 6."""
+        return self.ipv4 if version == 4 else self.ipv6
+
+    @property
+    def versions(self) -> tuple[int, ...]:
+        """IP versions with prefixes."""
+        return tuple(version for version in (4, 6) if self.prefixes(version))

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find errors of [routing]: points without a router that gets the table, values that disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from wirespeed.bench.assembly.kinds import function_of, switch_of, topology_of
+from wirespeed.bench.function import FUNCTIONS
+from wirespeed.bench.function.interface import FunctionKind
+from wirespeed.bench.switch.linux.router_kind import NAME as LINUX_ROUTER
+from wirespeed.model.input.fault import Fault, show
+from wirespeed.model.study.spec import Destinations, Frames, Routing, RoutingDaemon, Traffic
+
+# With fewer prefixes, a port or a stream might have none.
+_FEWEST = 100
+
+
+def broken_routing_rules(frames: Frames) -> Iterator[Fault]:
+    """Yield every rule that the point's routing table breaks."""
+    routing = frames.routing
+    if routing is None:
+        return
+    switch = switch_of(frames)
+    if switch is None or switch.name != LINUX_ROUTER:
+        yield from _function(frames, routing)
+    if routing.ecmp > routing.next_hops:
+        allowed = f"must be at most routing.next_hops = {routing.next_hops}"
+        yield Fault("routing.ecmp", routing.ecmp, allowed)
+    if routing.destinations is Destinations.PREFIXES:
+        yield from _destinations(frames, routing)
+    if routing.daemon is not RoutingDaemon.STATIC and not routing.versions:
+        allowed = "has nothing to learn: set routing.ipv4 or routing.ipv6"
+        yield Fault("routing.daemon", str(routing.daemon), allowed)
+
+
+def _destinations(frames: Frames, routing: Routing) -> Iterator[Fault]:
+    """Yield what keeps frames from going to each prefix."""
+    version, usual = frames.traffic.ip_version, Traffic()
+    if (count := routing.prefixes(version)) < _FEWEST:
+        allowed = f'must be at least {_FEWEST} with routing.destinations = "prefixes"'
+        yield Fault(f"routing.ipv{version}", count, allowed)
+    for key in ("flows", "flow_field", "pcap"):
+        if (value := getattr(frames.traffic, key)) != getattr(usual, key):
+            allowed = 'has no meaning with routing.destinations = "prefixes"'
+            yield Fault(f"traffic.{key}", value, allowed)
+    if (queues := frames.sut.vswitch.rx_queues) > 1:
+        allowed = 'must be 1 with routing.destinations = "prefixes": one sender has all flows'
+        yield Fault("sut.vswitch.rx_queues", queues, allowed)
+
+
+def _function(frames: Frames, routing: Routing) -> Iterator[Fault]:
+    """Yield what keeps the point's network functions from being the router."""
+    found = topology_of(frames).functions(frames)
+    if not found or not _takes_routes(function_of(frames), frames):
+        kinds = " or ".join(show(kind.name) for kind in FUNCTIONS if _takes_routes(kind, frames))
+        allowed = (
+            f"needs a router: sut.vswitch.kind = {show(LINUX_ROUTER)}, or {kinds} as sut.vnf.kind"
+        )
+        yield Fault("routing", "(set)", allowed)
+    elif routing.daemon is not RoutingDaemon.STATIC:
+        allowed = (
+            f'must be "static": {frames.sut.vnf.kind} reads its routes from a file; '
+            f"sut.vswitch.kind = {show(LINUX_ROUTER)} has routing daemons"
+        )
+        yield Fault("routing.daemon", str(routing.daemon), allowed)
+
+
+def _takes_routes(kind: FunctionKind, frames: Frames) -> bool:
+    """Return whether a function of this type needs memory for a generated route."""
+    none, one = (replace(frames, routing=Routing(ipv4=prefixes)) for prefixes in (0, 1))
+    return kind.demand(one).tables_bytes > kind.demand(none).tables_bytes

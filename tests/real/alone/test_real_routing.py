@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check that a Linux router gets a generated table from real routing daemons and still forwards."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import replace
+from ipaddress import ip_network
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.support.real_bench import frames_are_conserved, leftovers, opened, point
+from wirespeed.bench.interface import BenchError
+from wirespeed.bench.routing import programs
+from wirespeed.bench.routing.table import RoutingTable, hop_address
+from wirespeed.model.frame import FrameSizes
+from wirespeed.model.study.spec import (
+    Destinations,
+    Frames,
+    Routing,
+    RoutingDaemon,
+    Sut,
+    Topology,
+    Traffic,
+    Vnf,
+    Vswitch,
+)
+from wirespeed.remote.local import LocalRunner
+
+pytestmark = pytest.mark.usefixtures("needs_root")
+
+LOAD_FPS, DURATION_S = 2_000.0, 0.3
+BOTH_PORTS = (0, 1)
+
+
+def routed(routing: Routing, version: int = 4) -> Frames:
+    spec = point("p2p", bidirectional=True)
+    traffic = Traffic(FrameSizes.parse("128"), ip_version=version)
+    sut = replace(spec.sut, vswitch=Vswitch(kind="linux-router"))
+    return replace(spec, sut=sut, traffic=traffic, routing=routing)
+
+
+@pytest.mark.parametrize(("kind", "ecmp"), [("l3fwd", 1), ("router", 2)])
+def test_routers_of_wsdp_take_a_generated_table(kind: str, ecmp: int, tmp_path: Path) -> None:
+    routing = Routing(ipv4=1_000, ipv6=200, next_hops=3, ecmp=ecmp, seed=7)
+    spec = replace(point("host", bidirectional=True, vnf=Vnf(kind)), routing=routing)
+    with opened(spec, tmp_path) as bench:
+        seen = bench.measure(LOAD_FPS, DURATION_S)
+        assert frames_are_conserved(seen), seen.drops
+        assert seen.total("received") == seen.total("offered") > 0
+
+
+def routes_of_kernel(version: int, protocol: str) -> dict[str, set[str]]:
+    """Return the next hops of each prefix as ip(8) prints them."""
+    [path] = LocalRunner().glob("/run/netns/ws*-switch")
+    namespace = path.rpartition("/")[2]
+    text = LocalRunner().run(
+        ["ip", "-o", "-n", namespace, f"-{version}", "route", "show", "proto", protocol]
+    )
+    found = {}
+    for line in text.stdout.splitlines():
+        words = line.replace("\\", " ").split()
+        vias = {after for word, after in pairwise(words) if word == "via"}
+        found[str(ip_network(words[0]))] = vias
+    return found
+
+
+@pytest.mark.parametrize(
+    ("daemon", "protocol"),
+    [
+        (RoutingDaemon.STATIC, "static"),
+        (RoutingDaemon.BIRD, "bird"),
+        (RoutingDaemon.FRR, "bgp"),
+    ],
+)
+def test_linux_router_has_the_table_of_its_daemon(
+    daemon: RoutingDaemon, protocol: str, tmp_path: Path
+) -> None:
+    routing = Routing(daemon, ipv4=1_000, ipv6=200, next_hops=3, ecmp=2, seed=7)
+    table = RoutingTable(routing, BOTH_PORTS)
+    with opened(routed(routing), tmp_path) as bench:
+        for version in (4, 6):
+            wanted = {
+                str(ip_network(prefix)): {hop_address(version, m) for m in table.members(hop)}
+                for prefix, hop in table.routes(version)
+            }
+            assert routes_of_kernel(version, protocol) == wanted
+        seen = bench.measure(LOAD_FPS, DURATION_S)
+        assert frames_are_conserved(seen), seen.drops
+        assert seen.total("received") == seen.total("offered") > 0
+        ours = ("Linux router", "IPv4 prefixes", "IPv6 prefixes")
+        assert [str(change) for change in seen.changes if change.what.startswith(ours)] == []
+    assert leftovers() == []
+
+
+ROUTERS = {
+    "linux-router": Sut(Vswitch(kind="linux-router")),
+    "router": Sut(vnf=Vnf("router")),
+    "l3fwd": Sut(vnf=Vnf("l3fwd")),
+}
+
+
+@pytest.mark.parametrize("version", [4, 6])
+@pytest.mark.parametrize("kind", ROUTERS)
+def test_frames_to_each_prefix_arrive(kind: str, version: int, tmp_path: Path) -> None:
+    routing = Routing(ipv4=1_000, ipv6=600, next_hops=2, destinations=Destinations.PREFIXES)
+    topology = Topology("p2p" if kind == "linux-router" else "host", bidirectional=True)
+    traffic = Traffic(FrameSizes.parse("128"), ip_version=version)
+    spec = Frames(topology, traffic, ROUTERS[kind], routing=routing)
+    with opened(spec, tmp_path) as bench:
+        seen = bench.measure(10_000.0, DURATION_S)
+    assert frames_are_conserved(seen), seen.drops
+    assert seen.total("foreign") == seen.total("duplicated") == 0
+    assert seen.total("received") == seen.total("offered") > routing.prefixes(version)
+
+
+def test_daemon_that_ends_is_named(tmp_path: Path) -> None:
+    routing = Routing(RoutingDaemon.FRR, ipv4=200)
+    with opened(routed(routing), tmp_path) as bench:
+        [part] = [part for part in bench.rig.parts if part.name == "routes"]
+        bgpd = part.processes[-1]
+        bgpd.signal(signal.SIGKILL)
+        bgpd.wait(10.0)
+        with pytest.raises(BenchError, match=r"bgpd ended \(killed by SIGKILL\)"):
+            bench.measure(LOAD_FPS, DURATION_S)
+    assert leftovers() == []
+
+
+def test_missing_daemon_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(programs, "BIRD", "/nonexistent/bird")
+    with (
+        pytest.raises(BenchError, match="has no /nonexistent/bird") as error,
+        opened(routed(Routing(RoutingDaemon.BIRD, ipv4=200)), tmp_path),
+    ):
+        pass
+    assert error.value.next_step.endswith("apt install bird2")
+    assert leftovers() == []
