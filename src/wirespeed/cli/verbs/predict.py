@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from wirespeed.cli.command_kinds import VerbGroup
 from wirespeed.cli.console import plain_console, print_json
 from wirespeed.cli.input.input_file import read_input
 from wirespeed.cli.input.options import JsonOption, SetOption, StoreOption
@@ -39,12 +38,6 @@ from wirespeed.predict.document import write_parameters
 from wirespeed.predict.observation import impossible, parse_observations
 from wirespeed.predict.predict import describe, predict
 
-# `wirespeed predict STUDY ...` is `wirespeed predict rate STUDY ...`.
-app = VerbGroup(
-    default="rate",
-    help="Predict rates: `wirespeed predict STUDY` or `wirespeed predict PLAN.json`.",
-)
-
 ParametersOption = Annotated[
     Path | None,
     typer.Option(
@@ -67,7 +60,6 @@ ClockOption = Annotated[
 ]
 
 
-@app.command("rate")
 def rate(
     what: Annotated[
         str, typer.Argument(metavar="STUDY|PLAN", help="A study, or a plan written with -o.")
@@ -116,7 +108,6 @@ def rate(
     print_waterfall(answers[0][0], answers[0][2], console)
 
 
-@app.command("fit")
 def fit_parameters(
     data: Annotated[
         list[str],
@@ -180,7 +171,6 @@ def fit_parameters(
             print_check(each, console)
 
 
-@app.command("ask")
 def ask(
     *,
     interface: Annotated[
