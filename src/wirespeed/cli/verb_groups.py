@@ -75,7 +75,7 @@ FLEET = VerbGroup(
     "Compare the hosts of a fleet, whose results Ansible has brought into the store.",
     {
         "snapshot": (
-            "fleet_files:snapshot",
+            "fleet_snapshot:snapshot",
             "Write a host's facts and audit into one file for `wirespeed fleet add`, and print a "
             "summary.",
         ),

@@ -204,7 +204,7 @@ def test_store_with_two_versions_is_damaged(store_name: str) -> None:
     with Store(store_name) as store, store.begin() as connection:
         connection.execute(text("INSERT INTO alembic_version VALUES ('0001')"))
     try:
-        with pytest.raises(Damaged, match="it has 2 schema versions, not one"):
+        with pytest.raises(Damaged, match="it has more than one schema version"):
             Store(store_name)
     finally:
         engine = create_engine(store_url(store_name))

@@ -10,10 +10,9 @@ from typing import Annotated
 import typer
 
 from wirespeed.cli.command_kinds import is_named
-from wirespeed.cli.console import print_json
+from wirespeed.cli.console import print_json, results_console
 from wirespeed.cli.input.options import JsonOption, RunArgument, StoreOption
 from wirespeed.cli.show.explain_tables import print_brief, print_explained, print_tried
-from wirespeed.cli.show.show import results_console
 from wirespeed.cli.verbs.try_change import TryOptions, first_change, the_one, try_change
 from wirespeed.model.errors import BadInput
 from wirespeed.report.json.explain_document import explain_document

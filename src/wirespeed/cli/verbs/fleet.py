@@ -10,11 +10,10 @@ from typing import Annotated
 
 import typer
 
-from wirespeed.cli.console import print_json, print_line
+from wirespeed.cli.console import print_json, print_line, results_console
 from wirespeed.cli.input.options import JsonOption, StoreOption
-from wirespeed.cli.output_file import write_output
+from wirespeed.cli.output_file import check_file, write_output
 from wirespeed.cli.show.fleet_tables import print_fleet
-from wirespeed.cli.show.show import check_file, results_console
 from wirespeed.fleet.comparison import Fleet, compare
 from wirespeed.fleet.document import fleet_document
 from wirespeed.model.errors import BadInput
