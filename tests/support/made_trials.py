@@ -53,7 +53,7 @@ class Noise:
         return self == Noise()
 
 
-@dataclass
+@dataclass(slots=True)
 class _Window:
     """One window."""
 
