@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 import zlib
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 
 import numpy as np
@@ -65,14 +66,19 @@ def pack(series: Series) -> PackedSeries:
 
     Raises OverflowError where a moment has more than 64 bits.
     """
-    moments = np.array(series.at_ns, dtype=np.int64)
-    steps = np.concatenate((moments[:1], moments[1:] - moments[:-1]))
     values = np.array(series.values, dtype=np.float64)
     whole = bool(np.all((np.abs(values) < _EXACT) & (np.floor(values) == values)))
     return PackedSeries(
         series.name, series.unit, str(series.kind), series.epoch,
-        _packed(steps), _packed(values.astype(np.int64) if whole else values),
+        _packed_moments(series.at_ns), _packed(values.astype(np.int64) if whole else values),
     )  # fmt: skip
+
+
+# All series of a trial's windows have the same moments.
+@lru_cache(maxsize=1)
+def _packed_moments(at_ns: tuple[int, ...]) -> bytes:
+    moments = np.array(at_ns, dtype=np.int64)
+    return _packed(np.concatenate((moments[:1], moments[1:] - moments[:-1])))
 
 
 def _packed(numbers: NDArray[np.int64] | NDArray[np.float64]) -> bytes:

@@ -27,8 +27,6 @@ from wirespeed.cli.show.predict_tables import (
     print_predictions,
     print_waterfall,
 )
-from wirespeed.cli.verbs.predict_elsewhere import fitted_here as fit_here
-from wirespeed.cli.verbs.predict_elsewhere import print_elsewhere
 from wirespeed.cli.verbs.predict_fit import chosen, fit_each, print_check
 from wirespeed.model.errors import BadInput
 from wirespeed.model.plan.prediction import Arrangement, Attachment, Case
@@ -89,11 +87,14 @@ def rate(
     """Predict the rate of each point under full load, what limits it, and what is next."""
     if fitted_here and params is not None:
         raise BadInput("--fitted-here and --params: both name parameters", "Give one of them.")
-    parameters = fit_here(store, clock_ghz) if fitted_here else parameters_of(params)
+    if fitted_here or as_host is not None:
+        # It loads reports, for which no other prediction should wait.
+        from wirespeed.cli.verbs import predict_elsewhere as elsewhere
+    parameters = elsewhere.fitted_here(store, clock_ghz) if fitted_here else parameters_of(params)
     if as_host is not None:
         if json:
             raise BadInput("--as-host: has no --json output", "Leave out --json.")
-        print_elsewhere(what, set_ or (), as_host, parameters, plain_console())
+        elsewhere.print_elsewhere(what, set_ or (), as_host, parameters, plain_console())
         return
     points = points_of(what, set_ or ())
     found = predict([case for _, case in points], parameters)
