@@ -6,7 +6,6 @@ from __future__ import annotations
 import gc
 import os
 import signal
-import sqlite3
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +17,6 @@ from tests.support import side_by_side
 from tests.support.effort import effort
 from tests.support.lab_node import WHOLE, emulated_lab, lab_node, lab_pair, lab_way  # noqa: F401
 from tests.support.own_state import needs_root, own_state  # noqa: F401
-from wirespeed.store import sqlite_file
 
 settings.register_profile(
     "wirespeed",
@@ -99,21 +97,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason="needs all packages: make test-packages"))
         if os.geteuid() != 0 and item.get_closest_marker("root"):
             item.add_marker(pytest.mark.skip(reason="needs root"))
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _no_wait_for_the_disk() -> Iterator[None]:
-    """Let stores of the tests' own process not wait for the disk: no power fails in a test."""
-    connect = sqlite_file.connect
-
-    def quick(path: Path, options: str) -> sqlite3.Connection:
-        connection = connect(path, options)
-        connection.execute("PRAGMA synchronous = OFF")
-        return connection
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sqlite_file, "connect", quick)
-        yield
 
 
 @pytest.fixture
