@@ -44,11 +44,24 @@ def paced(due: float, most: float, pauses: Sequence[tuple[int, int]], steps: int
     offered, owed = np.full(steps, due), 0.0
     if pauses:
         able = most * (1 - covered(pauses, steps))
-        for step in range(steps):
-            owed += due
-            offered[step] = min(owed, able[step])
-            owed -= offered[step]
+        unable, allowed, step = able < due, able.tolist(), 0
+        # Steps are taken one by one only where something is owed.
+        while (step := _next(unable, step)) < steps:
+            while step < steps:
+                owed += due
+                now = min(owed, allowed[step])
+                offered[step] = now
+                owed -= now
+                step += 1
+                if not owed:
+                    break
     return offered
+
+
+def _next(there: NDArray[np.bool_], step: int) -> int:
+    """Return the first such step from this one on; the number of steps where there is none."""
+    found = int(there[step:].argmax()) if step < len(there) else 0
+    return step + found if step < len(there) and there[step + found] else len(there)
 
 
 def shared_steps(
@@ -69,18 +82,25 @@ def fifo(
     arriving: Floats | NDArray[np.int64], service: Floats, buffer_frames: float
 ) -> tuple[Floats, Floats]:
     """Return frames queued as each step begins, and frames lost in it."""
-    queued, lost, now = [], [], 0.0
-    for arrived, served in zip(arriving.tolist(), service.tolist(), strict=True):
-        queued.append(now)
-        now += arrived - served
-        # One call a step: there are millions, and calls take most of the time.
-        now = max(now, 0.0)
-        if now > buffer_frames:
-            lost.append(now - buffer_frames)
-            now = buffer_frames
-        else:
-            lost.append(0.0)
-    return np.array(queued), np.array(lost)
+    change = arriving - service
+    queued, lost, now = np.zeros(len(change)), np.zeros(len(change)), 0.0
+    grows, shrinks, changes, step = change > 0, change < 0, change.tolist(), 0
+    # Steps are taken one by one only between empty and full.
+    while (step := _next(grows, step)) < len(changes):
+        while step < len(changes):
+            queued[step] = now
+            now = max(now + changes[step], 0.0)
+            step += 1
+            if now > buffer_frames:
+                lost[step - 1] = now - buffer_frames
+                now = buffer_frames
+                until = _next(shrinks, step)
+                queued[step:until] = now
+                lost[step:until] = (now + change[step:until]) - now
+                step = until
+            elif not now:
+                break
+    return queued, lost
 
 
 def whole_frames(amounts: Floats) -> NDArray[np.int64]:

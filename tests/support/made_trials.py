@@ -53,7 +53,7 @@ class Noise:
         return self == Noise()
 
 
-@dataclass
+@dataclass(slots=True)
 class _Window:
     """One window."""
 
@@ -103,26 +103,32 @@ class MadeTrials:
             for window in windows[at : at + length]:
                 window.slow = True
             at += length
+        pmd, generator = self.noise.pmd * 2, self.noise.generator * 2
         for window in windows:
-            if rng.random() < self.noise.pmd * 2:
+            if rng.random() < pmd:
                 window.stopped_ns = rng.randint(150_000, 850_000)
-            if rng.random() < self.noise.generator * 2:
+            if rng.random() < generator:
                 window.late_ns = rng.randint(150_000, 850_000)
         return windows
 
     def _forward(self, windows: list[_Window], load_fps: float) -> None:
         queued, per_window = 0.0, load_fps * WINDOW_NS / 1e9
+        due = round(per_window)
         for window in windows:
             window.backlog = round(queued)
-            window.unsent = round(per_window * window.late_ns / WINDOW_NS)
-            window.offered = round(per_window) - window.unsent
+            if window.late_ns:
+                window.unsent = round(per_window * window.late_ns / WINDOW_NS)
+            window.offered = due - window.unsent
             speed = 0.62 if window.slow else 1.0
             service = self.capacity_fps * speed * (WINDOW_NS - window.stopped_ns) / 1e9
-            queued = max(0.0, queued + window.offered - service)
-            # Within a window a single stop may overflow the first ring.
-            stopped = load_fps * window.stopped_ns / 1e9 - RING
-            window.lost = max(0, round(max(queued - PATH, stopped)))
-            queued = min(queued, PATH)
+            queued = queued + window.offered - service
+            beyond = queued - PATH
+            if window.stopped_ns:
+                # Within a window a single stop may overflow the first ring.
+                beyond = max(beyond, load_fps * window.stopped_ns / 1e9 - RING)
+            if beyond > 0:
+                window.lost = round(beyond)
+            queued = 0.0 if queued < 0 else min(queued, PATH)
 
     def _observation(
         self, windows: Sequence[_Window], load_fps: float, duration_s: float
@@ -183,6 +189,7 @@ def _evidence(windows: Sequence[_Window]) -> Evidence:
             cpu, i * WINDOW_NS + 70_000 + cpu, length, DisturbanceKind.STOPPED, source, role
         )
         for i, w in enumerate(windows)
+        if w.stopped_ns or w.late_ns
         for cpu, length, source, role in (
             (SUT_CPU, w.stopped_ns, Source.CONTEXT_SWITCH, "sut"),
             (GENERATOR_CPU, w.late_ns, Source.POLL_GAP, "generator"),

@@ -7,13 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from wirespeed.cli.command_kinds import lazy_group
+from wirespeed.cli import verb_groups
+from wirespeed.cli.command_kinds import VerbGroup
 from wirespeed.cli.console import print_text
 from wirespeed.cli.version import version_line
 
 _HELP = "Audit this host, measure its NFV data plane and explain what limits it."
-# Module and attribute of each verb, and its summary, in the order of `--help`.
-VERBS = {
+# Module, function and summary of each verb, in the order of `--help`.
+VERBS: dict[str, tuple[str, str] | VerbGroup] = {
     "doctor": (
         "doctor:doctor",
         "Show what works here; for the rest, the package, flag or setting that is missing.",
@@ -47,10 +48,7 @@ VERBS = {
         "run:run",
         "Measure every point of a study, then print rates, limits and what to change.",
     ),
-    "runs": (
-        "runs:app",
-        "List the runs in the store, newest first; name, tag, delete a run; check the store.",
-    ),
+    "runs": verb_groups.RUNS,
     "report": ("report:report", "Write a run's report: one HTML file that needs no network."),
     "explain": (
         "explain:explain",
@@ -72,46 +70,25 @@ VERBS = {
         "clean:clean",
         "Undo what runs that were killed left behind: processes, huge pages, sockets, settings.",
     ),
-    "plan": (
-        "plan:app",
-        "Plan a deployment: `wirespeed plan WORKLOAD.toml --host A.json --host B.json`.",
-    ),
-    "study": ("study:app", "List the shipped studies; show what one would run."),
-    "fleet": (
-        "fleet:app",
-        "Compare the hosts of a fleet, whose results Ansible has brought into the store.",
-    ),
-    "predict": (
-        "predict:app",
-        "Predict rates: `wirespeed predict STUDY` or `wirespeed predict PLAN.json`.",
-    ),
-    "kpi": (
-        "kpi:app",
-        "Record the counters of hosts with every run; export them to CSV and Prometheus.",
-    ),
+    "plan": verb_groups.PLAN,
+    "study": verb_groups.STUDY,
+    "fleet": verb_groups.FLEET,
+    "predict": verb_groups.PREDICT,
+    "kpi": verb_groups.KPI,
     "live": (
         "live:live",
         "Show a recording in the browser, live or replayed: lanes, losses, marks, playback.",
     ),
-    "bng": ("bng:app", "Make tables for the Broadband Network Gateway and draw its cycles."),
-    "router": (
-        "router:app",
-        "Write routing tables of any size; compare a router's with the kernel's.",
-    ),
-    "image": (
-        "image:app",
-        "Build, list and remove the images that guests and lab hosts boot from.",
-    ),
-    "lab": (
-        "lab:app",
-        "Start and stop emulated two-socket servers with SR-IOV NICs, used as ssh://lab1.",
-    ),
+    "bng": verb_groups.BNG,
+    "router": verb_groups.ROUTER,
+    "image": verb_groups.IMAGE,
+    "lab": verb_groups.LAB,
 }
 
 
 def build_command() -> Any:
     """Return the command with all verbs; none of them is imported yet."""
-    return lazy_group(_root, _HELP, VERBS)
+    return VerbGroup(_HELP, VERBS).build(_root, help_option_names=["-h", "--help"])
 
 
 def _print_version(wanted: bool) -> None:

@@ -2,12 +2,13 @@
 """Build commands and groups of commands that look and behave alike.
 
 A verb's module is imported when the verb is invoked. So `inspect` does not wait for the database
-and numpy, and `--help` for neither.
+and numpy, and the `--help` of a group for neither.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -97,42 +98,51 @@ class _Group(_Shown, TyperGroup):
         return super().parse_args(ctx, args)
 
 
-class VerbGroup(typer.Typer):
-    """A group of verbs. `default` is the verb that runs where none is named."""
+@dataclass(frozen=True, slots=True)
+class VerbGroup:
+    """A group of verbs that is known without the import of any."""
 
-    def __init__(
-        self, *, help: str, default: str | None = None, no_args_is_help: bool = True
-    ) -> None:
-        super().__init__(
-            cls=type("_Group", (_Group,), {"default": default}),
-            help=help,
-            no_args_is_help=no_args_is_help,
+    summary: str
+    verbs: Mapping[str, tuple[str, str] | VerbGroup]
+    """Verbs by name, each with "module:function" in `wirespeed.cli.verbs` and its summary."""
+    default: str | None = None
+    """Verb that runs where none is named."""
+    no_args_is_help: bool = True
+
+    def build(self, root: Callable[..., None] | None = None, **settings: Any) -> Any:
+        """Return the command; none of its verbs is imported yet. root: has its own options."""
+        app = typer.Typer(
+            cls=_Group,
+            help=self.summary,
+            no_args_is_help=self.no_args_is_help,
             add_completion=False,
+            context_settings=settings,
         )
-
-    def command(self, name: str | None = None, **options: Any) -> Callable[..., Any]:
-        return super().command(name, cls=_Command, **options)
+        if root is not None:
+            app.callback()(root)
+        group: Any = typer.main.get_group(app)
+        group.default = self.default
+        for name, verb in self.verbs.items():
+            inner = verb.build() if isinstance(verb, VerbGroup) else LazyVerb(*verb)
+            inner.name = name
+            group.add_command(inner)
+        return group
 
 
 class LazyVerb(TyperCommand):
     """A verb of which only name and summary are known before it is invoked."""
 
-    def __init__(self, name: str, where: str, summary: str) -> None:
-        """Name the verb to load. where.
-
-        "module:function", or "module:app" of a group, in `wirespeed.cli`.
-        """
-        super().__init__(name, help=summary)
+    def __init__(self, where: str, summary: str) -> None:
+        """Name the verb to load. where: "module:function" in `wirespeed.cli.verbs`."""
+        super().__init__(None, help=summary)
         self._where = where
 
     def load(self) -> Any:
-        """Return the verb itself: a command or a group."""
-        module, _, attribute = self._where.partition(":")
-        found = getattr(import_module(f"wirespeed.cli.verbs.{module}"), attribute)
-        app = found
-        if not isinstance(found, typer.Typer):
-            app = typer.Typer(add_completion=False)
-            app.command(self.name, cls=_Command)(found)
+        """Return the verb itself."""
+        module, _, function = self._where.partition(":")
+        app = typer.Typer(add_completion=False)
+        found = getattr(import_module(f"wirespeed.cli.verbs.{module}"), function)
+        app.command(self.name, cls=_Command)(found)
         command = typer.main.get_command(app)
         command.name = self.name
         return command
@@ -141,22 +151,3 @@ class LazyVerb(TyperCommand):
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
     ) -> Any:
         return self.load().make_context(info_name, args, parent, **extra)
-
-
-def lazy_group(root: Callable[..., None], help: str, verbs: dict[str, tuple[str, str]]) -> Any:
-    """Return the command with these verbs.
-
-    verbs: module and attribute of each, and its summary.
-    """
-    app = typer.Typer(
-        cls=_Group,
-        help=help,
-        no_args_is_help=True,
-        add_completion=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.callback()(root)
-    group = typer.main.get_group(app)
-    for name, (where, summary) in verbs.items():
-        group.add_command(LazyVerb(name, where, summary))
-    return group

@@ -26,6 +26,8 @@ _CONTROLS = [*(c for c in range(0x20) if chr(c) not in "\n\t"), *range(0x7F, 0xA
 _UNSEEN = [0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A),
            *range(0xD800, 0xE000)]  # fmt: skip
 _IN_JSON = {code: f"\\u{code:04x}" for code in (*_CONTROLS, *_UNSEEN)}
+# A file or a pipe has no width: this one fits each row on one line.
+FILE_WIDTH = 200
 # Longer lines of a paragraph are hard to read.
 _READABLE = 100
 _IN_TEXT = _IN_JSON | {code: f"\\x{code:02x}" for code in _CONTROLS}
@@ -54,6 +56,14 @@ def print_json(text: str) -> None:
 def plain_console(*, stderr: bool = False, width: int | None = None) -> Console:
     """Return a console for tables; [brackets] and :words: in titles and names are text."""
     return _VisibleConsole(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
+
+
+def results_console() -> Console:
+    """Return a console for stdout, as wide as the terminal or as COLUMNS says."""
+    console = plain_console()
+    if console.is_terminal or "COLUMNS" in os.environ:
+        return console
+    return plain_console(width=FILE_WIDTH)
 
 
 def print_paragraph(

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write a file that the user named, for every verb."""
+"""Check and write a file that the user named, for every verb."""
 
 from __future__ import annotations
 
 import errno
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,6 +51,29 @@ def writing(path: Path) -> Iterator[IO[str]]:
             part.replace(whole)
         finally:
             part.unlink(missing_ok=True)
+
+
+def check_file(path: Path) -> None:
+    """Raise BadInput where no file of this name can be written. No folder is made for it."""
+    check_no_folder(path)
+    check_folder(path.parent)
+
+
+def check_no_folder(path: Path) -> None:
+    """Raise BadInput where the name is a folder's, or empty."""
+    if not path.name or path.is_dir():
+        raise BadInput(
+            f'"{path}" is a folder, not a file', f"Name a file in it, e.g. {path / 'report.html'}."
+        )
+
+
+def check_folder(path: Path) -> None:
+    """Raise BadInput where the folder does not exist."""
+    if not path.is_dir():
+        raise BadInput(
+            f"{path}: there is no such folder",
+            f"Check its name, or make it: {shlex.join(['mkdir', '-p', str(path)])}",
+        )
 
 
 @contextmanager

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -29,7 +30,7 @@ class RecordedRunner:
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
-        self._paths = _with_folders(known_paths(recording))
+        self._paths = sorted(_with_folders(known_paths(recording)))
 
     @classmethod
     def open(cls, folder: str) -> RecordedRunner:
@@ -92,8 +93,18 @@ class RecordedRunner:
 
     def known(self, patterns: Sequence[str]) -> tuple[str, ...]:
         """Return the recorded paths that match one of the patterns, sorted."""
-        wanted = re.compile("|".join(map(_as_regex, patterns)))
-        return tuple(sorted(path for path in self._paths if wanted.fullmatch(path)))
+        return tuple(sorted({path for pattern in patterns for path in self._matches(pattern)}))
+
+    def _matches(self, pattern: str) -> Iterator[str]:
+        """Yield the paths that match, of the sorted ones that begin as the pattern does."""
+        begin = re.split(r"[*?\[]", pattern, maxsplit=1)[0]
+        wanted = re.compile(_as_regex(pattern))
+        for number in range(bisect_left(self._paths, begin), len(self._paths)):
+            path = self._paths[number]
+            if not path.startswith(begin):
+                return
+            if wanted.fullmatch(path):
+                yield path
 
     def readlink(self, path: str) -> str:
         raise NotRecorded(f"the target of {path} is not in the recording of {self.name}")

@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from importlib.metadata import version
 
 from wirespeed.audit.engine import audit
 from wirespeed.audit.registry import all_rules
@@ -26,6 +24,7 @@ from wirespeed.model.study.spec import Frames, Workload
 from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.state import state_directory
 from wirespeed.session.guests import GuestSource
+from wirespeed.session.versions import own_versions
 from wirespeed.store.run_writer import Origin
 from wirespeed.study.interface import PointBench, Rig
 from wirespeed.study.kinds.registry import kind_of
@@ -70,12 +69,3 @@ def origin_of(rig: Rig, command: Sequence[str], neighbours: Neighbours | None = 
 def plan_of(facts: HostFacts, workload: Workload) -> Plan:
     """Return the plan of a point on a host with these facts. Raises BadInput."""
     return kind_of(workload).plan(facts)
-
-
-def own_versions() -> dict[str, str]:
-    """Return the versions of wirespeed and its libraries; the bench adds those of the SUT."""
-    return {
-        "wirespeed": version("wirespeed"),
-        "python": platform.python_version(),
-        "kernel": platform.release(),
-    }

@@ -103,7 +103,7 @@ def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
     if strange:
         kind, name = strange[0]
         raise BadInput(f"{path}: no file of runs: it has a {kind} {name!r}", FETCH_AGAIN)
-    for revision in sorted(revisions()):
+    for revision in sorted(revisions(), reverse=True):
         if _shape(connection) == _expected(revision):
             return
     names = ", ".join(sorted(name for kind, name, _ in found if kind == "table")[:8])

@@ -29,7 +29,6 @@ from wirespeed.store.errors import (
     damage,
 )
 from wirespeed.store.forms import decode_form
-from wirespeed.store.recording_price import price_of_run
 from wirespeed.store.records import (
     PointRecord,
     PointState,
@@ -40,6 +39,7 @@ from wirespeed.store.records import (
 from wirespeed.store.results import decode_result
 from wirespeed.store.series import PackedSeries
 from wirespeed.store.store import Store
+from wirespeed.store.stored_price import price_of_run
 from wirespeed.store.survey import survey
 from wirespeed.store.sut import describe_old_sut
 from wirespeed.store.tables import POINTS, RUNS, SERIES, TRIALS

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read what the price of a recording is made of, and the price that was stored."""
+"""Read what the price of a recording is made of."""
 
 from __future__ import annotations
 
 import numpy as np
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
-from wirespeed.model.result.recording import MarkKind
 from wirespeed.store.chunk_codec import Integers, unpacked
 from wirespeed.store.errors import UNREADABLE
 from wirespeed.store.recordings import damaged
 from wirespeed.store.store import Store
-from wirespeed.store.tables import CHUNKS, MARKS, RECORDINGS
+from wirespeed.store.tables import CHUNKS
 
 
 def read_times(store: Store, recording_id: str) -> dict[str, tuple[Integers, Integers]]:
@@ -37,20 +36,3 @@ def read_times(store: Store, recording_id: str) -> dict[str, tuple[Integers, Int
         source: (np.concatenate([a for a, _ in own]), np.concatenate([b for _, b in own]))
         for source, own in parts.items()
     }
-
-
-def price_of_run(connection: Connection, run_id: str) -> tuple[str, ...]:
-    """Return what the recording next to a run cost, in sentences; none where there is no price."""
-    newest = (
-        select(RECORDINGS.c.id)
-        .where(RECORDINGS.c.run_id == run_id)
-        .order_by(RECORDINGS.c.started_at.desc(), RECORDINGS.c.id.desc())
-        .limit(1)
-        .scalar_subquery()
-    )
-    query = (
-        select(MARKS.c.text)
-        .where(MARKS.c.recording_id == newest, MARKS.c.kind == MarkKind.PRICE.value)
-        .order_by(MARKS.c.number)
-    )
-    return tuple(connection.execute(query).scalars())

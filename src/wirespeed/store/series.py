@@ -3,6 +3,8 @@
 
 Moments and values are eight bytes each, little-endian. All first bytes come before all second bytes
 and so on, which compresses well: counts of a steady load take about two bytes per window.
+
+Numpy is imported where arrays are needed: a list of runs needs none.
 """
 
 from __future__ import annotations
@@ -10,12 +12,15 @@ from __future__ import annotations
 import struct
 import zlib
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from wirespeed.model.result.series import Series, SeriesKind
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _BYTES = 8
 # The first byte of packed numbers is their type.
@@ -51,6 +56,8 @@ def moments_and_values(packed: PackedSeries) -> tuple[NDArray[np.int64], NDArray
 
     Raises ValueError where it is cut.
     """
+    import numpy as np
+
     steps, values = (
         np.frombuffer(_octets(each), dtype=np.uint8).reshape(_BYTES, -1).T.copy()
         for each in (packed.at_ns, packed.values)
@@ -65,19 +72,28 @@ def pack(series: Series) -> PackedSeries:
 
     Raises OverflowError where a moment has more than 64 bits.
     """
-    moments = np.array(series.at_ns, dtype=np.int64)
-    steps = np.concatenate((moments[:1], moments[1:] - moments[:-1]))
+    import numpy as np
+
     values = np.array(series.values, dtype=np.float64)
     whole = bool(np.all((np.abs(values) < _EXACT) & (np.floor(values) == values)))
     return PackedSeries(
         series.name, series.unit, str(series.kind), series.epoch,
-        _packed(steps), _packed(values.astype(np.int64) if whole else values),
+        _packed_moments(series.at_ns), _packed(values.astype(np.int64) if whole else values),
     )  # fmt: skip
 
 
+# All series of a trial's windows have the same moments.
+@lru_cache(maxsize=1)
+def _packed_moments(at_ns: tuple[int, ...]) -> bytes:
+    import numpy as np
+
+    moments = np.array(at_ns, dtype=np.int64)
+    return _packed(np.concatenate((moments[:1], moments[1:] - moments[:-1])))
+
+
 def _packed(numbers: NDArray[np.int64] | NDArray[np.float64]) -> bytes:
-    kind = _INTEGERS if numbers.dtype == np.int64 else _REALS
-    raw = numbers.astype(f"<{numbers.dtype.kind}{_BYTES}").view(np.uint8)
+    kind = _INTEGERS if numbers.dtype.kind == "i" else _REALS
+    raw = numbers.astype(f"<{numbers.dtype.kind}{_BYTES}").view("u1")
     ranks = raw.reshape(len(numbers), _BYTES).T.tobytes()
     return kind.encode() + zlib.compress(ranks)
 

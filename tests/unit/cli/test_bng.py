@@ -10,15 +10,17 @@ from typer.testing import CliRunner
 
 from tests.dataplane.bng import down_task, up_task
 from tests.dataplane.program import REPOSITORY, check, eal_section
-from wirespeed.cli.verbs.bng import app
+from tests.support.verb_app import verb_app
+from wirespeed.cli.verbs import bng
 from wirespeed.model.errors import BadInput
 
 RUNNER = CliRunner()
+TABLES = verb_app(bng.tables)
 PORTS = "".join(f"[port.{name}]\ndevice = net_null_{name}\n" for name in ("cpe", "inet", "slow"))
 
 
 def write(path: Path, *options: str) -> Path:
-    done = RUNNER.invoke(app, ["tables", *options, "-o", str(path)], catch_exceptions=False)
+    done = RUNNER.invoke(TABLES, [*options, "-o", str(path)], catch_exceptions=False)
     assert done.exit_code == 0
     return path
 
@@ -93,7 +95,7 @@ def test_more_users_than_memory_is_one_clear_error(tmp_path: Path) -> None:
 
 def test_a_bad_address_is_named() -> None:
     with pytest.raises(BadInput, match=r'--subscriber "10.0.0": must be an IPv4 address'):
-        RUNNER.invoke(app, ["tables", "--subscriber", "10.0.0"], catch_exceptions=False)
+        RUNNER.invoke(TABLES, ["--subscriber", "10.0.0"], catch_exceptions=False)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from tests.support.verb_app import verb_app
 from tests.unit.cli.every_verb import every_command
 from wirespeed.cli.command import build_command
 from wirespeed.cli.verbs import image, lab
@@ -46,11 +47,11 @@ def nothing_there(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("nothing_there")
 def test_image_list_without_images_prints_an_empty_list() -> None:
-    done = CliRunner().invoke(image.app, ["list", "--json"])
+    done = CliRunner().invoke(verb_app(image.list_images), ["--json"])
     assert (done.exit_code, json.loads(done.output)) == (0, [])
 
 
 @pytest.mark.usefixtures("nothing_there")
 def test_lab_status_of_no_lab_prints_that_it_is_down() -> None:
-    done = CliRunner().invoke(lab.app, ["status", "--json"])
+    done = CliRunner().invoke(verb_app(lab.status), ["--json"])
     assert (done.exit_code, json.loads(done.output)) == (0, {"up": False, "nodes": []})

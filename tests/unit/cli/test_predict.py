@@ -8,9 +8,8 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from typer.testing import CliRunner
 
-from wirespeed.cli.verbs import plan, predict
+from tests.support.verb_app import printed
 from wirespeed.model.errors import BadInput
 from wirespeed.predict.document import write_parameters
 from wirespeed.predict.published import shipped_parameters
@@ -23,11 +22,7 @@ S2_HOST = str(ROOT / "examples" / "s2-chains")
 
 
 def predicted(*words: str) -> str:
-    result = CliRunner().invoke(predict.app, list(words))
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == 0, result.output
-    return result.output
+    return printed("predict", *words)
 
 
 def checked(*words: str) -> dict[str, object]:
@@ -107,9 +102,7 @@ def test_a_plan_takes_predicted_numbers(tmp_path: Path) -> None:
     words = [str(example / "workload.toml"), "--host", str(example / "host.json"), "--json"]
 
     def planned(*more: str) -> str:
-        result = CliRunner().invoke(plan.app, [*words, *more])
-        assert result.exit_code == 0, result.output
-        return result.output
+        return printed("plan", *words, *more)
 
     assert "predicted with parameters of S2" in planned("--params", str(file))
     assert "predicted" not in planned()

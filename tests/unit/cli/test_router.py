@@ -9,14 +9,15 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.dataplane.program import check, eal_section
-from wirespeed.cli.verbs.router import app
+from tests.support.verb_app import verb_app
+from wirespeed.cli.verbs import router
 from wirespeed.routing.formats import Format
 
 RUNNER = CliRunner()
 
 
 def table(*options: str) -> str:
-    done = RUNNER.invoke(app, ["table", *options], catch_exceptions=False)
+    done = RUNNER.invoke(verb_app(router.table), options, catch_exceptions=False)
     assert done.exit_code == 0
     return done.stdout
 

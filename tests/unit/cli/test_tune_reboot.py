@@ -141,7 +141,7 @@ def test_tune_reboot_cut_anywhere_goes_on_to_the_same_end(
     state = made.server.state()
     count, seen = changes(wirespeed, made), 0
     cases = [Cut(at, when, what) for at in range(1, count + 1) for when, what in KINDS]
-    for number, cut in enumerate(cases[:: effort(len(cases) // 5, 7)]):
+    for number, cut in enumerate(cases[:: effort(len(cases) // 3, 7)]):
         made.server = Server(cut=cut)
         store = ("--store", str(tmp_path / f"{number}.sqlite"))
         ended = to_its_end(wirespeed, "--json", *store)
@@ -164,7 +164,7 @@ def test_tune_reboot_cut_anywhere_is_undone_by_rollback(
     state = made.server.state()
     count, seen = changes(wirespeed, made), 0
     cases = [Cut(at, when, what) for at in range(1, count + 1) for when, what in KINDS]
-    for number, cut in enumerate(cases[3 :: effort(len(cases) // 5, 7)]):
+    for number, cut in enumerate(cases[3 :: effort(len(cases) // 3, 7)]):
         made.server = Server(cut=cut)
         store = ("--store", str(tmp_path / f"{number}.sqlite"))
         ended = to_its_end(wirespeed, *store)

@@ -12,8 +12,9 @@ from sqlalchemy import create_engine, text
 from typer.testing import CliRunner
 
 from tests.support.postgres import Cluster, cluster
+from tests.support.verb_app import verb_app
 from tests.unit.report.test_html import chromium
-from wirespeed.cli.verbs import fleet
+from wirespeed.cli.verbs.fleet_sites import sites
 from wirespeed.model.errors import BadInput
 from wirespeed.report.page.sites_page import page_name, site_page
 from wirespeed.store.sites import forget_results, read_sites
@@ -82,8 +83,8 @@ def test_old_results_are_deleted_and_no_others(url: str) -> None:
 
 
 def test_sites_json_has_each_site(url: str) -> None:
-    command = ["sites", "--database", url, "--days", "30", "--json"]
-    done = CliRunner().invoke(fleet.app, command)
+    options = ["--database", url, "--days", "30", "--json"]
+    done = CliRunner().invoke(verb_app(sites), options)
     assert done.exit_code == 0, done.output
     berlin, paris = json.loads(done.output)
     assert (berlin["site"], berlin["tests"], berlin["ended_early"]) == ("berlin", 10, 1)

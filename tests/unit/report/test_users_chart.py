@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from wirespeed.cli.verbs.bng import app
+from tests.support.verb_app import verb_app
+from wirespeed.cli.verbs.bng import curve
 from wirespeed.model.errors import BadInput
 from wirespeed.report.charts.shapes import LineStyle
 from wirespeed.report.charts.users import cycles_chart
@@ -37,7 +38,7 @@ def test_a_curve_for_each_direction_and_mode() -> None:
 def test_the_command_draws_it(tmp_path: Path) -> None:
     figures, drawing = tmp_path / "figures.txt", tmp_path / "curve.svg"
     figures.write_text(PRINTED)
-    done = CliRunner().invoke(app, ["curve", str(figures), "-o", str(drawing)])
+    done = CliRunner().invoke(verb_app(curve), [str(figures), "-o", str(drawing)])
     assert (done.exit_code, done.output.strip()) == (0, str(drawing))
     assert "1,048,576" in drawing.read_text()
 
@@ -45,6 +46,6 @@ def test_the_command_draws_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "lookup_rte_lpm_users_32768 9 cycles\n"])
 def test_a_file_without_figures_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "x").write_text(text)
-    done = CliRunner().invoke(app, ["curve", str(tmp_path / "x")])
+    done = CliRunner().invoke(verb_app(curve), [str(tmp_path / "x")])
     assert isinstance(done.exception, BadInput)
     assert "no rates by number of users" in done.exception.what

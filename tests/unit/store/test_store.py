@@ -5,7 +5,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import create_engine, text
 
 from tests.support.fake_rig import FACTS, PLAN
 from tests.support.sample import AUDIT, MadeUp
@@ -23,7 +23,8 @@ from wirespeed.model.result.observation import LatencyRows
 from wirespeed.model.result.result import Grade, SearchResult
 from wirespeed.model.result.trial import Trial
 from wirespeed.model.study.sut import SutDescription
-from wirespeed.store.errors import NoStore, NoSuchRun, StoreError
+from wirespeed.store import schema
+from wirespeed.store.errors import Damaged, NoStore, NoSuchRun, StoreError
 from wirespeed.store.read import list_runs, read_run
 from wirespeed.store.records import PointState
 from wirespeed.store.run_writer import Origin, RunWriter
@@ -172,8 +173,6 @@ def test_a_newer_database_is_refused_and_left_alone(store_name: str) -> None:
 
 
 def _set_schema(store_name: str, revision: str) -> None:
-    from sqlalchemy import create_engine
-
     engine = create_engine(store_url(store_name))
     with engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = :r"), {"r": revision})
@@ -188,6 +187,30 @@ def test_the_migrations_make_the_tables_that_the_code_uses(store_name: str) -> N
 
     with Store(store_name) as store, store.begin() as connection:
         assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
+
+
+def test_revisions_are_those_of_the_migrations() -> None:
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(schema.__file__).parent / "migrations"))
+    script = ScriptDirectory.from_config(config)
+    assert schema.revisions() == {each.revision for each in script.walk_revisions()}
+    assert max(schema.revisions()) == script.get_current_head()
+
+
+def test_store_with_two_versions_is_damaged(store_name: str) -> None:
+    with Store(store_name) as store, store.begin() as connection:
+        connection.execute(text("INSERT INTO alembic_version VALUES ('0001')"))
+    try:
+        with pytest.raises(Damaged, match="it has more than one schema version"):
+            Store(store_name)
+    finally:
+        engine = create_engine(store_url(store_name))
+        with engine.begin() as connection:
+            connection.execute(text("DELETE FROM alembic_version WHERE version_num = '0001'"))
+        engine.dispose()
 
 
 def test_an_unknown_run_names_the_nearest(tmp_path: Path) -> None:

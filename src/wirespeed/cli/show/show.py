@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import os
-import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,11 +10,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from wirespeed.cli.console import Text, plain_console, print_paragraph
-from wirespeed.cli.output_file import write_output
+from wirespeed.cli.console import FILE_WIDTH, Text, print_paragraph
+from wirespeed.cli.output_file import check_file, check_folder, write_output
 from wirespeed.cli.show.detail import Detail
 from wirespeed.cli.typed import typed
-from wirespeed.model.errors import BadInput, WirespeedError
+from wirespeed.model.errors import WirespeedError
 from wirespeed.model.words import NONE
 from wirespeed.report.charts.effects import effect_drawings
 from wirespeed.report.charts.latency import latency_charts
@@ -41,18 +39,8 @@ from wirespeed.report.views.waterfall import waterfall_table, waterfalls
 from wirespeed.report.views.workloads import by_view, frames_of
 from wirespeed.store.records import PointRecord, RunRecord
 
-# A file or a pipe has no width: this one fits each row on one line.
-_FILE_WIDTH = 200
 # Changes of a summary that fits a screen.
 _CHANGES = 3
-
-
-def results_console() -> Console:
-    """Return a console for stdout, as wide as the terminal or as COLUMNS says."""
-    console = plain_console()
-    if console.is_terminal or "COLUMNS" in os.environ:
-        return console
-    return plain_console(width=_FILE_WIDTH)
 
 
 def print_results(
@@ -126,7 +114,7 @@ def _print_changes(run: RunRecord, console: Console, *, whole: bool) -> None:
     for number, change in enumerate(shown, start=1):
         first = f"  {number}. "
         text = change_line(change, run, None if whole else console.width - len(first))
-        print_paragraph(text, console, first=first, width=_FILE_WIDTH)
+        print_paragraph(text, console, first=first, width=FILE_WIDTH)
     if more := len(changes) - len(shown):
         console.print(f"  {more} more in the report.", soft_wrap=True)
 
@@ -186,29 +174,6 @@ class Files:
             _write_whole(run, self.html, html_report(run, judged), store)
         if self.junit is not None:
             _write_whole(run, self.junit, junit_xml(run, judged), store)
-
-
-def check_file(path: Path) -> None:
-    """Raise BadInput where no file of this name can be written. No folder is made for it."""
-    check_no_folder(path)
-    check_folder(path.parent)
-
-
-def check_no_folder(path: Path) -> None:
-    """Raise BadInput where the name is a folder's, or empty."""
-    if not path.name or path.is_dir():
-        raise BadInput(
-            f'"{path}" is a folder, not a file', f"Name a file in it, e.g. {path / 'report.html'}."
-        )
-
-
-def check_folder(path: Path) -> None:
-    """Raise BadInput where the folder does not exist."""
-    if not path.is_dir():
-        raise BadInput(
-            f"{path}: there is no such folder",
-            f"Check its name, or make it: {shlex.join(['mkdir', '-p', str(path)])}",
-        )
 
 
 def write_svg(run: RunRecord, directory: Path, store: str | None = None) -> list[Path]:

@@ -15,16 +15,13 @@ import typer
 
 from wirespeed.audit.document import document
 from wirespeed.audit.engine import audit as run_audit
-from wirespeed.audit.html import html
 from wirespeed.audit.registry import all_rules, rule_named
 from wirespeed.audit.rule import Subject
-from wirespeed.audit.sarif import sarif
 from wirespeed.audit.suppressions import Suppression, suppress
 from wirespeed.audit.suppressions import parse as parse_suppressions
 from wirespeed.cli.console import plain_console, print_line
 from wirespeed.cli.input.host_source import HostOption, RecordedOption, read_facts
 from wirespeed.cli.input.input_file import read_input
-from wirespeed.cli.input.neighbours import named_neighbours
 from wirespeed.cli.input.options import JsonOption, StoreOption
 from wirespeed.cli.input.plan_source import named_plan
 from wirespeed.cli.output_file import write_output
@@ -36,7 +33,6 @@ from wirespeed.model.host.facts import HostFacts, Missing
 from wirespeed.model.host.finding import AuditReport, Severity
 from wirespeed.model.plan.host_rules import MemoryModel
 from wirespeed.model.plan.policy import Pattern
-from wirespeed.store.store import open_to_read
 
 FAULTS_EXIT = 2
 FAILED_EXIT = 1
@@ -148,8 +144,7 @@ def audit(
     planned = named_plan(plan) if plan else None
     facts = _with_flavors(read_facts(host, recorded), flavors)
     if run is not None:
-        with open_to_read(store) as opened:
-            facts = replace(facts, neighbours=named_neighbours(opened, run, facts))
+        facts = _with_neighbours(facts, run, store)
     tcp = None if traffic is None else traffic is Traffic.TCP
     settings = kubelet_file.load(kubelet) if kubelet else None
     subject = Subject(facts, planned, memory_model, tcp, pattern, settings)
@@ -189,12 +184,25 @@ def _deliver(
 
 def _rendered(report: AuditReport, wanted: Format) -> str:
     if wanted is Format.HTML:
+        from wirespeed.audit.html import html
+
         return html(report, version("wirespeed"))
     if wanted is Format.SARIF:
+        from wirespeed.audit.sarif import sarif
+
         found = sarif(report, all_rules(), version("wirespeed"))
     else:
         found = document(report)
     return readable_json(found).rstrip("\n")
+
+
+def _with_neighbours(facts: HostFacts, run: str, store: str | None) -> HostFacts:
+    # These load the database, for which no other audit should wait.
+    from wirespeed.cli.input.neighbours import named_neighbours
+    from wirespeed.store.store import open_to_read
+
+    with open_to_read(store) as opened:
+        return replace(facts, neighbours=named_neighbours(opened, run, facts))
 
 
 def _with_flavors(facts: HostFacts, path: Path | None) -> HostFacts:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from wirespeed.cli.console import print_json, print_line, print_paragraph
+from wirespeed.cli.console import print_json, print_line, print_paragraph, results_console
 from wirespeed.cli.input.bisect_sides import differences_here, named_sides
 from wirespeed.cli.input.options import JsonOption, SetOption, StoreOption
 from wirespeed.cli.input.turn_options import (
@@ -21,7 +21,6 @@ from wirespeed.cli.input.turn_options import (
     SetBOption,
     WorthOption,
 )
-from wirespeed.cli.show.show import results_console
 from wirespeed.cli.show.turn_words import answer_words
 from wirespeed.cli.verbs.compare_interleaved import Side
 from wirespeed.cli.verbs.trials_run import Request, trials_of

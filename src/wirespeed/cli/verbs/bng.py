@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from wirespeed.cli.command_kinds import VerbGroup
 from wirespeed.cli.console import print_line, print_text
 from wirespeed.cli.output_file import write_output
 from wirespeed.model.errors import BadInput
@@ -17,18 +16,9 @@ from wirespeed.model.study.bng import TableSpec, check, table_lines
 from wirespeed.report.charts.svg import line_svg
 from wirespeed.report.charts.users import cycles_chart
 
-app = VerbGroup(help="Make tables for the Broadband Network Gateway and draw its cycles.")
-
-
-@app.callback()
-def bng() -> None:
-    """Make tables for the Broadband Network Gateway and draw its cycles."""
-
-
 _TABLES = "`wirespeed bng tables --help` lists the options."
 
 
-@app.command()
 def tables(
     *,
     users: Annotated[int, typer.Option(help="Subscribers.")] = 32768,
@@ -73,7 +63,6 @@ def tables(
 _FIGURES = "FILE: output of `python -m benchmarks bng_cycles`; --output: the SVG file to write."
 
 
-@app.command()
 def curve(
     figures: Annotated[
         Path, typer.Argument(metavar="FILE", help="Output of `python -m benchmarks bng_cycles`.")

@@ -25,8 +25,6 @@ from wirespeed.cli.input.turn_options import (
     SetBOption,
     WorthOption,
 )
-from wirespeed.cli.verbs.compare_interleaved import Side, Turns, compare_interleaved
-from wirespeed.experiment.turns import Stop
 from wirespeed.model.cpus import PlacementKind, placement_words
 from wirespeed.model.errors import BadInput
 from wirespeed.model.result.result import Bracket
@@ -37,7 +35,6 @@ from wirespeed.report.compare.runs import compare_runs
 from wirespeed.store.read import read_run
 from wirespeed.store.records import RunRecord
 from wirespeed.store.store import open_to_read
-from wirespeed.tune.goal import goal_named
 
 _FRAMES = "frames/s"
 _OVERALL_STYLE = {Overall.WORSE: "red", Overall.BETTER: "green", Overall.SAME: "green"}
@@ -105,6 +102,11 @@ def compare(
     """Compare two runs point by point, or two studies in turns; exit with 1 if B is worse."""
     if interleaved:
         check_given(ctx, without=("tolerance",), because="it is for two runs")
+        # These load the bench, for which no comparison of stored runs should wait.
+        from wirespeed.cli.verbs.compare_interleaved import Side, Turns, compare_interleaved
+        from wirespeed.experiment.turns import Stop
+        from wirespeed.tune.goal import goal_named
+
         turns = Turns(
             point, goal_named(goal), Stop(worth / 100, pairs), control, resume, json, store
         )

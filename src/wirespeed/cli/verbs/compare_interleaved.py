@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import typer
 
-from wirespeed.cli.console import print_json, print_paragraph
+from wirespeed.cli.console import print_json, print_paragraph, results_console
 from wirespeed.cli.input.study_point import the_point
-from wirespeed.cli.show.show import results_console
 from wirespeed.cli.show.turn_words import answer_words
 from wirespeed.cli.verbs.trials_run import Request, measured_point, trials_of
 from wirespeed.experiment.turns import Answer, Compared, Rates, Stop, compare_in_turns

@@ -10,11 +10,9 @@ from typing import Annotated
 import typer
 
 from wirespeed.cli.command_kinds import is_named
-from wirespeed.cli.console import print_json
+from wirespeed.cli.console import print_json, results_console
 from wirespeed.cli.input.options import JsonOption, RunArgument, StoreOption
 from wirespeed.cli.show.explain_tables import print_brief, print_explained, print_tried
-from wirespeed.cli.show.show import results_console
-from wirespeed.cli.verbs.try_change import TryOptions, first_change, the_one, try_change
 from wirespeed.model.errors import BadInput
 from wirespeed.report.json.explain_document import explain_document
 from wirespeed.report.text.explained import Explained, check_evidence, explained
@@ -73,6 +71,9 @@ def explain(
     if brief and json:
         raise BadInput("--brief, --json: only one output format can be printed", "Choose one.")
     console = results_console()
+    if try_:
+        # It loads the bench, for which no explanation should wait.
+        from wirespeed.cli.verbs.try_change import TryOptions, first_change, the_one, try_change
     with Store(store, exists=True) if try_ else open_to_read(store) as opened:
         record = read_run(opened, run, series=True)
         found = _explained(record, point)

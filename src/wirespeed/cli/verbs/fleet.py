@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed fleet: group the hosts of a fleet, find outliers, and list their results."""
+"""wirespeed fleet show: group the hosts of a fleet, find outliers, and list their results."""
 
 from __future__ import annotations
 
@@ -10,18 +10,12 @@ from typing import Annotated
 
 import typer
 
-from wirespeed.cli.command_kinds import VerbGroup
-from wirespeed.cli.console import print_json, print_line
+from wirespeed.cli.console import print_json, print_line, results_console
 from wirespeed.cli.input.options import JsonOption, StoreOption
-from wirespeed.cli.output_file import write_output
+from wirespeed.cli.output_file import check_file, write_output
 from wirespeed.cli.show.fleet_tables import print_fleet
-from wirespeed.cli.show.show import check_file, results_console
-from wirespeed.cli.verbs.fleet_files import add, snapshot
-from wirespeed.cli.verbs.fleet_pairs import app as pairs
-from wirespeed.cli.verbs.fleet_sites import sites
 from wirespeed.fleet.comparison import Fleet, compare
 from wirespeed.fleet.document import fleet_document
-from wirespeed.fleet.snapshot_file import verdict
 from wirespeed.model.errors import BadInput
 from wirespeed.report.page.fleet_page import fleet_page
 from wirespeed.store.errors import damaged_runs
@@ -29,19 +23,7 @@ from wirespeed.store.figures import Measured, measured
 from wirespeed.store.snapshots import newest_snapshots
 from wirespeed.store.store import Store, open_to_read
 
-# `wirespeed fleet --html FILE` is `wirespeed fleet show --html FILE`.
-app = VerbGroup(
-    default="show",
-    no_args_is_help=False,
-    help="Compare the hosts of a fleet, whose results Ansible has brought into the store.",
-)
-app.command("snapshot")(snapshot)
-app.command("add")(add)
-app.command("sites")(sites)
-app.add_typer(pairs, name="pairs")
 
-
-@app.command("show")
 def show(
     *,
     html: Annotated[
@@ -66,24 +48,6 @@ def show(
         print_fleet(fleet, results_console())
     if found.damaged:
         raise damaged_runs(where, found.damaged)
-
-
-@app.command("hosts")
-def hosts(*, store: StoreOption = None) -> None:
-    """Print every host with its address, site, hardware and verdict as JSON: an inventory."""
-    with open_to_read(store) as opened:
-        found = [
-            {
-                "name": one.member.name,
-                "address": one.member.address,
-                "site": one.member.site,
-                "hardware": one.hardware,
-                "verdict": verdict(one),
-                "collected_at": one.collected_at,
-            }
-            for one in newest_snapshots(opened)
-        ]
-    print_json(json_text.dumps(found, indent=1))
 
 
 def read_fleet(store: Store, found: Measured) -> Fleet:

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirespeed fleet snapshot and add: write a host's state to a file, and add files to the store.
+"""wirespeed fleet add: put files that were fetched from hosts into the store.
 
-A target writes a file and holds no credentials; its controller fetches it and adds it.
+A target writes them and holds no credentials.
 """
 
 from __future__ import annotations
 
-import json as json_text
 import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -15,67 +14,18 @@ from typing import Annotated
 
 import typer
 
-from wirespeed.audit.engine import audit
-from wirespeed.audit.registry import all_rules
-from wirespeed.audit.rule import Subject
-from wirespeed.cli.console import print_json, print_line, print_text
-from wirespeed.cli.input.host_source import HostOption, RecordedOption, read_facts
+from wirespeed.cli.console import print_line, print_text
 from wirespeed.cli.input.input_file import read_input
-from wirespeed.cli.input.options import JsonOption, StoreOption
-from wirespeed.cli.output_file import write_output
-from wirespeed.cli.show.show import check_no_folder
+from wirespeed.cli.input.options import StoreOption
 from wirespeed.fleet.border import admitted, host_of_folder, read_members
-from wirespeed.fleet.hardware import hardware_digest
-from wirespeed.fleet.snapshot_file import SNAPSHOT_FILE, summary, verdict
+from wirespeed.fleet.snapshot_file import SNAPSHOT_FILE
 from wirespeed.model.errors import BadInput
-from wirespeed.model.host.snapshot import HostSnapshot, Member
-from wirespeed.model.input.moment import utc_now
-from wirespeed.session.rig import own_versions
+from wirespeed.model.host.snapshot import Member
 from wirespeed.store.errors import StoreError
 from wirespeed.store.foreign import open_foreign
 from wirespeed.store.imports import import_runs
 from wirespeed.store.snapshots import add_snapshot
 from wirespeed.store.store import Store
-
-
-def snapshot(
-    *,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the snapshot to FILE."),
-    ] = None,
-    name: Annotated[
-        str | None,
-        typer.Option("--name", help="The host's name in the fleet. Default: its hostname."),
-    ] = None,
-    facts_only: Annotated[bool, typer.Option("--facts-only", help="Write no audit.")] = False,
-    host: HostOption = None,
-    recorded: RecordedOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Write a host's facts and audit into one file for `wirespeed fleet add`, and print a summary.
-
-    Changes nothing else and needs no root. Without --output only the summary is made.
-    """
-    facts = read_facts(host, recorded)
-    report = None if facts_only else audit(Subject(facts), all_rules())
-    member = Member(name or facts.host)
-    taken = HostSnapshot(member, utc_now(), hardware_digest(facts), facts, report, own_versions())
-    if output is not None:
-        write_snapshot(output, json_text.dumps(SNAPSHOT_FILE.document(taken)) + "\n")
-    if json:
-        print_json(json_text.dumps(summary(taken, None if output is None else str(output))))
-    else:
-        print_line(f"{member.name}: hardware {taken.hardware}, {verdict(taken)}")
-
-
-def write_snapshot(path: Path, text: str) -> None:
-    """Write the file atomically: a controller may fetch it at any moment. Raises BadInput.
-
-    Its folder is made: a host that is audited for the first time has none.
-    """
-    check_no_folder(path)
-    write_output(path, text, private=True)
 
 
 def add(

@@ -17,7 +17,6 @@ import typer
 from pydantic import BaseModel, ConfigDict, Field
 from rich.table import Table
 
-from wirespeed.cli.command_kinds import VerbGroup
 from wirespeed.cli.configuration import MIN_LEASE_S
 from wirespeed.cli.console import plain_console, print_json, print_line
 from wirespeed.cli.input.input_file import read_input
@@ -43,9 +42,6 @@ from wirespeed.study.lab import load_lab
 from wirespeed.study.load import load_study
 from wirespeed.study.pair_worker import PairFailed, Worker, work
 
-app = VerbGroup(
-    help="Measure between pairs of hosts; no two measurements share a host, link or generator.",
-)
 _SHOWN = "docs/howto/fleet.md shows a file of pairs."
 # Time that a measurement without its lease may take to undo its changes.
 _UNDO_S = 120.0
@@ -67,7 +63,6 @@ class _File(BaseModel):
     pair: Annotated[tuple[_Pair, ...], Field(min_length=1)]
 
 
-@app.command("add")
 def add(
     file: Annotated[
         Path, typer.Argument(metavar="PAIRS.toml", help="A TOML file with a table `pair` for each.")
@@ -83,7 +78,6 @@ def add(
     print_line(f"{added} added, {len(tests) - added} known already")
 
 
-@app.command("list")
 def show(*, json: JsonOption = False, store: StoreOption = None) -> None:
     """Print every pair test, its state and its run."""
     with open_to_read(store) as opened:
@@ -103,7 +97,6 @@ def show(*, json: JsonOption = False, store: StoreOption = None) -> None:
     plain_console().print(table)
 
 
-@app.command("retry")
 def retry(
     names: Annotated[
         list[str] | None,
@@ -123,7 +116,6 @@ def retry(
         print_line(f"{try_again(opened, names or ())} to be measured again")
 
 
-@app.command("work")
 def work_off(
     *,
     lease: Annotated[

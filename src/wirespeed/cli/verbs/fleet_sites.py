@@ -13,8 +13,7 @@ from rich.table import Table
 
 from wirespeed.cli.console import plain_console, print_json, print_line
 from wirespeed.cli.input.options import JsonOption
-from wirespeed.cli.output_file import write_output
-from wirespeed.cli.show.show import check_folder
+from wirespeed.cli.output_file import check_folder, write_output
 from wirespeed.model.host.sites import Site
 from wirespeed.report.page.sites_page import page_name, site_page
 from wirespeed.store.sites import forget_results, read_sites

@@ -11,7 +11,6 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from wirespeed.cli.command_kinds import VerbGroup
 from wirespeed.cli.console import plain_console, print_json, print_line
 from wirespeed.cli.input.options import JsonOption
 from wirespeed.image.cache import Image, ImageCache, images_directory
@@ -19,16 +18,9 @@ from wirespeed.image.recipes import RECIPES
 from wirespeed.model.errors import BadInput
 from wirespeed.remote.local import LocalRunner
 
-app = VerbGroup(help="Build, list and remove the images that guests and lab hosts boot from.")
 _NAMES = f"One of {', '.join(RECIPES)}."
 
 
-@app.callback()
-def image() -> None:
-    """Build, list and remove the images that guests and lab hosts boot from."""
-
-
-@app.command()
 def build(
     name: Annotated[str, typer.Argument(metavar="NAME", help=_NAMES)],
     rebuild: Annotated[
@@ -46,7 +38,6 @@ def build(
     print_line(f"{_line(built)} in {time.monotonic() - started:.0f} s")
 
 
-@app.command("list")
 def list_images(*, json: JsonOption = False) -> None:
     """List the images that are built, with their size on disk."""
     cache = _cache()
@@ -66,7 +57,6 @@ def list_images(*, json: JsonOption = False) -> None:
     plain_console().print(table)
 
 
-@app.command()
 def remove(
     name: Annotated[
         str,

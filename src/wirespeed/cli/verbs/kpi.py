@@ -13,16 +13,11 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from wirespeed.cli.command_kinds import VerbGroup
 from wirespeed.cli.console import plain_console, print_json, print_line
 from wirespeed.cli.input.amounts import duration_s, size_octets
 from wirespeed.cli.input.options import JsonOption, StoreOption
 from wirespeed.cli.recording_stalls import sentence, stalls_of
 from wirespeed.cli.typed import typed
-from wirespeed.cli.verbs.kpi_cost import cost
-from wirespeed.cli.verbs.kpi_export import export
-from wirespeed.cli.verbs.kpi_exporter import exporter
-from wirespeed.cli.verbs.kpi_record import record
 from wirespeed.cli.verbs.kpi_recorder import read_clock
 from wirespeed.model.errors import BadInput
 from wirespeed.model.result.recording import Mark, MarkKind
@@ -31,14 +26,6 @@ from wirespeed.remote.local import LocalRunner
 from wirespeed.store import recordings
 from wirespeed.store.recordings import RecordingSummary
 from wirespeed.store.store import Store, open_to_read
-
-app = VerbGroup(
-    help="Record the counters of hosts with every run; export them to CSV and Prometheus."
-)
-app.command("record")(record)
-app.command("export")(export)
-app.command("cost")(cost)
-app.command("exporter")(exporter)
 
 _TEXT_MAX = 500
 # Stalls that are printed; --json has all.
@@ -52,7 +39,6 @@ RecordingArgument = Annotated[
 ]
 
 
-@app.command("list")
 def show_list(*, json: JsonOption = False, store: StoreOption = None) -> None:
     """List the recordings in the store, newest first."""
     with open_to_read(store) as opened:
@@ -69,7 +55,6 @@ def show_list(*, json: JsonOption = False, store: StoreOption = None) -> None:
         )
 
 
-@app.command("show")
 def show(
     recording: RecordingArgument = recordings.LATEST,
     *,
@@ -105,7 +90,6 @@ def show(
         print_line(f"  {shorter} of polling threads: --json lists them")
 
 
-@app.command("mark")
 def mark(
     text: Annotated[str, typer.Argument(metavar="TEXT", help='E.g. "changed txqs".')],
     recording: RecordingArgument = recordings.LATEST,
@@ -123,7 +107,6 @@ def mark(
     print_line(f"Marked in {found.id}: {text}")
 
 
-@app.command("clean")
 def clean(
     *,
     keep: Annotated[

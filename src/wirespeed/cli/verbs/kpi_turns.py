@@ -8,8 +8,7 @@ from collections.abc import Callable
 
 import typer
 
-from wirespeed.cli.console import print_json, print_paragraph
-from wirespeed.cli.show.show import results_console
+from wirespeed.cli.console import print_json, print_paragraph, results_console
 from wirespeed.cli.verbs.run_recording import polling_cpus, recording
 from wirespeed.cli.verbs.trials_run import Request, measured_point, trials_of
 from wirespeed.experiment.turns import Answer, Compared, Rates, Stop, compare_in_turns

@@ -12,7 +12,6 @@ import typer
 from rich.table import Table
 
 from wirespeed.bench.host.leftovers import drop_leftovers
-from wirespeed.cli.command_kinds import VerbGroup
 from wirespeed.cli.console import plain_console, print_json, print_line
 from wirespeed.cli.input.options import JsonOption
 from wirespeed.image.cache import ImageCache, images_directory
@@ -22,17 +21,9 @@ from wirespeed.lab.node import Node
 from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.state import state_directory
 
-_HELP = "Start and stop emulated two-socket servers with SR-IOV NICs, used as ssh://lab1."
-app = VerbGroup(help=_HELP)
 NodeArgument = Annotated[str, typer.Argument(metavar="NODE", help="lab1 or lab2.")]
 
 
-@app.callback()
-def lab() -> None:
-    """Start and stop emulated two-socket servers with SR-IOV NICs, used as ssh://lab1."""
-
-
-@app.command()
 def up(
     nodes: Annotated[
         int, typer.Option("--nodes", help="Number of nodes: 1, or 2 that are cabled to each other.")
@@ -59,7 +50,6 @@ def up(
         print_line(f"wirespeed run STUDY --lab {there.file}")
 
 
-@app.command()
 def down() -> None:
     """Stop the lab and remove its files, its nodes' disks included."""
     there = _lab()
@@ -72,7 +62,6 @@ def down() -> None:
         print_line(line)
 
 
-@app.command()
 def status(*, json: JsonOption = False) -> None:
     """Show the lab's nodes, and how each is reached."""
     there = _lab()
@@ -98,7 +87,6 @@ def status(*, json: JsonOption = False) -> None:
         print_line("`wirespeed lab up` has not finished, or every node has ended.")
 
 
-@app.command()
 def reboot(node: NodeArgument) -> None:
     """Reboot a node and wait until it answers again."""
     started = time.monotonic()
@@ -106,7 +94,6 @@ def reboot(node: NodeArgument) -> None:
     print_line(f"{node}: rebooted in {time.monotonic() - started:.0f} s")
 
 
-@app.command("power-cycle")
 def power_cycle(node: NodeArgument) -> None:
     """Cut a node's power, restore it and wait until the node answers. Its disks stay."""
     started = time.monotonic()

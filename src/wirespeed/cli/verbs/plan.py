@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from wirespeed.cli.command_kinds import VerbGroup
 from wirespeed.cli.console import plain_console, print_json, print_line
 from wirespeed.cli.input.cloud_source import CloudOption, read_cloud
 from wirespeed.cli.input.host_source import read_all_facts
@@ -39,12 +38,6 @@ from wirespeed.plan.planner import plan_workload
 from wirespeed.plan.render.targets import TARGETS, render, targets_of
 from wirespeed.plan.workload.file import parse_workload
 
-# `wirespeed plan WORKLOAD.toml ...` is `wirespeed plan make WORKLOAD.toml ...`.
-app = VerbGroup(
-    default="make",
-    help="Plan a deployment: `wirespeed plan WORKLOAD.toml --host A.json --host B.json`.",
-)
-
 PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan written with -o.")]
 
 
@@ -52,7 +45,6 @@ class Unplaced(WirespeedError):
     """The plan exists, but some guests do not fit on any host."""
 
 
-@app.command("make")
 def make(
     workload: Annotated[Path, typer.Argument(metavar="WORKLOAD", help="Workload file (TOML).")],
     *,
@@ -154,7 +146,6 @@ def _costs(
     return (parse_cycles(read_input(cycles), str(cycles)) if cycles else S2_CYCLES), None
 
 
-@app.command("show")
 def show(
     plan: PlanArgument,
     *,
@@ -171,7 +162,6 @@ def show(
         print_plan(read, plain_console())
 
 
-@app.command("diff")
 def diff(
     plans: Annotated[
         list[Path],
@@ -217,7 +207,6 @@ def diff(
     print_differences(found, plain_console(), as_json=json, same=same)
 
 
-@app.command("render")
 def render_plan(
     plan: PlanArgument,
     *,

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from wirespeed.cli.command_kinds import VerbGroup
 from wirespeed.cli.console import plain_console, print_json
 from wirespeed.cli.input.input_file import read_input
 from wirespeed.cli.input.options import JsonOption, SetOption, StoreOption
@@ -28,8 +27,6 @@ from wirespeed.cli.show.predict_tables import (
     print_predictions,
     print_waterfall,
 )
-from wirespeed.cli.verbs.predict_elsewhere import fitted_here as fit_here
-from wirespeed.cli.verbs.predict_elsewhere import print_elsewhere
 from wirespeed.cli.verbs.predict_fit import chosen, fit_each, print_check
 from wirespeed.model.errors import BadInput
 from wirespeed.model.plan.prediction import Arrangement, Attachment, Case
@@ -38,12 +35,6 @@ from wirespeed.predict.ask import sensitivity
 from wirespeed.predict.document import write_parameters
 from wirespeed.predict.observation import impossible, parse_observations
 from wirespeed.predict.predict import describe, predict
-
-# `wirespeed predict STUDY ...` is `wirespeed predict rate STUDY ...`.
-app = VerbGroup(
-    default="rate",
-    help="Predict rates: `wirespeed predict STUDY` or `wirespeed predict PLAN.json`.",
-)
 
 ParametersOption = Annotated[
     Path | None,
@@ -67,7 +58,6 @@ ClockOption = Annotated[
 ]
 
 
-@app.command("rate")
 def rate(
     what: Annotated[
         str, typer.Argument(metavar="STUDY|PLAN", help="A study, or a plan written with -o.")
@@ -97,11 +87,14 @@ def rate(
     """Predict the rate of each point under full load, what limits it, and what is next."""
     if fitted_here and params is not None:
         raise BadInput("--fitted-here and --params: both name parameters", "Give one of them.")
-    parameters = fit_here(store, clock_ghz) if fitted_here else parameters_of(params)
+    if fitted_here or as_host is not None:
+        # It loads reports, for which no other prediction should wait.
+        from wirespeed.cli.verbs import predict_elsewhere as elsewhere
+    parameters = elsewhere.fitted_here(store, clock_ghz) if fitted_here else parameters_of(params)
     if as_host is not None:
         if json:
             raise BadInput("--as-host: has no --json output", "Leave out --json.")
-        print_elsewhere(what, set_ or (), as_host, parameters, plain_console())
+        elsewhere.print_elsewhere(what, set_ or (), as_host, parameters, plain_console())
         return
     points = points_of(what, set_ or ())
     found = predict([case for _, case in points], parameters)
@@ -116,7 +109,6 @@ def rate(
     print_waterfall(answers[0][0], answers[0][2], console)
 
 
-@app.command("fit")
 def fit_parameters(
     data: Annotated[
         list[str],
@@ -180,7 +172,6 @@ def fit_parameters(
             print_check(each, console)
 
 
-@app.command("ask")
 def ask(
     *,
     interface: Annotated[

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from wirespeed.cli.console import print_json, print_line, print_text
+from wirespeed.cli.console import print_json, print_line, print_text, results_console
 from wirespeed.cli.input.options import (
     JsonOption,
     JunitOption,
@@ -19,7 +19,7 @@ from wirespeed.cli.input.options import (
 )
 from wirespeed.cli.input.predict_input import parameters_of, with_predictions
 from wirespeed.cli.input.required import check_met
-from wirespeed.cli.show.show import Files, print_thresholds, results_console, write_svg
+from wirespeed.cli.show.show import Files, print_thresholds, write_svg
 from wirespeed.model.errors import BadInput
 from wirespeed.report.json.document import document
 from wirespeed.report.text.csv_table import csv_text

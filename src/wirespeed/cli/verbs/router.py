@@ -10,18 +10,13 @@ from typing import Annotated
 
 import typer
 
-from wirespeed.cli.command_kinds import VerbGroup
 from wirespeed.cli.console import print_line, print_text
 from wirespeed.cli.output_file import writing
-from wirespeed.cli.verbs.router_check import check
 from wirespeed.model.errors import BadInput
 from wirespeed.published.prefixes import prefix_lengths, published_table
 from wirespeed.routing.formats import Format, Table, lines
 from wirespeed.routing.generate import Route, Shape, generate
 from wirespeed.routing.statistics import statistics
-
-app = VerbGroup(help="Write routing tables of any size; compare a router's with the kernel's.")
-app.command("check")(check)
 
 # Above them the address space that is used has no room, or not with this share of short prefixes.
 _MOST = {4: 1_100_000, 6: 500_000}
@@ -32,12 +27,6 @@ _HELP = "`wirespeed router table --help` lists the options."
 _CHUNK = 10_000
 
 
-@app.callback()
-def router() -> None:
-    """Write routing tables of any size; compare a router's with the kernel's."""
-
-
-@app.command()
 def table(
     *,
     ipv4: Annotated[int, typer.Option(help="IPv4 prefixes.")] = 1_000_000,

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from wirespeed.cli.command_kinds import is_named
-from wirespeed.cli.console import print_json, print_line
+from wirespeed.cli.console import print_json, print_line, results_console
 from wirespeed.cli.input.begun import check_same
 from wirespeed.cli.input.neighbours import newest_neighbours
 from wirespeed.cli.input.options import (
@@ -28,7 +28,7 @@ from wirespeed.cli.input.options import (
 from wirespeed.cli.input.required import required
 from wirespeed.cli.show.detail import Detail, detail_of
 from wirespeed.cli.show.progress import watching
-from wirespeed.cli.show.show import Files, print_results, results_console
+from wirespeed.cli.show.show import Files, print_results
 from wirespeed.cli.typed import RunOptions, typed
 from wirespeed.cli.verbs.run_recording import polling_cpus, recording
 from wirespeed.kpi.pace import checked_rate

@@ -12,12 +12,10 @@ from typing import Annotated, Any
 
 import typer
 
-from wirespeed.cli.command_kinds import VerbGroup
 from wirespeed.cli.console import plain_console, print_json, print_line, visible
 from wirespeed.cli.input.options import JsonOption, RunArgument, StoreOption
 from wirespeed.cli.show.runs_table import Filter, print_runs, since
 from wirespeed.cli.typed import typed
-from wirespeed.cli.verbs.run_labels import note, rename, tag
 from wirespeed.model.errors import BadInput
 from wirespeed.model.words import counted
 from wirespeed.store.check import Health, check
@@ -29,17 +27,7 @@ from wirespeed.store.records import RunSummary
 from wirespeed.store.store import Store, open_to_read
 from wirespeed.store.survey import survey
 
-app = VerbGroup(
-    default="list",
-    no_args_is_help=False,
-    help="List the runs in the store, newest first; name, tag, delete a run; check the store.",
-)
-app.command("rename")(rename)
-app.command("tag")(tag)
-app.command("note")(note)
 
-
-@app.command("list")
 def show(
     *,
     study: Annotated[
@@ -103,7 +91,6 @@ def _as_json(run: RunSummary, headlines: Mapping[str, Headline | None]) -> dict[
     return {**asdict(run), "result": None if found is None else asdict(found)}
 
 
-@app.command("check")
 def check_store(*, json: JsonOption = False, store: StoreOption = None) -> None:
     """Read every run whole, and check SQLite's pages. Exits with 1 where something is damaged."""
     with open_to_read(store) as opened:
@@ -119,7 +106,6 @@ def check_store(*, json: JsonOption = False, store: StoreOption = None) -> None:
         raise Damaged(f"store {where}: see above", RECOVER)
 
 
-@app.command("delete")
 def delete(
     run: RunArgument,
     *,
@@ -147,7 +133,6 @@ def delete(
     print_line(f"Run {run_id} is deleted ({parts}).")
 
 
-@app.command("upgrade")
 def upgrade(*, store: StoreOption = None) -> None:
     """Bring a store of an older wirespeed up to this one's schema.
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from rich.table import Table
 
-from wirespeed.cli.command_kinds import VerbGroup
 from wirespeed.cli.console import plain_console, print_json
 from wirespeed.cli.input.options import JsonOption, QuickOption, SetOption, StudyArgument
 from wirespeed.model.input.fault import show
@@ -17,10 +16,7 @@ from wirespeed.study.announce import announcement
 from wirespeed.study.load import load_study
 from wirespeed.study.shipped import shipped_names
 
-app = VerbGroup(help="List the shipped studies; show what one would run.")
 
-
-@app.command("list")
 def list_studies(json: JsonOption = False) -> None:
     """List the studies that come with wirespeed."""
     studies = [load_study(name) for name in shipped_names()]
@@ -40,7 +36,6 @@ def list_studies(json: JsonOption = False) -> None:
     plain_console().print(table)
 
 
-@app.command("show")
 def show_study(
     study: StudyArgument,
     set_: SetOption = None,

@@ -11,12 +11,11 @@ from typing import Annotated
 import typer
 
 from wirespeed.apply.keep import check_can_keep
-from wirespeed.cli.console import print_json, print_line
+from wirespeed.cli.console import print_json, print_line, results_console
 from wirespeed.cli.input.options import JsonOption, SetOption, StoreOption, StudyArgument
 from wirespeed.cli.input.study_point import the_point
 from wirespeed.cli.input.tuned_host import tuned_host
 from wirespeed.cli.output_file import write_output
-from wirespeed.cli.show.show import results_console
 from wirespeed.cli.show.tune_tables import print_kept, print_tuned
 from wirespeed.cli.verbs.compare import check_given
 from wirespeed.cli.verbs.trials_run import Request, measured_point, trials_of
@@ -30,7 +29,7 @@ from wirespeed.report.compare.tuned import TunedReport
 from wirespeed.report.json.tune_document import tune_document
 from wirespeed.report.page.tune_page import tune_page
 from wirespeed.session.lab_rig import rig_for
-from wirespeed.session.rig import own_versions
+from wirespeed.session.versions import own_versions
 from wirespeed.store.read import read_run
 from wirespeed.store.store import Store
 from wirespeed.study.announce import estimate_s

@@ -12,10 +12,9 @@ from pathlib import Path
 
 from wirespeed.apply.boot_words import end_words, look_at_boot, reboot_host, set_next_boot
 from wirespeed.apply.keep import check_can_keep
-from wirespeed.cli.console import print_json, print_line, print_paragraph
+from wirespeed.cli.console import print_json, print_line, print_paragraph, results_console
 from wirespeed.cli.input.tuned_host import TunedHost
 from wirespeed.cli.output_file import write_output
-from wirespeed.cli.show.show import results_console
 from wirespeed.cli.show.turn_words import answer_words
 from wirespeed.cli.verbs.trials_run import Paused, Request, trials_of
 from wirespeed.experiment.turns import Answer, Compared, Rates, Stop, compare_in_turns
