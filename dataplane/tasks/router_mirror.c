@@ -77,7 +77,7 @@ free_kernel(struct kernel *kernel)
 	free(kernel);
 }
 
-/* Say once by name what is not mirrored. */
+/* Say once by name what is not mirrored; called at once, so a count above 0 has its reason. */
 static void
 say_refusals(struct router_mirror *mirror)
 {
@@ -143,7 +143,6 @@ notified(struct task *task __rte_unused, int fd)
 		mirror->overruns++;
 		want_dump(mirror, 0);
 	}
-	/* Here and not at the next tick: who reads a count above 0 finds its reason in the log. */
 	say_refusals(mirror);
 	if (can_change_now(mirror))
 		begin_build(mirror);
