@@ -5,19 +5,47 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from tests.support.examples import ROOT
+from wirespeed.cli.main import main
 from wirespeed.cli.show.rendered_files import LIST
 
 EXAMPLE = ROOT / "examples" / "s3-jumbo"
 
 
+@pytest.fixture(autouse=True)
+def _signals_as_before() -> Iterator[None]:
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.getsignal(number) for number in numbers}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 def wirespeed(*argv: object) -> subprocess.CompletedProcess[str]:
+    """Run `wirespeed plan ARGV` in this process."""
+    words = ["wirespeed", "plan", *map(str, argv)]
+    out, err = StringIO(), StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setenv("COLUMNS", "200")
+        patch.setattr(sys, "argv", words)
+        with pytest.raises(SystemExit) as end:
+            main()
+    code = int(end.value.code or 0)
+    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+
+
+def in_a_process(*argv: object) -> subprocess.CompletedProcess[str]:
+    """Run the installed `wirespeed plan ARGV`."""
     program = Path(sys.executable).with_name("wirespeed")
     return subprocess.run(
         [str(program), "plan", *map(str, argv)],
@@ -29,7 +57,7 @@ def wirespeed(*argv: object) -> subprocess.CompletedProcess[str]:
 
 def test_a_plan_is_drawn_and_written(tmp_path: Path) -> None:
     written = tmp_path / "plan.json"
-    done = wirespeed(EXAMPLE / "workload.toml", "--host", EXAMPLE / "host.json", "-o", written)
+    done = in_a_process(EXAMPLE / "workload.toml", "--host", EXAMPLE / "host.json", "-o", written)
     assert done.returncode == 0, done.stderr
     assert "mask 0x100601004100601004" in done.stdout
     assert written.read_text() == (EXAMPLE / "plan.json").read_text()
