@@ -22,7 +22,7 @@ _HOW = "needs `wirespeed inspect` on the host; OpenStack's API does not report i
 # Facts that no API call gives. cpu_flags: the API has only those beyond the CPU model.
 _UNTOLD = (
     "caches", "cpu_flags", "default_route_interface", "dimms", "firmware", "governors",
-    "huge_pages", "idle_states", "interfaces", "iommu_units", "irqs", "kernel",
+    "housekeeping", "huge_pages", "idle_states", "interfaces", "iommu_units", "irqs", "kernel",
     "left_by_killed_runs", "memory_channels", "neighbours", "nova", "ovs", "ovs.pmds",
     "pci", "uio_drivers",
 )  # fmt: skip

@@ -17,6 +17,7 @@ from tests.support.real_bench import conserving_trials, opened, point
 from wirespeed.bench.assembly.kinds import sut_of
 from wirespeed.model.frame import Encapsulation, FrameSizes
 from wirespeed.model.result.observation import Observation
+from wirespeed.model.study.routing import Routing
 from wirespeed.model.study.spec import Frames, Sut, Traffic, Vnf, VnfMode, Vswitch
 
 LOAD_FPS, DURATION_S = 20_000.0, 0.2
@@ -37,8 +38,9 @@ TOPOLOGIES = {
     "2 routers in parallel": point("parallel", 2, bidirectional=True, vnf=Vnf("router")),
     "chain of 2 routers, own processes": point("chain", 2, vnf=Vnf("l3fwd", placement="process")),
     "host, router, IPv6": replace(
-        point("host", bidirectional=True, frame="256", vnf=Vnf("router", routes=5000)),
+        point("host", bidirectional=True, frame="256", vnf=Vnf("router")),
         traffic=Traffic(FrameSizes.parse("256"), ip_version=6),
+        routing=Routing(ipv6=5000),
     ),
     "host, testpmd": point("host", vnf=Vnf("testpmd")),
 }

@@ -32,7 +32,7 @@ PYTHON = f"""case "$*" in
 	mkdir -p "$3/bin"
 	cp "$DOUBLES/python3" "$3/bin/python"
 	cp "$DOUBLES/in-venv" "$3/bin/pip"
-	for name in wirespeed pytest ruff mypy lint-imports; do
+	for name in wirespeed pytest ruff mypy lint-imports mkdocs; do
 		cp "$DOUBLES/none" "$3/bin/$name"
 	done ;;
 *setup/parts.py*) exec {sys.executable} "$@" ;;
