@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Cause(StrEnum):
-    """What kept a polling thread from polling."""
+    """Reason why a polling thread did not poll."""
 
     PROGRAM = "program"
     """Another thread ran on the CPU: the kernel recorded the switch."""
@@ -57,7 +57,7 @@ class QualifiedCpu:
     longest_ns: int
     """Longest gap; 0 without any."""
     longest_by: str
-    """Who caused the longest gap, in words; empty without any."""
+    """Cause of the longest gap, in words; empty without any."""
     total_ns: int
     backlog_ns: int
     """Longest time that frames waited for: the longest gap, and what earlier gaps left when the
