@@ -99,6 +99,8 @@ def test_drops_of_a_pvp_bench(pvp: RealBench) -> None:
 
     # The vSwitch stops polling the function's output: the function's ring there fills up.
     control.ofctl("mod-port", "vnf0b", "down")
+    configs = control.port_configs(control.bridge)
+    assert (configs["vnf0a"], configs["vnf0b"]) == ("0", "PORT_DOWN")
     seen = pvp.measure(LOAD_FPS, 0.5)
     stuck = drops(seen).pop(("vnf0:b-switch:vnf0b", DropCause.UNKNOWN))
     assert stuck == seen.ring_frames  # frames in the ring stay in flight forever

@@ -23,7 +23,6 @@ from wirespeed.bench.switch.ovs_dpdk.control import Control
 from wirespeed.bench.switch.ovs_dpdk.settings import (
     counted_rules,
     database,
-    ports,
     queues,
     rules,
     settings,
@@ -209,21 +208,6 @@ def test_rules_counters_and_hidden_table_are_no_settings() -> None:
     }
     later = SHOWN.replace("1994", "2001").replace("duration=2s", "duration=7s")
     assert counted_rules(later).keys() == counted_rules(SHOWN).keys()
-
-
-DESCRIBED = """OFPST_PORT_DESC reply (OF1.5) (xid=0x2):
- 1(east): addr:56:48:4f:53:54:01
-     config:     PORT_DOWN NO_FWD
-     state:      LINK_DOWN
-     speed: 10000 Mbps now, 0 Mbps max
- LOCAL(ws): addr:4e:2f:11:f7:18:45
-     config:     0
-     state:      LIVE
-"""
-
-
-def test_ports_configuration_bits_are_read() -> None:
-    assert ports(DESCRIBED) == {"port east, config": "PORT_DOWN NO_FWD", "port ws, config": "0"}
 
 
 def test_queues_cpu_of_each_is_read_without_its_load() -> None:

@@ -16,6 +16,7 @@ from wirespeed.model.input.bounded import load_json
 from wirespeed.remote.interface import Runner
 from wirespeed.sources import unixctl
 from wirespeed.sources.errors import NoAnswer
+from wirespeed.sources.openflow import port_configs
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,13 @@ class Control:
         management = f"unix:{self.run_dir / (bridge or self.bridge)}.mgmt"
         argv = ["ovs-ofctl", "-O", "OpenFlow15", command, management, *arguments]
         return self.runner.run(argv, stdin=stdin, env=self.environment).stdout
+
+    def port_configs(self, bridge: str) -> dict[str, str]:
+        """Return the configuration bits of each port of a bridge. Raises BenchError."""
+        try:
+            return port_configs(self.runner, str(self.run_dir / f"{bridge}.mgmt"))
+        except NoAnswer as fault:
+            raise BenchError(fault.what) from fault
 
     def ask(self, command: str, *params: str) -> str:
         """Return ovs-vswitchd's answer to a command that ovs-appctl would send.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read the settings of the bench's Open vSwitch: rules, groups, meters, ports, database.
 
-Rules come from the control socket, rows from the database's socket. Only ovs-ofctl is started: once
-for the ports, and for groups and meters where a rule uses some.
+Rules come from the control socket, rows from the database's socket, ports from the bridge's. Only
+for groups and meters is ovs-ofctl started, where a rule uses some.
 """
 
 from __future__ import annotations
@@ -31,10 +31,6 @@ _NO_SETTINGS = frozenset({
     "mac_in_use", "is_connected", "role", "datapath_id",
 })  # fmt: skip
 _COUNTERS = re.compile(r"(cookie|duration|n_packets|n_bytes|idle_age|hard_age)=[^,]*,\s*")
-_PORT = re.compile(
-    r"^ \S+?\((?P<name>[^)]+)\):.*?\n\s+config:\s+(?P<config>.*?)\n\s+state:\s+(?P<state>.*?)\n",
-    re.MULTILINE | re.DOTALL,
-)
 _USED = {"group": re.compile(r"group:\d+"), "meter": re.compile(r"meter:\d+")}
 
 
@@ -48,7 +44,8 @@ def settings(control: Control, bridges: Sequence[str], who: str) -> Mapping[str,
     for bridge in bridges:
         shown = control.ask("bridge/dump-flows", bridge)
         found.update(rules(shown))
-        found.update(ports(control.ofctl("dump-ports-desc", bridge=bridge)))
+        for port, bits in control.port_configs(bridge).items():
+            found[f"port {port}, config"] = bits
         for what, used in _USED.items():
             if used.search(shown):
                 told = control.ofctl(f"dump-{what}s", bridge=bridge)
@@ -69,11 +66,6 @@ def counted_rules(shown: str) -> Mapping[str, str]:
     """
     lines = (line for line in shown.splitlines() if line and "table_id=254" not in line)
     return {_COUNTERS.sub("", line).strip(): line for line in lines}
-
-
-def ports(shown: str) -> Mapping[str, str]:
-    """Return the configuration bits of each port (OFPPC_*) from dump-ports-desc; 0 for none."""
-    return {f"port {m['name']}, config": m["config"] for m in _PORT.finditer(shown)}
 
 
 def queues(shown: str) -> Iterator[tuple[str, str]]:
