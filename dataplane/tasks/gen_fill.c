@@ -54,10 +54,25 @@ fill_same_udp6(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, u
 	return fill_same(source, mbufs, n, moment, CHECKSUM_UDP6);
 }
 
-/* Templates in turn: sizes of a genome, or a replayed file. `chosen`: only some flows are sent. */
+/* As fill_one, with an address of its own for each flow. */
+static __rte_always_inline void
+fill_listed_one(struct rte_mbuf *mbuf, const struct gen_head *head, const struct frame_template *t,
+		struct gen_turn turn, const struct gen_source *source, uint64_t moment)
+{
+	uint8_t *frame = (uint8_t *)mbuf->buf_addr + RTE_PKTMBUF_HEADROOM;
+
+	memcpy(&mbuf->rearm_data, head, sizeof(*head));
+	frame_write_to(frame, t, &source->destinations[turn.flow],
+		       stamp_identity(source->stream, turn.flow, turn.sequence), moment);
+}
+
+/* Flows that are sent: all, only some, or one for each listed address. */
+enum flows { FLOWS_ALL, FLOWS_CHOSEN, FLOWS_LISTED };
+
+/* Templates in turn: sizes of a genome, or a replayed file. */
 static __rte_always_inline struct gen_filled
 fill_in_turn(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64_t moment,
-	     bool chosen)
+	     enum flows flows)
 {
 	struct gen_filled filled = {0};
 
@@ -67,9 +82,12 @@ fill_in_turn(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uin
 		const struct gen_head head = gen_head_for(t->len);
 		struct gen_turn sent = *turn;
 
-		if (chosen)
+		if (flows == FLOWS_CHOSEN)
 			sent.flow = source->own[turn->flow];
-		fill_one(mbufs[i], &head, t, t->checksum, sent, source->stream, moment);
+		if (flows == FLOWS_LISTED)
+			fill_listed_one(mbufs[i], &head, t, sent, source, moment);
+		else
+			fill_one(mbufs[i], &head, t, t->checksum, sent, source->stream, moment);
 		gen_next_turn(turn, source->flows);
 		filled.octets += t->len + FCS_BYTES;
 		filled.stamped += t->stamp_at != 0;
@@ -82,37 +100,19 @@ fill_in_turn(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uin
 static struct gen_filled
 fill_mixed(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64_t moment)
 {
-	return fill_in_turn(source, mbufs, n, moment, false);
+	return fill_in_turn(source, mbufs, n, moment, FLOWS_ALL);
 }
 
 static struct gen_filled
 fill_chosen(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64_t moment)
 {
-	return fill_in_turn(source, mbufs, n, moment, true);
+	return fill_in_turn(source, mbufs, n, moment, FLOWS_CHOSEN);
 }
 
-/* As fill_in_turn, with an address of its own for each flow. */
 static struct gen_filled
 fill_listed(struct gen_source *source, struct rte_mbuf **mbufs, uint16_t n, uint64_t moment)
 {
-	struct gen_filled filled = {0};
-
-	for (uint16_t i = 0; i < n; i++) {
-		const struct frame_template *t = source->order[source->position];
-		struct gen_turn *turn = t->stamp_at != 0 ? &source->stamped : &source->plain;
-		uint8_t *frame = (uint8_t *)mbufs[i]->buf_addr + RTE_PKTMBUF_HEADROOM;
-		const struct gen_head head = gen_head_for(t->len);
-
-		memcpy(&mbufs[i]->rearm_data, &head, sizeof(head));
-		frame_write_to(frame, t, &source->destinations[turn->flow],
-			       stamp_identity(source->stream, turn->flow, turn->sequence), moment);
-		gen_next_turn(turn, source->flows);
-		filled.octets += t->len + FCS_BYTES;
-		filled.stamped += t->stamp_at != 0;
-		if (++source->position == source->nb_order)
-			source->position = 0;
-	}
-	return filled;
+	return fill_in_turn(source, mbufs, n, moment, FLOWS_LISTED);
 }
 
 gen_fill_fn
