@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
 
@@ -48,18 +48,23 @@ def own_addresses(routes: Sequence[Route]) -> list[int | None]:
     return found
 
 
-@lru_cache(maxsize=2)
 def destinations(table: RoutingTable, version: int, port: int) -> tuple[str, ...]:
     """Return an address for each prefix that leads to this port, in random order.
 
     Neighbours in the table would share cache lines, which frames of many sources do not.
     """
+    return _by_port(table, version)[port]
+
+
+@lru_cache(maxsize=1)
+def _by_port(table: RoutingTable, version: int) -> Mapping[int, tuple[str, ...]]:
+    """Return the destinations of all ports at once, because a full table takes seconds to make."""
     kind = IPv4Address if version == 4 else IPv6Address
+    chosen: dict[int, list[str]] = {port: [] for port in table.ports}
     routes = table.generated(version)
-    chosen = [
-        str(kind(address))
-        for route, address in zip(routes, own_addresses(routes), strict=True)
-        if address is not None and table.hops[route.hop].port == port
-    ]
-    random.Random(f"{table.routing.seed}/{port}").shuffle(chosen)  # noqa: S311 not cryptography
-    return tuple(chosen)
+    for route, address in zip(routes, own_addresses(routes), strict=True):
+        if address is not None:
+            chosen[table.hops[route.hop].port].append(str(kind(address)))
+    for port, addresses in chosen.items():
+        random.Random(f"{table.routing.seed}/{port}").shuffle(addresses)  # noqa: S311 not cryptography
+    return {port: tuple(addresses) for port, addresses in chosen.items()}
