@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.host.host import Host
-from wirespeed.bench.interface import BenchError
+from wirespeed.bench.interface import BenchError, UnpolledPart
 from wirespeed.remote.interface import Process, Runner
 
 _STOP_S = 10.0
@@ -110,3 +110,21 @@ def last_words(runner: Runner, log: str) -> str:
     errors = [line for line in lines if any(w in line for w in words)]
     said = " / ".join((errors or lines)[-3:]) or "it said nothing"
     return f"{said} ({log})"
+
+
+class DaemonsPart(UnpolledPart):
+    """Base of a component that consists of several programs."""
+
+    def __init__(self, daemons: Sequence[Daemon] = ()) -> None:
+        self._daemons = list(daemons)
+
+    def alive(self) -> str | None:
+        return next((ended for daemon in self._daemons if (ended := daemon.ended())), None)
+
+    @property
+    def processes(self) -> tuple[Process, ...]:
+        return tuple(process for daemon in self._daemons for process in daemon.processes)
+
+    @property
+    def programs(self) -> tuple[int, ...]:
+        return tuple(process.pid for process in self.processes)

@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.host.host import Host
 from wirespeed.bench.host.network import Network, VethEnd, VethPair, inside
-from wirespeed.bench.host.process import Daemon
-from wirespeed.bench.interface import HopCount, UnpolledPart
+from wirespeed.bench.host.process import Daemon, DaemonsPart
+from wirespeed.bench.interface import HopCount
 from wirespeed.bench.routing.kernel import RouterNamespace, load_s
 from wirespeed.bench.routing.programs import BIRD, check_daemon, frr_program, version
 from wirespeed.bench.routing.table import RoutingTable
 from wirespeed.bench.routing.texts import bird, frr_bgpd, ip_commands, peer, peer_end, router_end
 from wirespeed.model.study.routing import RoutingDaemon
-from wirespeed.remote.interface import Process
 
 _PEER, _CABLE = "peer", "bgp"
 _MACS = ("02:03:00:00:00:00", "02:03:01:00:00:00")
@@ -42,15 +41,15 @@ class RoutesSetup:
     """CPUs of the daemons."""
 
 
-class GeneratedRoutes(UnpolledPart):
+class GeneratedRoutes(DaemonsPart):
     """Routes by `ip -batch`; base of those that daemons learn."""
 
     name = "routes"
 
     def __init__(self, setup: RoutesSetup) -> None:
+        super().__init__()
         self._setup, self._routing = setup, setup.table.routing
         self._router = RouterNamespace(setup.host.runner, setup.namespace)
-        self._daemons: list[Daemon] = []
         self._looked_s, self._missing = 0.0, "routes"
 
     @property
@@ -86,17 +85,6 @@ class GeneratedRoutes(UnpolledPart):
                 hops = f", of {self._routing.ecmp} next hops each" * (self._routing.ecmp > 1)
                 return f"IPv{ip_version} routes: {found} of {wanted}{hops}"
         return ""
-
-    def alive(self) -> str | None:
-        return next((ended for daemon in self._daemons if (ended := daemon.ended())), None)
-
-    @property
-    def processes(self) -> tuple[Process, ...]:
-        return tuple(process for daemon in self._daemons for process in daemon.processes)
-
-    @property
-    def programs(self) -> tuple[int, ...]:
-        return tuple(process.pid for process in self.processes)
 
     def settings(self) -> Mapping[str, str]:
         """Return the number of routes; see noise.settings.Configured."""

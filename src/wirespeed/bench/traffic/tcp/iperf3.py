@@ -13,12 +13,12 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from wirespeed.bench.host.process import Daemon
-from wirespeed.bench.interface import BenchError, HopCount, UnpolledPart
+from wirespeed.bench.host.process import Daemon, DaemonsPart
+from wirespeed.bench.interface import BenchError, HopCount
 from wirespeed.bench.traffic.tcp.ends.interface import Place
 from wirespeed.model.result.tcp import TcpDirectionResult
 from wirespeed.model.study.tcp import Tcp, TcpDirection
-from wirespeed.remote.interface import HostUnreachable, Process
+from wirespeed.remote.interface import HostUnreachable
 
 PROGRAM = "iperf3"
 FIRST_PORT = 5201
@@ -29,15 +29,15 @@ _DIRECTION = {
 }
 
 
-class Iperf3Servers(UnpolledPart):
+class Iperf3Servers(DaemonsPart):
     """Servers as a component of the bench, each with its own port and pinned to one CPU."""
 
     name = "iperf3 servers"
 
     def __init__(self, place: Place, count: int) -> None:
+        super().__init__([Daemon(f"iperf3-{n}", place.host, place.dirs) for n in range(count)])
         self._place, cpus = place, place.cpus
         self._cpus = tuple(cpus[number % len(cpus)] for number in range(count))
-        self._daemons = tuple(Daemon(f"iperf3-{n}", place.host, place.dirs) for n in range(count))
 
     def up(self) -> None:
         for number, (daemon, cpu) in enumerate(zip(self._daemons, self._cpus, strict=True)):
@@ -55,17 +55,6 @@ class Iperf3Servers(UnpolledPart):
             if not _listens(self._place.host.runner.read(daemon.log))
         ]
         return f"iperf3 to listen on {busy}" if busy else None
-
-    def alive(self) -> str | None:
-        return next((said for daemon in self._daemons if (said := daemon.ended())), None)
-
-    @property
-    def processes(self) -> tuple[Process, ...]:
-        return tuple(process for daemon in self._daemons for process in daemon.processes)
-
-    @property
-    def programs(self) -> tuple[int, ...]:
-        return tuple(process.pid for process in self.processes)
 
     def begin(self) -> None:
         """Do nothing: counts are those of single tests."""
