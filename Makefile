@@ -59,6 +59,8 @@ demo: setup ## Measure a real OVS-DPDK and leave a report in out/ (STUDY=quickst
 TEST_PARTS := built , test-speedtest test-nova test-dataplane test-packages-short , \
 	test-unit test-lab-short test-openstack-short , test-alone
 
+# Images of the short tests carry the debug build of the speed test, which other parts need as well.
+test test-all: export WIRESPEED_SPEEDTEST := $(CURDIR)/speedtest/target/debug/wirespeed-speedtest
 test: tools ## All tests in their short form: C under ASan and UBSan, Rust, Nova, Python, real OVS and OpenStack
 	@$(PARTS) $(TEST_PARTS)
 
@@ -169,16 +171,19 @@ $(GUEST_DATAPLANE)/build.ninja: | requirements
 	mkdir -p $(@D)
 	flock $(@D) meson setup --buildtype=release -Dmarch=x86-64-v2 $(GUEST_DATAPLANE) dataplane
 
+# The build of the speed test that images carry.
+IMAGE_SPEEDTEST = $(if $(WIRESPEED_SPEEDTEST),speedtest-debug,speedtest)
+
 dataplane-guest: $(GUEST_DATAPLANE)/build.ninja
 	@$(call NINJA,$(GUEST_DATAPLANE)) wsdp
 
-guest-image: $(VENV)/.run requirements-guests dataplane-guest speedtest ## Build what guests boot from
+guest-image: $(VENV)/.run requirements-guests dataplane-guest $(IMAGE_SPEEDTEST) ## Build what guests boot from
 	$(BIN)/wirespeed image build guest
 
-host-image: $(VENV)/.run requirements-guests dataplane-guest speedtest ## Build what the lab's hosts boot from
+host-image: $(VENV)/.run requirements-guests dataplane-guest $(IMAGE_SPEEDTEST) ## Build what the lab's hosts boot from
 	$(BIN)/wirespeed image build host
 
-compute-image: $(VENV)/.run requirements-guests dataplane-guest speedtest
+compute-image: $(VENV)/.run requirements-guests dataplane-guest $(IMAGE_SPEEDTEST)
 	$(BIN)/wirespeed image build compute
 
 lab: host-image ## Start two emulated servers; wirespeed inspect --host ssh://lab1

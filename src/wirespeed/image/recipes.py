@@ -7,6 +7,7 @@ compute host of OpenStack.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -34,7 +35,11 @@ HOST_GRUB = _FILES / "host-grub.cfg"
 _TESTPMD = Path("/usr/bin/dpdk-testpmd")
 # A native build would end with an illegal instruction on an emulated CPU.
 WSDP = _TREE / "build" / "dataplane-guest" / "wsdp"
-SPEEDTEST = _TREE / "speedtest" / "target" / "release" / "wirespeed-speedtest"
+# `make test` names its debug build, which its other tests use too: the release takes minutes to compile.
+SPEEDTEST = Path(
+    os.environ.get("WIRESPEED_SPEEDTEST")
+    or _TREE / "speedtest" / "target" / "release" / "wirespeed-speedtest"
+)
 
 _COMMON = (
     "base-files", "base-passwd", "busybox-static", "coreutils", "dash", "ethtool", "findutils",
