@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Install the Debian packages named in the given files, if any is missing. Installing Open vSwitch,
-# libvirt, PostgreSQL, Prometheus, RabbitMQ, BIRD, FRR or sshd would normally start and enable a system service: what this script
-# brings in is neither started nor enabled, and a service that was there before is left as it is. An
-# entry A|B means: the first of these that this Debian has. An entry A>=VERSION that this Debian has
-# only older comes from its backports, which are not added to the system's sources.
+# libvirt, PostgreSQL, Prometheus, RabbitMQ, BIRD, FRR, Podman or sshd would normally start and enable
+# a system service: what this script brings in is neither started nor enabled, and a service that was
+# there before is left as it is. An entry A|B means: the first of these that this Debian has. An entry
+# A>=VERSION that this Debian has only older comes from its backports, which are not added to the
+# system's sources.
 set -eu
 
 installed() {
@@ -73,10 +74,11 @@ if [ ! -e "$policy" ]; then
 fi
 
 units="openvswitch-switch ovsdb-server ovs-vswitchd postgresql ssh libvirtd virtlogd virtlockd
-	libvirt-guests grub-common grub-initrd-fallback rabbitmq-server epmd mariadb prometheus bird frr"
-# Either kind: libvirt also has sockets that would start its service.
+	libvirt-guests grub-common grub-initrd-fallback rabbitmq-server epmd mariadb prometheus bird frr podman
+	podman-restart podman-auto-update"
+# Any kind: libvirt and Podman also have sockets and timers that would start a service.
 existing() {
-	for kind in service socket; do
+	for kind in service socket timer; do
 		for unit in $units libvirtd-ro libvirtd-admin virtlogd-admin virtlockd-admin; do
 			[ -e "/lib/systemd/system/$unit.$kind" ] && echo "$unit.$kind"
 		done

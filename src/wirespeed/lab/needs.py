@@ -75,7 +75,8 @@ def _memory(runner: Runner, specs: Sequence[MachineSpec]) -> Iterator[str]:
 
 
 def _disk(specs: Sequence[MachineSpec], folder: Path) -> Iterator[str]:
-    wanted, free = len(specs) * _DISK_BYTES, disk_usage(folder).free
+    there = next(each for each in (folder, *folder.parents) if each.exists())
+    wanted, free = len(specs) * _DISK_BYTES, disk_usage(there).free
     if free < wanted:
         yield (
             f"{len(specs)} nodes take {wanted >> 20} MiB of disk, "

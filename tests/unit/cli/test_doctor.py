@@ -11,7 +11,7 @@ from tests.unit.cli.conftest import Command
 from wirespeed.bench.host import container, hugepages
 from wirespeed.bench.host.programs import Program, find_program, program_version
 from wirespeed.bench.interface import BenchError
-from wirespeed.bench.switch.ovs_dpdk import programs
+from wirespeed.bench.switch.ovs_dpdk import namespace, programs
 from wirespeed.model.plan.plan import HugePages
 from wirespeed.remote.interface import Completed
 from wirespeed.remote.local import LocalRunner
@@ -27,6 +27,8 @@ class Place(LocalRunner):
         self._files, self._answers, self._absent = files, answers, absent
 
     def read(self, path: str) -> str:
+        if path == container.FIRST_PROCESS:
+            return self._files.get(path, "")
         return self._files[path] if path in self._files else super().read(path)
 
     def glob(self, *patterns: str) -> tuple[str, ...]:
@@ -99,6 +101,12 @@ def test_check_reservable_container_names_flags() -> None:
     assert "--cap-add IPC_LOCK" in raised.value.next_step
 
 
+def test_check_reservable_read_only_container_names_flags() -> None:
+    files = {**_pool(2), "/proc/1/environ": "PATH=/bin\0container=podman\0"}
+    with pytest.raises(BenchError, match="a container may reserve no more"):
+        hugepages.check_reservable(Place(files, {"test": 1}), [HugePages(0, 2048, 8)])
+
+
 def test_check_reservable_other_user_needs_root() -> None:
     with pytest.raises(BenchError, match="only root may reserve more"):
         hugepages.check_reservable(Place(_pool(2), {"test": 1}), [HugePages(0, 2048, 8)])
@@ -108,6 +116,34 @@ def test_find_daemon_without_open_vswitch_names_package() -> None:
     with pytest.raises(BenchError, match="Open vSwitch is not installed on place") as raised:
         programs.find_daemon(Place({}, {}, absent="/usr/share/openvswitch"))
     assert "openvswitch-switch-dpdk" in raised.value.next_step
+
+
+_CONTAINER = {"/run/.containerenv": ""}
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "absent", "lacks"),
+    [
+        ("1000", "/dev/net/tun", "has no /dev/net/tun"),
+        ("0", "", "lacks the capability NET_ADMIN"),
+        ("800", "/dev/net/tun", "has no /dev/net/tun and lacks the capability NET_ADMIN"),
+    ],
+)
+def test_namespace_check_container_without_taps_names_flags(
+    capabilities: str, absent: str, lacks: str
+) -> None:
+    files = _CONTAINER | {"/proc/self/status": f"CapEff:\t{capabilities}\n", "/dev/net/tun": ""}
+    if absent:
+        del files[absent]
+    with pytest.raises(BenchError) as raised:
+        namespace.check(Place(files, {"unshare": 1}, absent="/dev/net/tun"))
+    assert raised.value.what.endswith(f"this container {lacks}")
+    assert "--cap-add NET_ADMIN --device /dev/net/tun" in raised.value.next_step
+
+
+@pytest.mark.parametrize("files", [{}, _CONTAINER])
+def test_namespace_check_own_namespace_or_no_container_passes(files: dict[str, str]) -> None:
+    namespace.check(Place(files, {"unshare": 0 if files else 1}, absent="/dev/net/tun"))
 
 
 def test_program_version_of_other_dpdk_names_release(tmp_path: Path) -> None:

@@ -156,7 +156,8 @@ def test_everything_that_is_missing_is_reported_at_once(
     monkeypatch.setenv("PATH", f"{old}:{os.environ['PATH']}")
     huge = [MachineSpec("lab1", 1, 8, 1 << 20, 1)]
     with pytest.raises(LabError) as fault:
-        needs.check(LocalRunner(), huge, tmp_path)
+        # As in a fresh container, where nobody has made the state directory yet.
+        needs.check(LocalRunner(), huge, tmp_path / "absent" / "state")
     assert "QEMU 7.2.1 emulates no SR-IOV NIC (igb)" in fault.value.what
     assert "1 nodes take 2097152 GiB of memory" in fault.value.what
 

@@ -13,11 +13,16 @@ from wirespeed.remote.interface import Runner
 
 # Podman and Docker make one each; systemd-nspawn and LXC name themselves in process 1's variables.
 MARKS = ("/run/.containerenv", "/.dockerenv", "/run/systemd/container")
+# A container that is read-only has an empty /run; Podman's first process is still told.
+FIRST_PROCESS = "/proc/1/environ"
 
 
 def in_container(runner: Runner) -> bool:
     """Return whether commands run in a container."""
-    return bool(runner.glob(*MARKS))
+    if runner.glob(*MARKS):
+        return True
+    told = runner.read_many([FIRST_PROCESS])[FIRST_PROCESS]
+    return isinstance(told, str) and any(x.startswith("container=") for x in told.split("\0"))
 
 
 def check_quota(runner: Runner, plan: HostPlan) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.interface import Part
 from wirespeed.bench.switch.interface import Factors, KernelPorts, SwitchSetup
-from wirespeed.bench.switch.ovs_dpdk import factors, routes
+from wirespeed.bench.switch.ovs_dpdk import factors, namespace, routes
 from wirespeed.bench.switch.ovs_dpdk.bonds import Bond
 from wirespeed.bench.switch.ovs_dpdk.bridges import bridges, rules
 from wirespeed.bench.switch.ovs_dpdk.instance import Instance
@@ -88,6 +88,7 @@ class OvsDpdkKind:
     def check(self, runner: Runner) -> None:
         find_daemon(runner)
         runner.run(["ovs-vsctl", "--version"])
+        namespace.check(runner)
 
     def cabled(self, vswitch: Vswitch, wiring: Wiring) -> Wiring:
         return wiring if vswitch.ovs.bond is BondMode.NONE else with_partner(wiring)

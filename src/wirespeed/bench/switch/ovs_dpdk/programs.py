@@ -11,7 +11,7 @@ from wirespeed.bench.host.process import Daemon, await_true, last_words
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.program import dpdk
 from wirespeed.bench.switch.interface import SwitchSetup
-from wirespeed.bench.switch.ovs_dpdk import factors
+from wirespeed.bench.switch.ovs_dpdk import factors, namespace
 from wirespeed.bench.switch.ovs_dpdk.control import Control
 from wirespeed.bench.switch.ovs_dpdk.instance import Instance
 from wirespeed.bench.topology.plugs import Interface
@@ -163,12 +163,12 @@ class Programs:
 
         A userspace datapath makes tap devices, e.g. `ovs-netdev`. In the host's namespace these
         collide with another Open vSwitch's and outlive a killed one. An instance without interfaces
-        gets a namespace of its own, which ends with it.
+        gets a namespace of its own, which ends with it; in a container, it has the container's.
         """
         if self._instance.namespace is not None:
             return inside(self._instance.namespace)
-        if not self._on_host:
-            return ("unshare", "--net", "--")
+        if not self._on_host and namespace.makes_own(self._host.runner):
+            return namespace.OWN
         if self._host.runner.glob(f"/sys/class/net/{_DATAPATH}"):
             raise BenchError(
                 f"another Open vSwitch with a userspace datapath runs on {self._host.name}: it has "
