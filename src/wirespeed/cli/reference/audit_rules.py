@@ -37,7 +37,7 @@ def _section(rule: Rule) -> Iterator[str]:
     yield f"## {rule.id} {rule.name}\n"
     yield f"{rule.title} ({rule.severity}).\n"
     yield f"- Wanted: {_escaped(rule.wanted)}.\n- Why: {_escaped(rule.why)}"
-    yield f"- Source: {rule.source}.\n- Needs: {', '.join(need.value for need in rule.needs)}.\n"
+    yield f"- Source: {rule.cited}.\n- Needs: {', '.join(need.value for need in rule.needs)}.\n"
 
 
 def _escaped(text: str) -> str:
