@@ -24,7 +24,7 @@ from wirespeed.cli.input.host_source import HostOption, RecordedOption, read_fac
 from wirespeed.cli.input.input_file import read_input
 from wirespeed.cli.input.options import JsonOption, StoreOption
 from wirespeed.cli.input.plan_source import named_plan
-from wirespeed.cli.input.qualification import named_smis
+from wirespeed.cli.input.qualification import with_smis
 from wirespeed.cli.output_file import write_output
 from wirespeed.cli.show.audit_tables import print_report, print_rule, print_rules
 from wirespeed.document.readable_json import readable_json
@@ -155,7 +155,7 @@ def audit(
     if run is not None:
         facts = _with_neighbours(facts, run, store)
     if qualification is not None:
-        facts = replace(facts, smis=named_smis(qualification, facts))
+        facts = with_smis(facts, qualification)
     tcp = None if traffic is None else traffic is Traffic.TCP
     settings = kubelet_file.load(kubelet) if kubelet else None
     subject = Subject(facts, planned, memory_model, tcp, pattern, settings)
