@@ -23,7 +23,9 @@ ACTIVE = "/etc/tuned/active_profile"
 _FOLDERS = ("/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/profiles", "/usr/lib/tuned")
 _NAMES = re.compile(r"[\s,;]+")
 # Options by which a section of a profile is described, not settings.
-_ABOUT = ("type", "replace", "enabled", "drop", "devices", "priority")
+_ABOUT = (
+    "type", "replace", "enabled", "drop", "devices", "priority", "uname_regex", "cpuinfo_regex",
+)  # fmt: skip
 _OFF = ("false", "0", "n", "no")
 _Units = dict[str, dict[str, str]]
 

@@ -17,7 +17,7 @@ PROFILES = {
     "include=latency-performance\n\n[vm]\ntransparent_hugepages=never\n\n"
     "[sysctl]\nkernel.numa_balancing=0\n",
     f"{SYSTEM}/latency-performance/tuned.conf": "[main]\nsummary=x\n[cpu]\n"
-    "force_latency=cstate.id:1\ngovernor=performance\n[sysctl]\nvm.swappiness=10\n",
+    "uname_regex=x86_64\nforce_latency=cstate.id:1\ngovernor=performance\n[sysctl]\nvm.swappiness=10\n",
     f"{SYSTEM}/cpu-partitioning/tuned.conf": "[main]\ninclude=network-latency\n[variables]\n"
     "isolated_cores=${f:x:1-${max}}\n[my_sched]\ntype=scheduler\nisolated_cores=${isolated_cores}\n"
     "[bootloader]\ncmdline_cpu_part=+nohz=on${cmd_isolcpus}\n[irqbalance]\nbanned_cpus=${x}\n",

@@ -105,8 +105,8 @@ RULE = Rule(
     why="With SNC (Intel) or NPS (AMD) a package is several NUMA nodes, each with a part of the "
     "cores, channels and PCIe ports. Frames of a NIC on one part that are polled on another cross "
     "the package, and pages planned on nodes that are gone are missing.",
-    source="Open vSwitch, DPDK PMD threads; AMD, NUMA topology for EPYC processors (NPS); Intel "
-    "SDM, sub-NUMA clusters",
+    source="Open vSwitch, DPDK PMD threads; AMD, Workload Tuning Guide for EPYC 7003 (NPS); Intel, "
+    "Optimization Reference Manual (sub-NUMA clusters)",
     check=check,
     vendor_advice=True,
 )
