@@ -30,6 +30,8 @@ from wirespeed.model.plan.plan import CorePlan, Decision, HugePages
 
 UNTUNED = Uncore("package_00_die_00", 800_000, 2_400_000, 2_400_000)
 LOWERED = Uncore("package_01_die_00", 1_800_000, 1_800_000, 2_400_000)
+# Octets that may be in use before the planned words of `long_line` no longer fit.
+LONGEST = 428
 OFF = "ro mitigations=off nopti isolcpus=1-5"
 
 
@@ -72,6 +74,7 @@ def words(*given: str) -> tuple[Decision[str], ...]:
 
 
 def long_line(used: int) -> Subject:
+    """Return a host with an environment block and a plan that adds 596 octets to it."""
     block = BootEnvironment("/boot/grub2/grubenv", used, 1024, "ro isolcpus=1-5")
     return planned(with_facts(boot_environment=block), kernel=words(f"isolcpus={'1,' * 299}1"))
 
