@@ -214,7 +214,10 @@ class FakeRunner:
             case ["ovs-appctl", _, *command] if host.appctl and host.ovs is not None:
                 pmds = command == ["dpif-netdev/pmd-rxq-show"]
                 return 0, host.ovs.pmd_rxq_show(host.kernel.nodes) if pmds else ""
-            case ["ovs-appctl" | "dmidecode" as program, *_]:
+            case ["systemctl", "show", _, *units]:
+                states = (f"Id={unit}\nActiveState=inactive\n" for unit in units)
+                return 0, "\n".join(states)
+            case ["ovs-appctl" | "dmidecode" | "rdmsr" as program, *_]:
                 raise ProgramMissing(f"{program} is not installed on lab1")
             case ["ovs-vsctl", *words] if "--format=json" in words:
                 if host.ovs is None:

@@ -39,12 +39,18 @@ STAYS = {
     "WS47": "idle states, which a plan does not decide",
     "WS49": _GUEST,
     "WS50": _GUEST,
-    **dict.fromkeys(("WS58", "WS59", "WS60", "WS61", "WS62", "WS63", "WS64"), _KERNEL),
+    **dict.fromkeys(("WS58", "WS59", "WS60", "WS61", "WS62", "WS63", "WS64", "WS68"), _KERNEL),
+    **dict.fromkeys(("WS65", "WS67"), _HARDWARE),
+    "WS69": "how far guests are trusted, which a plan does not decide",
+    "WS70": "other programs of the host, which a plan does not stop",
 }
 
 # Rule to the facts that some hosts cannot report, so that it may stay unchecked. The decision
 # behind the rule has a row of its own.
-UNSHOWN = {"WS23": "not every memory controller has an EDAC driver"}
+UNSHOWN = {
+    "WS23": "not every memory controller has an EDAC driver",
+    "WS71": "not every boot loader has an environment block of GRUB's form",
+}
 
 # Rule to the setting behind it: only the parts that the kernel rejects may remain.
 REFUSALS = {"WS32": Interrupts().name}

@@ -80,7 +80,7 @@ def _failed(rule: Rule, problem: Problem) -> Finding:
         found=problem.found,
         wanted=problem.wanted,
         why=rule.why,
-        source=rule.source,
+        source=rule.cited,
         subject=problem.subject,
         fix=problem.fix,
     )
@@ -96,5 +96,5 @@ def _finding(rule: Rule, status: Status, found: str) -> Finding:
         found=found,
         wanted=rule.wanted,
         why=rule.why,
-        source=rule.source,
+        source=rule.cited,
     )

@@ -44,6 +44,12 @@ class Need(Enum):
     NOVA = "nova.conf"
     GUESTS = "running libvirt domains"
     FLAVORS = "Nova flavors (from running guests, or --flavors)"
+    UNCORE = "the uncore frequencies (intel_uncore_frequency)"
+    DDIO = "the cache ways of Intel DDIO (MSR 0xC8B)"
+    VULNERABILITIES = "the kernel's mitigations (/sys/devices/system/cpu/vulnerabilities)"
+    SERVICES = "the states of services (systemctl)"
+    BOOT_ENVIRONMENT = "GRUB's environment block"
+    QUALIFIED = "a qualification of this host (--qualification)"
     RUNS = "the journals of runs (of a host that is reached, not of a recorded one)"
     MEASURED = "a run that was measured on this host (--run)"
     PLAN = "a plan that covers this host (--plan)"
@@ -73,6 +79,12 @@ _FACTS = {
     Need.NOVA: ("nova",),
     Need.GUESTS: ("guests",),
     Need.FLAVORS: ("flavors",),
+    Need.UNCORE: ("uncore",),
+    Need.DDIO: ("ddio_ways",),
+    Need.VULNERABILITIES: ("vulnerabilities",),
+    Need.SERVICES: ("services",),
+    Need.BOOT_ENVIRONMENT: ("boot_environment",),
+    Need.QUALIFIED: ("smis",),
     Need.RUNS: ("left_by_killed_runs",),
     Need.MEASURED: ("neighbours",),
 }
@@ -113,6 +125,24 @@ def _absent(need: Need, facts: HostFacts) -> str | None:
             facts.housekeeping is None,
             "the kernel has none of these settings, or the host file is older than them",
         ),
+        Need.UNCORE: (
+            facts.uncore is None,
+            "the kernel does not control uncore frequencies, or the host file is older than them",
+        ),
+        Need.DDIO: (
+            facts.ddio_ways is None,
+            "the host is no bare metal of Intel, or the host file has no MSR 0xC8B",
+        ),
+        Need.VULNERABILITIES: (
+            facts.vulnerabilities is None,
+            "the kernel reports no weaknesses, or the host file is older than them",
+        ),
+        Need.SERVICES: (facts.services is None, "the host file has no states of services"),
+        Need.BOOT_ENVIRONMENT: (
+            facts.boot_environment is None,
+            "the host has no environment block of GRUB, or the host file is older than it",
+        ),
+        Need.QUALIFIED: (facts.smis is None, "no qualification is given (--qualification)"),
         Need.PCI: (not facts.nics, "the host has no PCI network device"),
         Need.OVS: (no_ovs, "no Open vSwitch runs on this host"),
         Need.NOVA: (facts.nova is None, "there is no nova.conf"),

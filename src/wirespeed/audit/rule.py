@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from wirespeed.audit.evidence import evidence
 from wirespeed.audit.needs import Need
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.host.finding import Severity
@@ -102,3 +103,10 @@ class Rule:
     source: str
     """Section of a paper, or a standard."""
     check: Callable[[Subject], Outcome]
+    vendor_advice: bool = False
+    """The source advises, and gives no measurement that holds here."""
+
+    @property
+    def cited(self) -> str:
+        """Source, and the evidence for what vendors advise."""
+        return f"{self.source}; {evidence(self.id)}" if self.vendor_advice else self.source

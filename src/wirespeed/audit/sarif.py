@@ -71,7 +71,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "id": rule.id,
         "name": rule.name,
         "shortDescription": {"text": rule.title},
-        "fullDescription": {"text": f"{rule.why} Source: {rule.source}.{papers}"},
+        "fullDescription": {"text": f"{rule.why} Source: {rule.cited}.{papers}"},
         "help": {"text": f"Wanted: {rule.wanted}."},
         "defaultConfiguration": {"level": _LEVEL[rule.severity]},
         "properties": {"security-severity": _SCORE[rule.severity]},

@@ -21,10 +21,11 @@ SMALL_PAGE_KIB = 4
 _HOW = "needs `wirespeed inspect` on the host; OpenStack's API does not report it"
 # Facts that no API call gives. cpu_flags: the API has only those beyond the CPU model.
 _UNTOLD = (
-    "caches", "cpu_flags", "default_route_interface", "dimms", "firmware", "governors",
-    "housekeeping", "huge_pages", "idle_states", "interfaces", "iommu_units", "irqs", "kernel",
-    "left_by_killed_runs", "memory_channels", "neighbours", "nova", "ovs", "ovs.pmds",
-    "pci", "uio_drivers",
+    "boot_environment", "caches", "cpu_flags", "ddio_ways", "default_route_interface", "dimms",
+    "firmware", "governors", "housekeeping", "huge_pages", "idle_states", "interfaces",
+    "iommu_units", "irqs", "kernel", "left_by_killed_runs", "memory_channels", "neighbours", "nova",
+    "ovs", "ovs.pmds", "pci", "services", "smis", "tuned", "uio_drivers", "uncore",
+    "vulnerabilities",
 )  # fmt: skip
 # Servers in these states have released their resources.
 _PLACELESS = ("DELETED", "SOFT_DELETED", "SHELVED_OFFLOADED")

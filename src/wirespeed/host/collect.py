@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from wirespeed.document.sift import NotOfItsForm, sift
+from wirespeed.host.boot_environment import read_boot_environment
 from wirespeed.host.cpu import read_cpus
 from wirespeed.host.firmware import read_dimms, read_firmware
 from wirespeed.host.guests import read_guests
@@ -18,7 +19,9 @@ from wirespeed.host.kernel import read_iommu_units, read_irqs, read_kernel, read
 from wirespeed.host.memory import read_memory_channels, read_nodes
 from wirespeed.host.nova import read_nova
 from wirespeed.host.ovs import read_ovs
+from wirespeed.host.owners import read_services, read_tuned
 from wirespeed.host.pci import read_default_route_interface, read_interfaces, read_pci
+from wirespeed.host.platform import read_ddio_ways, read_uncore, read_vulnerabilities
 from wirespeed.host.reader import HostUnreadable, Reader
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.remote.interface import Runner
@@ -56,6 +59,12 @@ def collect(runner: Runner) -> HostFacts:
         firmware=read_firmware(reader),
         dimms=read_dimms(reader),
         housekeeping=read_housekeeping(reader),
+        uncore=read_uncore(reader),
+        ddio_ways=read_ddio_ways(reader, cpu),
+        vulnerabilities=read_vulnerabilities(reader),
+        services=read_services(reader),
+        tuned=read_tuned(reader),
+        boot_environment=read_boot_environment(reader),
     )
     reader.raise_faults()
     try:

@@ -10,7 +10,7 @@ QUALIFICATION = DocumentKind(
     Qualification,
     name="qualification",
     title="wirespeed qualification",
-    version="1.0",
+    version="1.1",
     called="qualification",
-    next_step="Write it with `wirespeed qualify --json`.",
+    next_step="Write it with `wirespeed qualify --json > FILE`.",
 )

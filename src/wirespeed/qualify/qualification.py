@@ -97,6 +97,8 @@ class Qualification:
     """The hypervisor moved the CPUs meanwhile; None: one CPU only, or it could not be measured."""
     unseen: tuple[str, ...]
     """One sentence for each source that could not be watched."""
+    host: str = ""
+    """Name of the host; empty in documents before version 1.1."""
 
     @property
     def worst(self) -> QualifiedCpu:

@@ -72,6 +72,7 @@ def qualify(
         rings=ring_needs(max(each.backlog_ns for each in found)),
         moved=None if placed is None or placed_after is None else placed != placed_after,
         unseen=tuple(dict.fromkeys(unseen)),
+        host=runner.read("/proc/sys/kernel/hostname").strip(),
     )
 
 

@@ -29,6 +29,15 @@ from wirespeed.model.host.facts import (
 from wirespeed.model.host.guest_facts import Flavor, Guest, GuestPort, NovaFacts, VcpuPin
 from wirespeed.model.host.neighbours import Neighbours
 from wirespeed.model.host.ovs_facts import Bridge, OvsFacts, OvsInterface, PmdThread, Rxq
+from wirespeed.model.host.platform import (
+    BootEnvironment,
+    CpuSmis,
+    Service,
+    SmiCount,
+    Tuned,
+    Uncore,
+    Vulnerability,
+)
 from wirespeed.model.plan.kubelet import (
     CpuOption,
     KubeletSettings,
@@ -89,6 +98,21 @@ def good_facts() -> HostFacts:
         neighbours=Neighbours("quickstart-1", trials=40, moved=0, taken=0.01, stolen=0.0),
         uio_drivers=("vfio-pci",),
         housekeeping=good_housekeeping(),
+        uncore=(Uncore("package_00_die_00", 2_400_000, 2_400_000, 2_400_000),),
+        ddio_ways=2,
+        vulnerabilities=(
+            Vulnerability("mds", "Not affected"),
+            Vulnerability("meltdown", "Mitigation: PTI"),
+            Vulnerability("retbleed", "Unknown: Dependent on hypervisor status"),
+        ),
+        services=(Service("irqbalance", active=True), Service("tuned", active=True)),
+        # tuned bounds irqbalance by its own option, so that the two are one owner.
+        tuned=Tuned(
+            ("cpu-partitioning",),
+            ("cpu.governor", "irqbalance.banned_cpus", "scheduler.isolated_cores"),
+        ),
+        boot_environment=BootEnvironment("/boot/grub2/grubenv", 300, 1024, "ro isolcpus=1-5"),
+        smis=SmiCount(60.0, (CpuSmis(2, 0),)),
         ovs=_ovs(),
         guests=(_guest("vnf0", (3, 15), VF0), _guest("vnf1", (4, 16), VF1)),
         nova=NovaFacts(
@@ -324,6 +348,12 @@ _UNREADABLE: dict[Need, tuple[str, dict[str, Any]]] = {
     Need.NOVA: ("nova", {"nova": None}),
     Need.GUESTS: ("guests", {"guests": None}),
     Need.FLAVORS: ("flavors", {"flavors": None}),
+    Need.UNCORE: ("uncore", {"uncore": None}),
+    Need.DDIO: ("ddio_ways", {"ddio_ways": None}),
+    Need.VULNERABILITIES: ("vulnerabilities", {"vulnerabilities": None}),
+    Need.SERVICES: ("services", {"services": None}),
+    Need.BOOT_ENVIRONMENT: ("boot_environment", {"boot_environment": None}),
+    Need.QUALIFIED: ("smis", {"smis": None}),
     Need.RUNS: ("left_by_killed_runs", {"left_by_killed_runs": None}),
     Need.MEASURED: ("neighbours", {"neighbours": None}),
 }

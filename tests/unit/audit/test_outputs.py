@@ -54,7 +54,7 @@ def test_sarif_has_a_rule_and_a_result_for_everything(s3: AuditReport) -> None:
     (run,) = log["runs"]
     rules = run["tool"]["driver"]["rules"]
     assert log["version"] == "2.1.0"
-    assert len(rules) == 64
+    assert len(rules) == 71
     assert len(run["results"]) == len(s3.findings)
     for result, finding in zip(run["results"], s3.findings, strict=True):
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == finding.rule

@@ -17,8 +17,8 @@ from wirespeed.model.host.finding import Status
 RULES = {rule.id: rule for rule in all_rules()}
 
 
-def test_rules_are_64_and_each_has_a_fault() -> None:
-    assert list(RULES) == [f"WS{number:02}" for number in range(1, 65)]
+def test_rules_are_71_and_each_has_a_fault() -> None:
+    assert list(RULES) == [f"WS{number:02}" for number in range(1, 72)]
     assert {case.rule for case in FAULTS} == set(RULES)
 
 

@@ -84,6 +84,7 @@ READS = {
     ("audit", "--host"): ["audit", "--host", "FILE"],
     ("audit", "--recorded"): ["audit", "--recorded", "FILE"],
     ("audit", "--kubelet"): ["audit", "--host", HOST, "--kubelet", "FILE"],
+    ("audit", "--qualification"): ["audit", "--host", HOST, "--qualification", "FILE"],
     ("audit", "--plan"): ["audit", "--host", HOST, "--plan", "FILE"],
     ("audit", "--flavors"): ["audit", "--host", HOST, "--flavors", "FILE"],
     ("audit", "--suppressions"): ["audit", "--host", HOST, "--suppressions", "FILE"],

@@ -47,7 +47,9 @@ class Host(Names):
     def __init__(self) -> None:
         self._stolen = iter((5, 8))
 
-    def read(self, _path: str) -> str:
+    def read(self, path: str) -> str:
+        if path.endswith("/hostname"):
+            return "host1\n"
         return f"cpu1 0 0 0 0 0 0 0 {next(self._stolen)} 0 0\n"
 
 
@@ -76,6 +78,7 @@ def test_qualify_names_the_longest_gap_and_its_backlog(monkeypatch: pytest.Monke
     assert (cpu.total_ns, cpu.backlog_ns) == (27 * MS, 25 * MS)
     assert found.rings[-1].lossless_fps == pytest.approx(4096 / 0.025)
     assert (found.moved, found.unseen, found.priority) == (None, (), "nice -20")
+    assert found.host == "host1"
 
 
 def test_qualify_cpu_without_gaps(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,7 @@ RULE = Rule(
     wanted="kernel.nmi_watchdog = 0",
     why="It interrupts each CPU once in some seconds of busy time, also those that poll, and "
     "occupies a performance counter that perf then lacks.",
-    source="Linux, admin-guide/lockup-watchdogs.rst; vendor advice, not measured here",
+    source="Linux, admin-guide/lockup-watchdogs.rst",
     check=check,
+    vendor_advice=True,
 )

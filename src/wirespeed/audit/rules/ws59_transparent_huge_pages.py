@@ -39,6 +39,7 @@ RULE = Rule(
     wanted="transparent huge pages madvise or never",
     why="khugepaged moves the pages of any process together while it runs, and page faults wait "
     "for memory to be compacted. DPDK and guests have huge pages of their own.",
-    source="Linux, admin-guide/mm/transhuge.rst; vendor advice, not measured here",
+    source="Linux, admin-guide/mm/transhuge.rst",
     check=check,
+    vendor_advice=True,
 )

@@ -35,6 +35,7 @@ RULE = Rule(
     wanted="/sys/kernel/mm/ksm/run = 0 or 2",
     why="ksmd reads the memory of guests all the time, which costs cache and memory bandwidth, and "
     "a guest that writes to a merged page waits for a copy.",
-    source="Linux, admin-guide/mm/ksm.rst; vendor advice, not measured here",
+    source="Linux, admin-guide/mm/ksm.rst",
     check=check,
+    vendor_advice=True,
 )

@@ -37,7 +37,7 @@ RULE = Rule(
     wanted="vm.stat_interval of 10 s or more",
     why="In this interval a kworker (vmstat_update) runs on each CPU whose statistics changed, "
     "also on those that poll.",
-    source="Linux, admin-guide/sysctl/vm.rst; tuned, profile cpu-partitioning; "
-    "vendor advice, not measured here",
+    source="Linux, admin-guide/sysctl/vm.rst; tuned, profile cpu-partitioning",
     check=check,
+    vendor_advice=True,
 )

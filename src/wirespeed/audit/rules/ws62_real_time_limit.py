@@ -43,7 +43,7 @@ RULE = Rule(
     wanted="kernel.sched_rt_runtime_us = -1 on a real-time kernel",
     why="A vCPU or PMD thread of SCHED_FIFO that polls uses all its time, so it is stopped for the "
     "rest of each period, 50 ms of a second by default.",
-    source="Linux, scheduler/sched-rt-group.rst; tuned, profile realtime; "
-    "vendor advice, not measured here",
+    source="Linux, scheduler/sched-rt-group.rst; tuned, profile realtime",
     check=check,
+    vendor_advice=True,
 )

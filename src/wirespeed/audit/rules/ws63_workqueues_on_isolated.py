@@ -38,6 +38,7 @@ RULE = Rule(
     wanted="no isolated CPU in the cpumask of unbound workqueues",
     why="Their kworkers do work of the whole kernel, such as writing pages to disks, and stop the "
     "thread that polls there.",
-    source="Linux, core-api/workqueue.rst; vendor advice, not measured here",
+    source="Linux, core-api/workqueue.rst",
     check=check,
+    vendor_advice=True,
 )

@@ -36,6 +36,7 @@ RULE = Rule(
     needs=(Need.HOUSEKEEPING, Need.PCI),
     wanted="the policy of PCIe links (ASPM) default or performance",
     why="A link in L1 takes microseconds to wake up for the next frame, which adds to its latency.",
-    source="Linux, admin-guide/kernel-parameters.txt (pcie_aspm); vendor advice, not measured here",
+    source="Linux, admin-guide/kernel-parameters.txt (pcie_aspm)",
     check=check,
+    vendor_advice=True,
 )

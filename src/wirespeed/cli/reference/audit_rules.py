@@ -15,7 +15,8 @@ _HEAD = """# Audit rules
 `wirespeed audit` runs these rules. Each is a pure function of the host's facts. Its result is
 *failed*, *passed*, *not checked* (with the fact that could not be read, and why) or
 *not applicable* (the host has nothing to check). `wirespeed audit --explain WS19` prints one rule;
-[how to add a check](../howto/add-a-check.md) shows how to write another one.
+[how to add a check](../howto/add-a-check.md) shows how to write another one. The source of a rule
+that vendors advise ends with its effect where that was measured, or with *not measured here*.
 """
 
 
@@ -37,7 +38,7 @@ def _section(rule: Rule) -> Iterator[str]:
     yield f"## {rule.id} {rule.name}\n"
     yield f"{rule.title} ({rule.severity}).\n"
     yield f"- Wanted: {_escaped(rule.wanted)}.\n- Why: {_escaped(rule.why)}"
-    yield f"- Source: {rule.source}.\n- Needs: {', '.join(need.value for need in rule.needs)}.\n"
+    yield f"- Source: {rule.cited}.\n- Needs: {', '.join(need.value for need in rule.needs)}.\n"
 
 
 def _escaped(text: str) -> str:

@@ -85,7 +85,7 @@ def print_rule(rule: Rule, console: Console) -> None:
     table.add_row("severity", Text(rule.severity, style=STYLE[rule.severity]))
     table.add_row("wanted", rule.wanted)
     table.add_row("why", rule.why)
-    table.add_row("source", "\n".join([rule.source, *papers_in(rule.source)]))
+    table.add_row("source", "\n".join([rule.cited, *papers_in(rule.source)]))
     table.add_row("needs", "\n".join(need.value for need in rule.needs))
     console.print(table)
 

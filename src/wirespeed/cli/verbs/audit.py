@@ -24,6 +24,7 @@ from wirespeed.cli.input.host_source import HostOption, RecordedOption, read_fac
 from wirespeed.cli.input.input_file import read_input
 from wirespeed.cli.input.options import JsonOption, StoreOption
 from wirespeed.cli.input.plan_source import named_plan
+from wirespeed.cli.input.qualification import with_smis
 from wirespeed.cli.output_file import write_output
 from wirespeed.cli.show.audit_tables import print_report, print_rule, print_rules
 from wirespeed.document.readable_json import readable_json
@@ -118,6 +119,14 @@ def audit(
         ),
     ] = None,
     store: StoreOption = None,
+    qualification: Annotated[
+        Path | None,
+        typer.Option(
+            "--qualification",
+            metavar="FILE",
+            help="Also check the SMIs of the host: wirespeed qualify --json > FILE.",
+        ),
+    ] = None,
     suppressions: Annotated[
         Path | None,
         typer.Option(
@@ -145,6 +154,8 @@ def audit(
     facts = _with_flavors(read_facts(host, recorded), flavors)
     if run is not None:
         facts = _with_neighbours(facts, run, store)
+    if qualification is not None:
+        facts = with_smis(facts, qualification)
     tcp = None if traffic is None else traffic is Traffic.TCP
     settings = kubelet_file.load(kubelet) if kubelet else None
     subject = Subject(facts, planned, memory_model, tcp, pattern, settings)

@@ -13,6 +13,14 @@ from dataclasses import dataclass
 from wirespeed.model.host.guest_facts import Flavor, Guest, NovaFacts
 from wirespeed.model.host.neighbours import Neighbours
 from wirespeed.model.host.ovs_facts import OvsFacts
+from wirespeed.model.host.platform import (
+    BootEnvironment,
+    Service,
+    SmiCount,
+    Tuned,
+    Uncore,
+    Vulnerability,
+)
 from wirespeed.model.input.text import HexId, HostName, InterfaceName, Line, PciAddress, Word
 
 
@@ -260,6 +268,15 @@ class HostFacts:
     left_by_killed_runs: tuple[Line, ...] | None = None
     neighbours: Neighbours | None = None
     housekeeping: Housekeeping | None = None
+    uncore: tuple[Uncore, ...] | None = None
+    ddio_ways: int | None = None
+    """Fewest ways of a package's last-level cache that devices may write to (Intel DDIO)."""
+    vulnerabilities: tuple[Vulnerability, ...] | None = None
+    services: tuple[Service, ...] | None = None
+    tuned: Tuned | None = None
+    boot_environment: BootEnvironment | None = None
+    smis: SmiCount | None = None
+    """Of a qualification of this host; None if none was given."""
     missing: tuple[Missing, ...] = ()
 
     @property
