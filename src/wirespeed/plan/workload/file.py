@@ -147,7 +147,7 @@ def _read_containers(vnf: dict[str, Any], where: str, faults: list[Fault]) -> No
         if total in vnf:
             faults.append(Fault(f"{where}.{total}", vnf[total], "follows from the containers"))
         sizes = [c[part] for c in containers if isinstance(c.get(part), int | float)]
-        vnf[total] = max(1, math.ceil(sum(sizes)))
+        vnf[total] = max(1, math.ceil(sum(filter(math.isfinite, sizes))))
 
 
 _PLURALS = frozenset(_TABLES.values())

@@ -16,6 +16,7 @@ from wirespeed.model.plan.kubelet import CpuOption
 from wirespeed.model.plan.policy import DataPlane, InterfaceKind, NicUse, VnfKind
 from wirespeed.model.plan.workload import PodContainer, Vnf, VnfPort, Workload
 from wirespeed.plan.kubelet.settings import CONFLICTS
+from wirespeed.plan.workload.pod_names import equal_names
 
 # Releases whose kubelet the prediction was compared with.
 KNOWN_RELEASES = ("1.34",)
@@ -46,6 +47,7 @@ def broken_pod_rules(workload: Workload) -> Iterator[Fault]:
                     'a Kubernetes node has no vSwitch of the plan; write use = "sriov"',
                 )  # fmt: skip
         yield from _pmd_rules(workload)
+        yield from equal_names(workload)
     yield from _pool_rules(workload, has_pods=VnfKind.POD in kinds)
 
 
@@ -158,6 +160,8 @@ def _pool_rules(workload: Workload, *, has_pods: bool) -> Iterator[Fault]:
         yield Fault("pool", ABSENT, "pods need a [[pool]] of nodes")
     for pool in workload.pools:
         where = f"pool[{pool.name}]"
+        if not pool.hosts:
+            yield Fault(f"{where}.hosts", [], "must name a host or a pattern; leave it out for all")
         if pool.kubernetes not in KNOWN_RELEASES:
             yield Fault(
                 f"{where}.kubernetes", pool.kubernetes,
