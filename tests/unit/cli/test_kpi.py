@@ -88,6 +88,7 @@ def test_recording_is_listed_shown_marked_exported_and_cleaned(
         (["exporter", "--listen", "nowhere"], "not an address and a port"),
         (["exporter", "--listen", "127.0.0.1:70000"], "not an address and a port"),
         (["export"], "names no file"),
+        (["mark", " "], "mark of 0 characters: not within 1 and 500"),
         (["clean"], "nothing is named to delete"),
         (["clean", "--size", "many"], "--size many: not a size"),
     ],
@@ -99,6 +100,17 @@ def test_bad_input_is_one_sentence_and_ends_with_2(
     assert ended.code == 2
     assert said in ended.err
     assert "Traceback" not in ended.err
+
+
+def test_host_that_cannot_be_reached_ends_the_recordings_of_those_before_it(
+    wirespeed: Command,
+) -> None:
+    hosts = ("--host", "localhost", "--host", "ssh://root@127.0.0.1:1")
+    ended = wirespeed("kpi", "record", *hosts, "--collector", "cpu", "--for", "1s")
+    assert ended.code == 2
+    assert "could not be reached" in ended.err
+    [found] = json.loads(wirespeed("kpi", "list", "--json").out)
+    assert found["finished_at"] is not None
 
 
 def test_stepped_wall_clock_is_one_mark_a_step_and_slewing_is_none() -> None:
@@ -151,6 +163,20 @@ def ended(pidfd: int) -> bool:
     ready, _, _ = select.select([pidfd], [], [], 60)
     os.close(pidfd)
     return bool(ready)
+
+
+def test_recording_that_is_written_is_cleaned_by_its_id_alone(
+    wirespeed: Command, tmp_path: Path
+) -> None:
+    store = str(tmp_path / "runs.sqlite")
+    with started("record", "--collector", "cpu", "--store", store) as recorder:
+        assert "kpi-1" in line_of(recorder)
+        assert wirespeed("kpi", "clean", "--size", "1").out == "0 recordings deleted.\n"
+        assert wirespeed("kpi", "clean", "--recording", "kpi-1").out == "1 recording deleted.\n"
+        said = recorder.communicate()[1]
+        assert recorder.returncode == 1
+    assert "recording kpi-1: it was deleted from" in said
+    assert "Traceback" not in said
 
 
 def test_killed_sampler_ends_the_recording_with_a_sentence(

@@ -138,6 +138,13 @@ def test_bad_file_is_one_sentence(text: str, tmp_path: Path, name: str) -> None:
     assert len(refused.value.what) < 500
 
 
+def test_pipe_is_refused_without_waiting_for_a_writer(tmp_path: Path) -> None:
+    pipe = tmp_path / "x.html"
+    os.mkfifo(pipe)
+    with Store(str(tmp_path / "s.sqlite")) as store, pytest.raises(BadInput, match="is a pipe"):
+        read_file(pipe, store)
+
+
 def test_recording_beyond_the_size_of_a_file_is_refused(
     stored: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
