@@ -90,6 +90,7 @@ def test_recording_is_listed_shown_marked_exported_and_cleaned(
         (["export"], "names no file"),
         (["mark", " "], "mark of 0 characters: not within 1 and 500"),
         (["clean"], "nothing is named to delete"),
+        (["clean", "--recording", "kpi-1", "--size", "1"], "--recording goes with neither"),
         (["clean", "--size", "many"], "--size many: not a size"),
     ],
 )

@@ -135,11 +135,16 @@ def clean(
         raise BadInput(
             "kpi clean: nothing is named to delete", "Give --keep, --size or --recording."
         )
+    if recording is not None and (keep is not None or size is not None):
+        raise BadInput(
+            "kpi clean: --recording goes with neither --keep nor --size",
+            "Give one or the other.",
+        )
     oldest_s = None if keep is None else duration_s("--keep", keep)
     most = None if size is None else size_octets("--size", size)
     with Store(store, exists=True) as opened:
         if recording is not None:
-            chosen = [recording]
+            chosen = [recordings.recording_of(opened, recording).id]
         else:
             found = recordings.list_recordings(opened)
             chosen = [each.id for each in _beyond(found, oldest_s, most)]
