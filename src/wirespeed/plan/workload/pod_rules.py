@@ -16,6 +16,7 @@ from wirespeed.model.plan.kubelet import CpuOption
 from wirespeed.model.plan.policy import DataPlane, InterfaceKind, NicUse, VnfKind
 from wirespeed.model.plan.workload import PodContainer, Vnf, VnfPort, Workload
 from wirespeed.plan.kubelet.settings import CONFLICTS
+from wirespeed.plan.sizing.huge_pages import SMALL_KIB
 from wirespeed.plan.workload.pod_names import equal_names
 
 # Releases whose kubelet the prediction was compared with.
@@ -111,6 +112,11 @@ def _container_rules(
         )  # fmt: skip
     if container.page_size in ("small", "large", "any"):
         yield Fault(f"{where}.page_size", container.page_size, 'must be a size as "1GiB" or "2MiB"')
+    elif container.page_size is not None and not container.huge_pages_mib:
+        yield Fault(f"{where}.page_size", ABSENT, "does nothing without huge_pages_mib")
+    elif container.huge_pages_mib and size == SMALL_KIB:
+        own = "memory" if container.page_size is None else where
+        yield Fault(f"{own}.page_size", "4KiB", 'is no huge page; write "1GiB" or "2MiB"')
 
 
 def page_kib(container: PodContainer, default_kib: int) -> int:

@@ -13,6 +13,7 @@ from tests.unit.plan.kubernetes.pod_examples import planned, twin, workload_text
 from wirespeed.plan.errors import PlanError
 
 GOOD = workload_text("s1-bng-pods")
+POOL = '[[pool]]\nname = "nfv"'
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,27 @@ GOOD = workload_text("s1-bng-pods")
             'huge_pages_mib = 4096\npage_size = "64KiB"',
             "has no huge pages of 64 KiB",
         ),
+        (
+            "huge_pages_mib = 4096",
+            'huge_pages_mib = 4096\npage_size = "4KiB"',
+            'container[dppd].page_size = "4KiB": is no huge page',
+        ),
+        (
+            "huge_pages_mib = 4096",
+            'page_size = "1GiB"',
+            "container[dppd].page_size: does nothing without huge_pages_mib",
+        ),
+        (
+            POOL,
+            '[memory]\npage_size = "4KiB"\n' + POOL,
+            'memory.page_size = "4KiB": is no huge page',
+        ),
+        (
+            POOL,
+            "[memory]\nhost_reserve_mib = 1000000\n" + POOL,
+            "NUMA node 0: the node has 32768 MiB, of which the host keeps 500000 MiB",
+        ),
+        (POOL, f"{POOL}\nkubernetes = 1.34", 'kubernetes = 1.34: write it in quotes, as "1.34"'),
         ("huge_pages_mib = 4096", "huge_pages_mib = 100", "must be a multiple of the page size"),
         (
             'name = "nfv"',
