@@ -21,7 +21,10 @@ import pytest
 
 from tests.unit.cli.conftest import Command
 from wirespeed.cli.verbs.kpi_recorder import ClockSteps
-from wirespeed.model.result.recording import RecordingClock
+from wirespeed.model.result.recording import Chunk, RecordedSeries, RecordingClock
+from wirespeed.model.result.series import SeriesKind
+from wirespeed.store.recording_writer import RecordingWriter
+from wirespeed.store.store import Store
 
 WIRESPEED = (sys.executable, "-m", "wirespeed.cli.main", "kpi")
 
@@ -164,6 +167,21 @@ def ended(pidfd: int) -> bool:
     ready, _, _ = select.select([pidfd], [], [], 60)
     os.close(pidfd)
     return bool(ready)
+
+
+def test_series_of_a_newer_version_are_named_where_openmetrics_lacks_them(
+    wirespeed: Command, tmp_path: Path
+) -> None:
+    series = [RecordedSeries("new", "things_of_tomorrow", (), "1", SeriesKind.GAUGE)]
+    with Store(str(tmp_path / "runs.sqlite")) as store:
+        clock = RecordingClock("boot", 1000, 5_000_000_000_000_000_000)
+        writer = RecordingWriter.start(store, "host", clock, 10.0, sparse=False)
+        writer.add(series, [Chunk("new", "1", (0,), (1000,), (7,), ((5,),))], [])
+    text = tmp_path / "x.om"
+    ended = wirespeed("kpi", "export", "--openmetrics", str(text))
+    assert ended.code == 0
+    assert "unknown to this version: things_of_tomorrow" in ended.err
+    assert text.read_text() == "# EOF\n"
 
 
 def test_recording_that_is_written_is_cleaned_by_its_id_alone(

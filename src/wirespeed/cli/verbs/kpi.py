@@ -123,7 +123,8 @@ def clean(
         ),
     ] = None,
     recording: Annotated[
-        str | None, typer.Option("--recording", metavar="RECORDING", help="Delete this recording.")
+        str | None,
+        typer.Option("--recording", metavar="RECORDING", help="Delete this recording alone."),
     ] = None,
     store: StoreOption = None,
 ) -> None:
@@ -187,8 +188,8 @@ def _print_list(found: Sequence[RecordingSummary]) -> None:
         length_s = max(0, each.end_ns - each.begin_ns) / 1e9
         ratio = f"{each.octets / each.samples:.2f}" if each.samples else "-"
         table.add_row(
-            each.id, each.host, each.started_at[:19].replace("T", " "), f"{length_s:.1f} s", str(each.series),
-            str(each.samples), ratio, each.run_id or "",
+            each.id, each.host, each.started_at[:19].replace("T", " "), f"{length_s:.1f} s",
+            str(each.series), str(each.samples), ratio, each.run_id or "",
         )  # fmt: skip
     results_console().print(table)
 

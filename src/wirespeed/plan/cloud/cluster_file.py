@@ -36,6 +36,8 @@ def read_cluster(text: str, source: str) -> dict[str, dict[str, Any]]:
 def _items(document: Any) -> list[Any]:
     """Return the objects of a list, or the one that is there alone. Raises ValueError."""
     if isinstance(document, dict) and "kind" in document and "items" not in document:
+        if document["kind"] == "Status":
+            raise ValueError(f"is the API server's refusal: {document.get('message')}")
         return [document]
     items = document.get("items") if isinstance(document, dict) else None
     if not isinstance(items, list):

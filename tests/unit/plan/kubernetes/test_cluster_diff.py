@@ -240,6 +240,13 @@ def test_cluster_deployments_of_one_name_differ_by_namespace(
     assert not [d for d in found if d.what == "object"]
 
 
+def test_cluster_file_with_a_refusal_of_the_api_server_has_its_reason() -> None:
+    status = {"kind": "Status", "status": "Failure", "message": "nodes is forbidden\x1b[2J"}
+    with pytest.raises(PlanError) as error:
+        read_cluster(json.dumps(status), "c.json")
+    assert "the API server's refusal: nodes is forbidden\\x1b[2J" in str(error.value)
+
+
 def test_cluster_of_one_object_is_read() -> None:
     found = read_cluster(json.dumps(_node(_cluster())), "c.json")
     assert list(found) == ["Node"]
