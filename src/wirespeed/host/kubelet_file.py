@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from wirespeed.model.cpuset import parse_list
 from wirespeed.model.errors import BadInput
 from wirespeed.model.input.bounded import load_json
+from wirespeed.model.input.text import printable
 from wirespeed.model.plan.kubelet import (
+    MOST_NUMA_NODES,
     CpuOption,
     KubeletSettings,
     NodeMemory,
@@ -19,6 +22,7 @@ from wirespeed.model.plan.kubelet import (
 )
 from wirespeed.model.plan.quantity import whole
 
+Choice = TypeVar("Choice", bound=StrEnum)
 _NEXT = "Write it with `kubectl get --raw /api/v1/nodes/NODE/proxy/configz > FILE`."
 
 
@@ -45,19 +49,34 @@ def parse(document: Any) -> KubeletSettings:
     options = found.get("cpuManagerPolicyOptions") or {}
     topology = found.get("topologyManagerPolicyOptions") or {}
     return KubeletSettings(
-        reserved_cpus=parse_list(found.get("reservedSystemCPUs", "")),
+        reserved_cpus=parse_list(found.get("reservedSystemCPUs") or ""),
         static_cpus=found.get("cpuManagerPolicy", "none") == "static",
-        cpu_options=frozenset(CpuOption(name) for name, on in options.items() if _is_on(on)),
+        cpu_options=frozenset(
+            _one_of(CpuOption, "cpuManagerPolicyOptions", name)
+            for name, on in options.items()
+            if _is_on(on)
+        ),
         static_memory=found.get("memoryManagerPolicy", "None") == "Static",
         reserved_memory=tuple(
             NodeMemory(int(entry["numaNode"]), whole(size), _page_kib(kind))
             for entry in found.get("reservedMemory") or ()
             for kind, size in sorted(entry["limits"].items())
         ),
-        topology=TopologyPolicy(found.get("topologyManagerPolicy", "none")),
-        scope=TopologyScope(found.get("topologyManagerScope", "container")),
+        topology=_one_of(
+            TopologyPolicy, "topologyManagerPolicy", found.get("topologyManagerPolicy", "none")
+        ),
+        scope=_one_of(
+            TopologyScope, "topologyManagerScope", found.get("topologyManagerScope", "container")
+        ),
         prefer_closest=_is_on(topology.get("prefer-closest-numa-nodes", "false")),
+        most_numa_nodes=int(topology.get("max-allowable-numa-nodes", MOST_NUMA_NODES)),
     )
+
+
+def _one_of(kind: type[Choice], key: str, value: object) -> Choice:
+    if value not in list(kind):
+        raise ValueError(f"{key}: {value!r} is not known; known are: {', '.join(kind)}")
+    return kind(str(value))
 
 
 def _is_on(value: object) -> bool:
@@ -71,4 +90,11 @@ def _page_kib(kind: str) -> int:
 
 
 def _reason(error: Exception) -> str:
-    return f"has no {error}" if isinstance(error, KeyError) else str(error)
+    match error:
+        case KeyError():
+            return f"has no {error}"
+        case UnicodeDecodeError():
+            return "is not UTF-8"
+        case ValueError():
+            return printable(str(error), 300)
+    return "a value is of another type than the kubelet's configuration has"

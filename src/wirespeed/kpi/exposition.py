@@ -12,14 +12,13 @@ from enum import StrEnum
 from prometheus_client.core import Metric as Family
 
 from wirespeed.kpi.collectors.registry import metrics
-from wirespeed.kpi.interface import Collector, Metric, Missing, Values
+from wirespeed.kpi.interface import FAILURES, Collector, Metric, Missing, Values
 from wirespeed.kpi.openmetrics import base_value
 from wirespeed.model.result.series import SeriesKind
-from wirespeed.remote.interface import RemoteError, Runner
+from wirespeed.remote.interface import Runner
 
 # Two scrapes that follow each other more closely share their reads.
 _FRESH_S = 0.05
-_FAILURES = (RemoteError, OSError, ValueError, LookupError, TypeError)
 _IN_ALIAS = re.compile(r"\{(\w+)\}")
 
 
@@ -61,7 +60,7 @@ class Exposition:
             begun = time.monotonic()
             try:
                 found = self._values(collector)
-            except _FAILURES:
+            except FAILURES:
                 found = None
             labels = {"collector": collector.name}
             took.add_sample(took.name, labels, time.monotonic() - begun)
@@ -79,7 +78,7 @@ class Exposition:
             return None
         try:
             return [source.read() for source in sources]
-        except _FAILURES:
+        except FAILURES:
             for source in sources:
                 source.close()
             raise

@@ -9,7 +9,12 @@ from typing import Protocol
 
 from wirespeed.model.errors import WirespeedError
 from wirespeed.model.result.series import SeriesKind
-from wirespeed.remote.interface import Runner
+from wirespeed.remote.interface import RemoteError, Runner
+
+# What a source raises that is gone or hangs, or whose answer has another layout.
+FAILURES = (
+    RemoteError, OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError,
+)  # fmt: skip
 
 
 class KpiError(WirespeedError):

@@ -18,19 +18,15 @@ from dataclasses import dataclass, field
 from wirespeed.kpi.collectors.own import METER
 from wirespeed.kpi.collectors.registry import collectors
 from wirespeed.kpi.frames import Frame, Layout, Note, Sample, written
-from wirespeed.kpi.interface import Collector, Missing, Name, Source
+from wirespeed.kpi.interface import FAILURES, Collector, Missing, Name, Source
 from wirespeed.kpi.pace import Pace, Traffic
-from wirespeed.remote.interface import HostLost, RemoteError, Runner
+from wirespeed.remote.interface import HostLost, Runner
 from wirespeed.remote.reach import reach
 
 # Time between two looks for new sources, and the longest pause after a source failed.
 PROBE_S, _RETRY_MOST_S = 2.0, 30.0
 # Longest wait for the threads of a connection at its end.
 _END_S = 2.0
-# A program that is gone or hangs, or a text or a number of another layout.
-_FAILURES = (
-    RemoteError, OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError,
-)  # fmt: skip
 # What a recording stores: whole numbers of 64 bits.
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 TRAFFIC, REST = "traffic", "rest"
@@ -107,7 +103,7 @@ class Reader:
     def _probe(self) -> None:
         try:
             found = self.collector.probe(self.runner)
-        except _FAILURES as fault:
+        except FAILURES as fault:
             found = Missing(_line(fault))
             self._check(fault)
         if isinstance(found, Missing):
@@ -128,7 +124,7 @@ class Reader:
             try:
                 found = source.read()
                 _check_bounds(found.values)
-            except _FAILURES as fault:
+            except FAILURES as fault:
                 failed = True
                 source.close()
                 self._check(fault)

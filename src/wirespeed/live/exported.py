@@ -124,6 +124,8 @@ def _json(value: object) -> str:
 def read_file(path: Path, store: Store) -> str:
     """Write the recording of an exported file into a store; return its id. Raises BadInput."""
     try:
+        if path.is_fifo():
+            raise BadInput(f"{path} is a pipe, not a file", "Write its content to a file first.")
         with path.open("rb") as opened:
             text = opened.read(4 * FILE_MAX + 1)
     except OSError as fault:

@@ -48,6 +48,10 @@ class Damaged(StoreError):
     """Raised for a run, or a store, with data that no version wrote. Other runs are readable."""
 
 
+class RecordingDeleted(StoreError):
+    """Raised when the recording that is being written was deleted: it takes no more reads."""
+
+
 class RunInUse(BadInput, StoreError):
     """Raised when another process measures the run."""
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from wirespeed.model.result.recording import Chunk, Mark, MarkKind, RecordedSeries
-from wirespeed.store.errors import StoreError
+from wirespeed.store.errors import RecordingDeleted, StoreError
 from wirespeed.store.recording_writer import RecordingWriter
 
 # Numbers that wait at most: about 100 s of 500 series at 10 Hz.
@@ -66,6 +66,8 @@ class RecordingQueue:
 
     writer: RecordingWriter
     say: Callable[[str], None]
+    deleted: RecordingDeleted | None = None
+    """Set where the recording was deleted: nothing is stored any more."""
     _waiting: Batch = field(default_factory=Batch)
     _more: threading.Condition = field(default_factory=threading.Condition)
     _ending: bool = False
@@ -85,7 +87,7 @@ class RecordingQueue:
             self._more.notify()
 
     def end(self, wait_s: float) -> bool:
-        """Store what waits, for up to that long; return whether all of it is stored."""
+        """Store what waits, for up to that long; return whether the store is done with it."""
         with self._more:
             self._ending = True
             self._more.notify()
@@ -100,7 +102,10 @@ class RecordingQueue:
                 batch, self._waiting = self._waiting, Batch()
             if not batch:
                 return
-            if not self._store(batch):
+            stored = self._store(batch)
+            if self.deleted is not None:
+                return
+            if not stored:
                 with self._more:
                     self._waiting = batch.then(self._waiting)
                 time.sleep(_RETRY_S)
@@ -108,6 +113,9 @@ class RecordingQueue:
     def _store(self, batch: Batch) -> bool:
         try:
             self.writer.add(batch.series, batch.chunks, [*batch.marks, *batch.gaps()])
+        except RecordingDeleted as fault:
+            self.deleted = fault
+            return False
         except StoreError as fault:
             if not self._failing:
                 self.say(f"{fault.what}; reads wait in memory, and it is tried again")

@@ -15,7 +15,7 @@ from wirespeed.model.input.moment import utc_now
 from wirespeed.model.result.recording import Chunk, Mark, RecordedSeries, RecordingClock
 from wirespeed.model.result.series import SeriesKind
 from wirespeed.store.chunk_codec import MAX_NUMBERS, Reads, as_reads, joined, packed
-from wirespeed.store.errors import StoreError, as_store_errors
+from wirespeed.store.errors import RecordingDeleted, StoreError, as_store_errors
 from wirespeed.store.extremes import before, packed_extremes, stored_extremes, whole_octets
 from wirespeed.store.run_writer import RUN_ID_TRIES
 from wirespeed.store.store import Store
@@ -42,7 +42,10 @@ class _Minute:
 
 @dataclass(slots=True)
 class RecordingWriter:
-    """Writes one recording. Every method raises StoreError, and may then be called again."""
+    """Writes one recording. Every method raises StoreError, and may then be called again.
+
+    After RecordingDeleted no call helps.
+    """
 
     store: Store
     id: str
@@ -91,6 +94,7 @@ class RecordingWriter:
             numbers[chunk.source] = number + 1
             numbered.append((number, chunk))
         with self.store.transaction() as connection:
+            self._check_there(connection)
             _insert(connection, RECORDED_SERIES, [
                 self._series_row(number, each) for number, each in enumerate(series, known)
             ])  # fmt: skip
@@ -117,6 +121,14 @@ class RecordingWriter:
         done = update(RECORDINGS).where(RECORDINGS.c.id == self.id).values(finished_at=utc_now())
         with self.store.transaction() as connection:
             connection.execute(done)
+
+    def _check_there(self, connection: Connection) -> None:
+        query = select(RECORDINGS.c.id).where(RECORDINGS.c.id == self.id)
+        if connection.execute(query).one_or_none() is None:
+            raise RecordingDeleted(
+                f"recording {self.id}: it was deleted from {self.store.url} while it was written",
+                "Start another one.",
+            )
 
     def _merge(self, waiting: _Minute | None) -> None:
         if waiting is None:

@@ -179,7 +179,9 @@ def delete_recording(store: Store, recording_id: str) -> None:
 
 def _no_such(store: Store, named: str) -> NoSuchRecording:
     return NoSuchRecording(
-        f"recording {named!r}: not in {store.url}",
+        f"no recording in {store.url}"
+        if named == LATEST
+        else f"recording {named!r}: not in {store.url}",
         "`wirespeed kpi list` lists them, with the same --store; `wirespeed kpi record --for 10s` "
         "makes one.",
     )

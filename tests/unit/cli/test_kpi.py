@@ -21,7 +21,10 @@ import pytest
 
 from tests.unit.cli.conftest import Command
 from wirespeed.cli.verbs.kpi_recorder import ClockSteps
-from wirespeed.model.result.recording import RecordingClock
+from wirespeed.model.result.recording import Chunk, RecordedSeries, RecordingClock
+from wirespeed.model.result.series import SeriesKind
+from wirespeed.store.recording_writer import RecordingWriter
+from wirespeed.store.store import Store
 
 WIRESPEED = (sys.executable, "-m", "wirespeed.cli.main", "kpi")
 
@@ -88,7 +91,9 @@ def test_recording_is_listed_shown_marked_exported_and_cleaned(
         (["exporter", "--listen", "nowhere"], "not an address and a port"),
         (["exporter", "--listen", "127.0.0.1:70000"], "not an address and a port"),
         (["export"], "names no file"),
+        (["mark", " "], "mark of 0 characters: not within 1 and 500"),
         (["clean"], "nothing is named to delete"),
+        (["clean", "--recording", "kpi-1", "--size", "1"], "--recording goes with neither"),
         (["clean", "--size", "many"], "--size many: not a size"),
     ],
 )
@@ -99,6 +104,17 @@ def test_bad_input_is_one_sentence_and_ends_with_2(
     assert ended.code == 2
     assert said in ended.err
     assert "Traceback" not in ended.err
+
+
+def test_host_that_cannot_be_reached_ends_the_recordings_of_those_before_it(
+    wirespeed: Command,
+) -> None:
+    hosts = ("--host", "localhost", "--host", "ssh://root@127.0.0.1:1")
+    ended = wirespeed("kpi", "record", *hosts, "--collector", "cpu", "--for", "1s")
+    assert ended.code == 2
+    assert "could not be reached" in ended.err
+    [found] = json.loads(wirespeed("kpi", "list", "--json").out)
+    assert found["finished_at"] is not None
 
 
 def test_stepped_wall_clock_is_one_mark_a_step_and_slewing_is_none() -> None:
@@ -151,6 +167,35 @@ def ended(pidfd: int) -> bool:
     ready, _, _ = select.select([pidfd], [], [], 60)
     os.close(pidfd)
     return bool(ready)
+
+
+def test_series_of_a_newer_version_are_named_where_openmetrics_lacks_them(
+    wirespeed: Command, tmp_path: Path
+) -> None:
+    series = [RecordedSeries("new", "things_of_tomorrow", (), "1", SeriesKind.GAUGE)]
+    with Store(str(tmp_path / "runs.sqlite")) as store:
+        clock = RecordingClock("boot", 1000, 5_000_000_000_000_000_000)
+        writer = RecordingWriter.start(store, "host", clock, 10.0, sparse=False)
+        writer.add(series, [Chunk("new", "1", (0,), (1000,), (7,), ((5,),))], [])
+    text = tmp_path / "x.om"
+    ended = wirespeed("kpi", "export", "--openmetrics", str(text))
+    assert ended.code == 0
+    assert "unknown to this version: things_of_tomorrow" in ended.err
+    assert text.read_text() == "# EOF\n"
+
+
+def test_recording_that_is_written_is_cleaned_by_its_id_alone(
+    wirespeed: Command, tmp_path: Path
+) -> None:
+    store = str(tmp_path / "runs.sqlite")
+    with started("record", "--collector", "cpu", "--store", store) as recorder:
+        assert "kpi-1" in line_of(recorder)
+        assert wirespeed("kpi", "clean", "--size", "1").out == "0 recordings deleted.\n"
+        assert wirespeed("kpi", "clean", "--recording", "kpi-1").out == "1 recording deleted.\n"
+        said = recorder.communicate()[1]
+        assert recorder.returncode == 1
+    assert "recording kpi-1: it was deleted from" in said
+    assert "Traceback" not in said
 
 
 def test_killed_sampler_ends_the_recording_with_a_sentence(

@@ -43,12 +43,14 @@ def test_kubelet_file_without_settings_has_the_kubelets_defaults() -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"topologyManagerPolicy": "strict"}, "strict"),
-        ({"cpuManagerPolicyOptions": {"no-such-option": "true"}}, "no-such-option"),
+        ({"topologyManagerPolicy": "strict"}, "topologyManagerPolicy: 'strict' is not known"),
+        ({"cpuManagerPolicyOptions": {"no-such-option": "true"}},
+         "cpuManagerPolicyOptions: 'no-such-option' is not known; known are: full-pcpus-only, "),
+        ({"cpuManagerPolicyOptions": ["full-pcpus-only"]}, "another type"),
         ({"reservedSystemCPUs": "0-"}, "0-"),
         ({"reservedMemory": [{"numaNode": 0, "limits": {"memory": "much"}}]}, "much"),
     ],
-)
+)  # fmt: skip
 def test_kubelet_file_with_a_wrong_value_is_refused(
     tmp_path: Path, change: dict[str, Any], problem: str
 ) -> None:
@@ -58,6 +60,12 @@ def test_kubelet_file_with_a_wrong_value_is_refused(
         load(path)
     assert problem in str(error.value)
     assert "configz" in str(error.value)
+
+
+def test_kubelet_on_more_than_8_numa_nodes_may_allow_them() -> None:
+    options = {"max-allowable-numa-nodes": "16"}
+    found = parse({"kind": "KubeletConfiguration", "topologyManagerPolicyOptions": options})
+    assert found.most_numa_nodes == 16
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", "3", "no json", '{"kubeletconfig": []}'])

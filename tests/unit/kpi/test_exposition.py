@@ -33,15 +33,17 @@ class Answering:
 
     cheap = False
 
-    def __init__(self, kind: OvsPmdCollector | OvsPortCollector, values: Values | None) -> None:
+    def __init__(
+        self, kind: OvsPmdCollector | OvsPortCollector, values: Values | Exception
+    ) -> None:
         self.name, self.metrics, self._values = kind.name, kind.metrics, values
 
     def probe(self, runner: Runner) -> Sequence[Source] | Missing:  # noqa: ARG002
         return (self,)
 
     def read(self) -> Values:
-        if self._values is None:
-            raise NoAnswer("ovs-vswitchd has ended")
+        if isinstance(self._values, Exception):
+            raise self._values
         return self._values
 
     def close(self) -> None: ...
@@ -88,8 +90,17 @@ def test_names_of_dataplane_node_exporter_have_its_labels_and_units() -> None:
     assert not any(name.startswith("wirespeed") for name, _ in found)
 
 
-def test_collector_that_fails_or_has_nothing_is_down_and_the_rest_goes_on() -> None:
-    broken = Answering(OvsPmdCollector(), None)
+@pytest.mark.parametrize(
+    "fault",
+    [
+        NoAnswer("ovs-vswitchd has ended"), AttributeError("'list' has no 'items'"),
+        ZeroDivisionError("division by zero"),
+    ],
+)  # fmt: skip
+def test_collector_that_fails_or_has_nothing_is_down_and_the_rest_goes_on(
+    fault: Exception,
+) -> None:
+    broken = Answering(OvsPmdCollector(), fault)
     found = values(generate_latest(registry([broken, MemoryCollector(), CpuCollector()])).decode())
     up = {labels[0][1]: n for (name, labels), n in found.items() if name.endswith("collector_up")}
     assert up == {"ovs-pmd": 0, "memory": 0, "cpu": 1}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import zlib
 from base64 import b64encode
@@ -136,6 +137,13 @@ def test_bad_file_is_one_sentence(text: str, tmp_path: Path, name: str) -> None:
     assert "no recording of" in refused.value.what
     assert said in refused.value.what
     assert len(refused.value.what) < 500
+
+
+def test_pipe_is_refused_without_waiting_for_a_writer(tmp_path: Path) -> None:
+    pipe = tmp_path / "x.html"
+    os.mkfifo(pipe)
+    with Store(str(tmp_path / "s.sqlite")) as store, pytest.raises(BadInput, match="is a pipe"):
+        read_file(pipe, store)
 
 
 def test_recording_beyond_the_size_of_a_file_is_refused(

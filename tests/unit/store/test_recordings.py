@@ -166,6 +166,21 @@ def test_batch_beyond_its_bound_drops_the_oldest_and_marks_the_gap(
     assert mark.text == "cpu: gap of 7.9 s: the store took nothing"
 
 
+def test_recording_that_was_deleted_takes_no_more_reads(tmp_path: Path) -> None:
+    said: list[str] = []
+    with Store(str(tmp_path / "s.sqlite")) as store:
+        writer = started(store)
+        queue = RecordingQueue(writer, said.append)
+        queue.start()
+        recordings.delete_recording(store, writer.id)
+        queue.put(SERIES, [second(0)], [])
+        assert queue.end(30)
+        assert queue.deleted is not None
+        assert f"recording {writer.id}: it was deleted" in queue.deleted.what
+        assert recordings.list_recordings(store) == ()
+    assert said == []
+
+
 @pytest.mark.root
 def test_full_disk_is_reported_and_earlier_seconds_stay(
     small_disk: Path, monkeypatch: pytest.MonkeyPatch

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from wirespeed.cli.console import plain_console, print_json, print_line
+from wirespeed.cli.console import print_json, print_line, results_console
 from wirespeed.cli.input.amounts import duration_s, size_octets
 from wirespeed.cli.input.options import JsonOption, StoreOption
 from wirespeed.cli.recording_stalls import sentence, stalls_of
@@ -28,6 +28,8 @@ from wirespeed.store.recordings import RecordingSummary
 from wirespeed.store.store import Store, open_to_read
 
 _TEXT_MAX = 500
+# A recorder stores each second; its store may be away for a while.
+_WRITTEN_NS = 60_000_000_000
 # Stalls that are printed; --json has all.
 _STALLS_MOST = 20
 
@@ -99,7 +101,8 @@ def mark(
     """Mark this moment in a recording that is being written on this machine, or any other one."""
     if not text.strip() or len(text) > _TEXT_MAX:
         raise BadInput(
-            f"mark of {len(text)} characters: not within 1 and {_TEXT_MAX}", "Shorten it."
+            f"mark of {len(text.strip())} characters: not within 1 and {_TEXT_MAX}",
+            'Give a text, e.g. "changed txqs".',
         )
     with Store(store, exists=True) as opened:
         found = recordings.recording_of(opened, recording)
@@ -120,20 +123,29 @@ def clean(
         ),
     ] = None,
     recording: Annotated[
-        str | None, typer.Option("--recording", metavar="RECORDING", help="Delete this recording.")
+        str | None,
+        typer.Option("--recording", metavar="RECORDING", help="Delete this recording alone."),
     ] = None,
     store: StoreOption = None,
 ) -> None:
-    """Delete recordings by age, by total size, or by id. Runs stay."""
+    """Delete recordings by age, by total size, or by id. Runs stay.
+
+    A recording that is being written is deleted by its id only.
+    """
     if keep is None and size is None and recording is None:
         raise BadInput(
             "kpi clean: nothing is named to delete", "Give --keep, --size or --recording."
+        )
+    if recording is not None and (keep is not None or size is not None):
+        raise BadInput(
+            "kpi clean: --recording goes with neither --keep nor --size",
+            "Give one or the other.",
         )
     oldest_s = None if keep is None else duration_s("--keep", keep)
     most = None if size is None else size_octets("--size", size)
     with Store(store, exists=True) as opened:
         if recording is not None:
-            chosen = [recording]
+            chosen = [recordings.recording_of(opened, recording).id]
         else:
             found = recordings.list_recordings(opened)
             chosen = [each.id for each in _beyond(found, oldest_s, most)]
@@ -151,9 +163,15 @@ def _beyond(
         total += each.octets
         age_s = (now - datetime.fromisoformat(each.started_at)).total_seconds()
         old = oldest_s is not None and age_s > oldest_s
-        if old or (most is not None and total > most):
+        if (old or (most is not None and total > most)) and not _is_written(each):
             chosen.append(each)
     return chosen
+
+
+def _is_written(found: RecordingSummary) -> bool:
+    """Return whether a recorder, which a kill may have ended, stored reads a moment ago."""
+    last_ns = found.clock.realtime_of(found.end_ns if found.reads else found.clock.monotonic_ns)
+    return found.finished_at is None and time.time_ns() - last_ns < _WRITTEN_NS
 
 
 def _now(found: RecordingSummary) -> int:
@@ -165,15 +183,15 @@ def _now(found: RecordingSummary) -> int:
 
 
 def _print_list(found: Sequence[RecordingSummary]) -> None:
-    table = Table("id", "host", "begun", "length", "series", "samples", "octets/sample", "run")
+    table = Table("id", "host", "begun", "length", "series", "samples", "octets a sample", "run")
     for each in found:
         length_s = max(0, each.end_ns - each.begin_ns) / 1e9
         ratio = f"{each.octets / each.samples:.2f}" if each.samples else "-"
         table.add_row(
-            each.id, each.host, each.started_at[:19], f"{length_s:.1f} s", str(each.series),
-            str(each.samples), ratio, each.run_id or "",
+            each.id, each.host, each.started_at[:19].replace("T", " "), f"{length_s:.1f} s",
+            str(each.series), str(each.samples), ratio, each.run_id or "",
         )  # fmt: skip
-    plain_console().print(table)
+    results_console().print(table)
 
 
 def _headline(found: RecordingSummary) -> str:

@@ -99,6 +99,10 @@ def _write_openmetrics(store: Store, found: recordings.RecordingSummary, file: I
     """Write family by family, and within it series by series: the format wants both."""
     known = metrics()
     series = recordings.series_of(store, found.id)
+    unknown = sorted({each.key for each in series} - known.keys())
+    if unknown:
+        shown = ", ".join(unknown[:5]) + (" ..." if len(unknown) > 5 else "")
+        print_line(f"not in --openmetrics, unknown to this version: {shown}", stderr=True)
     for key in sorted({each.key for each in series} & known.keys()):
         columns = {
             number: Column(each.labels, [], [])

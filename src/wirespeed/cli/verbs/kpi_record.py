@@ -74,25 +74,23 @@ def record(
     """
     names, rate_hz = tuple(collector or ()), checked_rate(rate)
     collectors(names)
-    until = None if for_ is None else time.monotonic() + duration_s("--for", for_)
-    with Store(store) as opened:
-        recorders = [
-            HostRecorder(
+    length_s = None if for_ is None else duration_s("--for", for_)
+    with Store(store) as opened, ExitStack() as stack:
+        recorders = []
+        for address in dict.fromkeys(host or [LOCALHOST]):
+            each = HostRecorder(
                 opened, address, names, rate_hz,
                 polled=parse_list(polled), run_id=run, full=full,
-            )
-            for address in dict.fromkeys(host or [LOCALHOST])
-        ]  # fmt: skip
+            )  # fmt: skip
+            # Also where the next host cannot be reached.
+            stack.callback(each.end)
+            recorders.append(each)
         for each in recorders:
             shown = typed("kpi", "show", each.writer.id, store=store)
             print_line(f"Recording {each.writer.id}. Show it: {shown}", stderr=True)
-        commands = _Commands(recorders) if run is not None else None
-        try:
-            _loop(recorders, until, commands)
-        finally:
-            with ExitStack() as stack:
-                for each in recorders:
-                    stack.callback(each.end)
+        # Connections to hosts may have taken long.
+        until = None if length_s is None else time.monotonic() + length_s
+        _loop(recorders, until, _Commands(recorders) if run is not None else None)
 
 
 def _loop(

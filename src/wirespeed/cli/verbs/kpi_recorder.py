@@ -70,11 +70,16 @@ class HostRecorder:
             self._put(marks=[_note(said)])
 
     def take(self) -> None:
-        """Take what the sampler has written, and store each second. Raises KpiError at its end."""
+        """Take what the sampler has written, and store each second.
+
+        Raises KpiError at its end, RecordingDeleted.
+        """
         chunks, marks = self._sorted(self.sampler.frames())
         marks += self._steps.look(time.monotonic_ns(), time.time_ns())
         chunks += self._assembler.flush(time.monotonic_ns() - CHUNK_NS)
         self._put(chunks, marks)
+        if self._queue.deleted is not None:
+            raise self._queue.deleted
         if self.sampler.ended is not None:
             raise KpiError(
                 f"recording {self.writer.id}: its sampler ended with {self.sampler.ended}",
@@ -95,6 +100,8 @@ class HostRecorder:
                 "lost",
                 "Check the store; what it took before is kept.",
             )
+        if self._queue.deleted is not None:
+            return
         try:
             if not self._of_run:  # the run's trials are known to the run alone
                 price = add_price(self._store, recording_of(self._store, self.writer.id))

@@ -80,7 +80,8 @@ def live(
             ) from fault
         stack.callback(server.end)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        print_line(f"Open {server.url}", stderr=True)
+        where = f", with this machine's name for {address}" if address.is_unspecified else ""
+        print_line(f"Open {server.url}{where}", stderr=True)
         threading.Event().wait()
 
 

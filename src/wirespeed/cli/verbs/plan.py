@@ -28,8 +28,9 @@ from wirespeed.model.host.switch_cost import CycleModel, RatesOfPorts
 from wirespeed.model.plan.plan import Plan
 from wirespeed.model.plan.workload import Workload
 from wirespeed.model.words import counted
+from wirespeed.plan.cloud.cluster_file import read_cluster
 from wirespeed.plan.cloud.diff import diff_cloud
-from wirespeed.plan.cloud.kubernetes import diff_cluster, read_cluster
+from wirespeed.plan.cloud.kubernetes import diff_cluster
 from wirespeed.plan.cloud.servers import named_twice
 from wirespeed.plan.diff import diff_plans
 from wirespeed.plan.host.pmd_demand import S2_CYCLES, parse_cycles

@@ -8,6 +8,9 @@ from enum import StrEnum
 
 from wirespeed.model.input.text import Name
 
+# Nodes above which the Topology Manager refuses to enumerate sets of nodes, without its option.
+MOST_NUMA_NODES = 8
+
 
 class TopologyPolicy(StrEnum):
     """Topology Manager policy (topologyManagerPolicy)."""
@@ -61,6 +64,8 @@ class KubeletSettings:
     scope: TopologyScope = TopologyScope.CONTAINER
     prefer_closest: bool = False
     """Topology Manager option prefer-closest-numa-nodes."""
+    most_numa_nodes: int = MOST_NUMA_NODES
+    """Topology Manager option max-allowable-numa-nodes."""
 
 
 class ContainerRole(StrEnum):

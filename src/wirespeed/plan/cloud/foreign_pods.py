@@ -13,22 +13,26 @@ from typing import Any
 from wirespeed.model.plan.kubelet import CpuOption
 from wirespeed.model.plan.plan import Plan, PoolPlan
 from wirespeed.model.plan.quantity import milli
+from wirespeed.plan.cloud.cluster_file import named
 from wirespeed.plan.diff import Difference, Effort
-from wirespeed.plan.render.pods import object_names, pool_label
+from wirespeed.plan.render.pods import pool_label
 
 
 def refused_pods(deployments: Mapping[str, Any], plan: Plan) -> Iterator[Difference]:
-    """Yield each container that the nodes of a pool refuse; deployments: by name."""
-    planned = set(object_names([pod.name for pod in plan.pods]).values())
+    """Yield each container that the nodes of a pool refuse.
+
+    deployments: by name, those that the plan did not make. Raises ValueError for a damaged one.
+    """
     for pool in plan.pools:
         threads = _threads(plan, pool)
         if CpuOption.FULL_PCPUS_ONLY not in pool.cpu_options.value or threads == 1:
             continue
         for name, deployment in deployments.items():
-            spec = deployment["spec"]["template"]["spec"]
-            if name in planned or pool_label(pool) not in (spec.get("nodeSelector") or {}):
-                continue
-            yield from _odd(f"Deployment {name}", spec["containers"], pool, threads)
+            where = f"Deployment {name}"
+            with named(where):
+                spec = deployment["spec"]["template"]["spec"]
+                if pool_label(pool) in (spec.get("nodeSelector") or {}):
+                    yield from _odd(where, spec["containers"], pool, threads)
 
 
 def _odd(

@@ -12,35 +12,19 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from wirespeed.model.cpuset import format_list, parse_list
-from wirespeed.model.input.bounded import load_json
 from wirespeed.model.input.text import printable
+from wirespeed.model.plan.object_name import object_name
 from wirespeed.model.plan.plan import HostPlan, Plan, PodPlan, PoolPlan
 from wirespeed.model.plan.policy import NicUse
 from wirespeed.model.plan.quantity import milli, whole
+from wirespeed.plan.cloud.cluster_file import NEXT, named
 from wirespeed.plan.cloud.foreign_pods import refused_pods
 from wirespeed.plan.diff import Difference, Effort, changed
 from wirespeed.plan.errors import PlanError
 from wirespeed.plan.render.openshift import profile_name, system_cpus
-from wirespeed.plan.render.pods import amount, object_names, pool_label, resources
+from wirespeed.plan.render.pods import amount, node_name, pool_label, resources
 
-_NEXT = (
-    "Write it with `kubectl get -A -o json nodes,deployments,sriovnetworknodepolicies,"
-    "performanceprofiles > FILE`; leave out kinds that the cluster does not have."
-)
 Objects = Mapping[str, Mapping[str, Any]]
-
-
-def read_cluster(text: str, source: str) -> dict[str, dict[str, Any]]:
-    """Return the objects of a dump by kind and name. Raises PlanError."""
-    try:
-        items = load_json(text)["items"]
-        found: dict[str, dict[str, Any]] = {}
-        for item in items:
-            found.setdefault(item["kind"], {})[item["metadata"]["name"]] = item
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        shown = f"has no {error}" if isinstance(error, KeyError) else str(error)
-        raise PlanError(f"cluster file {source}: {printable(shown, 200)}", _NEXT) from None
-    return found
 
 
 def diff_cluster(objects: Objects, plan: Plan, source: str) -> tuple[Difference, ...]:
@@ -55,9 +39,9 @@ def diff_cluster(objects: Objects, plan: Plan, source: str) -> tuple[Difference,
         )
     try:
         return tuple(_differences(objects, plan))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except ValueError as error:
         shown = printable(str(error), 200)
-        raise PlanError(f"cluster file {source}: an object is damaged: {shown}", _NEXT) from None
+        raise PlanError(f"cluster file {source}: {shown}", NEXT) from None
 
 
 def _differences(objects: Objects, plan: Plan) -> Iterator[Difference]:
@@ -65,17 +49,30 @@ def _differences(objects: Objects, plan: Plan) -> Iterator[Difference]:
     for pool in plan.pools:
         for host in plan.hosts:
             if host.host in pool.hosts:
-                yield from _node(plan, pool, host, nodes.get(host.host))
+                name = node_name(host.host)
+                with named(f"Node {name}"):
+                    yield from _node(plan, pool, host, nodes.get(name))
         profiles = objects.get("PerformanceProfile")
         if profiles is not None:
-            yield from _profile(pool, profiles.get(profile_name(pool.name)))
+            name = profile_name(pool.name)
+            with named(f"PerformanceProfile {name}"):
+                yield from _profile(pool, profiles.get(name))
     policies = objects.get("SriovNetworkNodePolicy", {})
     for host in _one_host_per_pool(plan):
         yield from _policies(plan, host, policies)
-    names = object_names([pod.name for pod in plan.pods])
+    deployments = dict(objects.get("Deployment", {}))
     for pod in plan.pods:
-        yield from _deployment(pod, objects.get("Deployment", {}).get(names[pod.name]))
-    yield from refused_pods(objects.get("Deployment", {}), plan)
+        key = _deployed(pod, deployments)
+        with named(f"Deployment {key}"):
+            yield from _deployment(pod, deployments.pop(key, None))
+    yield from refused_pods(deployments, plan)
+
+
+def _deployed(pod: PodPlan, deployments: Mapping[str, Any]) -> str:
+    """Return the key of its Deployment: of the plan's namespace, else the only one of its name."""
+    name = object_name(pod.name)
+    elsewhere = [key for key in deployments if key.endswith(f"/{name}")]
+    return elsewhere[0] if name not in deployments and len(elsewhere) == 1 else name
 
 
 def _one_host_per_pool(plan: Plan) -> list[HostPlan]:
@@ -142,12 +139,13 @@ def _policies(plan: Plan, host: HostPlan, policies: Mapping[str, Any]) -> Iterat
             continue
         resource = used[nic.network].partition("/")[2]
         where = f"SriovNetworkNodePolicy of {resource} on {nic.address}"
-        found = [
-            policy["spec"]
-            for policy in policies.values()
-            if policy["spec"]["resourceName"] == resource
-            and nic.address in policy["spec"]["nicSelector"].get("rootDevices", ())
-        ]
+        found = []
+        for name, policy in policies.items():
+            with named(f"SriovNetworkNodePolicy {name}"):
+                spec = policy["spec"]
+                devices = spec["nicSelector"].get("rootDevices") or ()
+                if spec["resourceName"] == resource and nic.address in devices:
+                    found.append(spec)
         if not found:
             yield Difference(where, "object", None, "present", Effort.RESET_VFS)
             continue
@@ -171,7 +169,7 @@ def _deployment(pod: PodPlan, found: Mapping[str, Any] | None) -> Iterator[Diffe
     spec = found["spec"]["template"]["spec"]
     containers = {container["name"]: container for container in spec["containers"]}
     for wanted in pod.containers:
-        name = object_names([wanted.name])[wanted.name]
+        name = object_name(wanted.name)
         container = containers.get(name)
         if container is None:
             yield Difference(where, f"container {name}", None, "present", Effort.REBUILD)

@@ -33,7 +33,7 @@ def kernel_arguments(
             Decision(f"rcu_nocbs={cpus}", "no RCU callbacks on them; equal to isolcpus (S3)"),
         ]
     words.append(Decision("skew_tick=1", "ticks of the other CPUs do not contend (S3)"))
-    if not _is_amd(facts):
+    if not is_amd(facts):
         words.append(Decision("intel_pstate=disable", "no frequency changes by the driver (S3)"))
     words.append(Decision("nosoftlockup", "a polling CPU is not a locked one (S3)"))
     words += [Decision(word, "kernel.extra of the workload") for word in extra]
@@ -65,9 +65,9 @@ def size_word(size_kib: int) -> str:
     return _SIZE_WORDS.get(size_kib, f"{size_kib}K")
 
 
-def _is_amd(facts: HostFacts) -> bool:
+def is_amd(facts: HostFacts) -> bool:
     return "AMD" in facts.cpu_model
 
 
 def _iommu_word(facts: HostFacts) -> str:
-    return "amd_iommu" if _is_amd(facts) else "intel_iommu"
+    return "amd_iommu" if is_amd(facts) else "intel_iommu"

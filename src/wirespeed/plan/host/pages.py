@@ -106,6 +106,18 @@ def _check_node(
             f"{total.get(size, 0)}",
             "Choose another vswitch.memory_model, fewer ports, or more huge pages.",
         )
+    if room < 0:
+        reserve = node_reserve_mib(rules.host_reserve_mib, len(facts.nodes))
+        raise PlanError(
+            "; ".join(
+                (
+                    f"{where}: the node has {room + reserve} MiB, of which the host keeps "
+                    f"{reserve} MiB",
+                    *offline_memory(facts),
+                )
+            ),
+            "Lower memory.host_reserve_mib, or plan with larger hosts.",
+        )
     if huge_mib > room:
         raise PlanError(
             "; ".join(

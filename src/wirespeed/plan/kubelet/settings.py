@@ -13,8 +13,6 @@ from wirespeed.model.plan.kubelet import CpuOption, KubeletSettings, TopologyPol
 from wirespeed.plan.kubelet.errors import KubeletStartError
 from wirespeed.plan.kubelet.machine import Machine
 
-# Nodes above which the Topology Manager refuses to enumerate sets of nodes.
-MOST_NUMA_NODES = 8
 # Options that do not go together (NewStaticPolicyOptions), in the order of its checks.
 CONFLICTS = (
     (CpuOption.FULL_PCPUS_ONLY, CpuOption.DISTRIBUTE_ACROSS_CORES),
@@ -37,8 +35,9 @@ def _problems(settings: KubeletSettings, machine: Machine) -> Iterator[str]:
             f"reserved-cpus: {format_list(reserved)} is not a subset of online-cpus: "
             f"{format_list(machine.everything)}"
         )
-    if settings.topology is not TopologyPolicy.NONE and len(machine.nodes) > MOST_NUMA_NODES:
-        yield f"unsupported on machines with more than {MOST_NUMA_NODES} NUMA Nodes"
+    most = settings.most_numa_nodes
+    if settings.topology is not TopologyPolicy.NONE and len(machine.nodes) > most:
+        yield f"unsupported on machines with more than {most} NUMA Nodes"
     if settings.cpu_options and not settings.static_cpus:
         named = " ".join(f"{option}:true" for option in sorted(settings.cpu_options))
         yield f"new none policy error: None policy: received unsupported options=map[{named}]"

@@ -115,13 +115,16 @@ def _check_page_sizes(facts: HostFacts, workload: Workload) -> None:
 
 
 def resource_names(networks: Sequence[str]) -> dict[str, str]:
-    """Return the resource of each network's VFs: letters, digits and _ after the prefix."""
+    """Return the resource of each network's VFs: letters, digits and _ after the prefix.
+
+    As the API wants it, it has at most 63 characters and ends with a letter or digit.
+    """
     found: dict[str, str] = {}
     for network in networks:
-        name = base = re.sub("[^A-Za-z0-9_]", "_", network)
+        name = base = re.sub("[^A-Za-z0-9_]", "_", network).rstrip("_")
         number = 2
         while f"{RESOURCE_PREFIX}/{name}" in found.values():
-            name = f"{base}_{number}"
+            name = f"{base[: 62 - len(str(number))]}_{number}"
             number += 1
         found[network] = f"{RESOURCE_PREFIX}/{name}"
     return found

@@ -6,10 +6,9 @@ A pool's nodes get one profile, so reserved CPUs, memory and NICs must be equal.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wirespeed.model.cpuset import format_list
 from wirespeed.model.plan.kubelet import (
     CpuOption,
     KubeletSettings,
@@ -23,6 +22,7 @@ from wirespeed.plan.errors import PlanError
 from wirespeed.plan.kubelet.errors import KubeletStartError
 from wirespeed.plan.kubelet.machine import Machine, machine_of
 from wirespeed.plan.kubelet.settings import check
+from wirespeed.plan.pods.equal import differences
 from wirespeed.plan.pods.node import Node
 
 DEFAULT_OPTIONS = (CpuOption.FULL_PCPUS_ONLY, CpuOption.STRICT_CPU_RESERVATION)
@@ -104,39 +104,13 @@ def _options(pool: Pool) -> Decision[tuple[CpuOption, ...]]:
 def _check_equal(pool: Pool, nodes: Sequence[Node]) -> None:
     first = nodes[0]
     for node in nodes[1:]:
-        found = list(_differences(first, node))
+        found = list(differences(first, node))
         if found:
             raise PlanError(
                 f"pool[{pool.name}].hosts: {first.facts.host} and {node.facts.host} differ: "
                 f"{'; '.join(found)}",
                 "A pool has one profile: write a [[pool]] for each kind of host.",
             )
-
-
-def _differences(one: Node, other: Node) -> Iterator[str]:
-    for what, left, right in (
-        ("CPUs", _topology(one), _topology(other)),
-        ("reserved CPUs", format_list(one.reserved_cpus), format_list(other.reserved_cpus)),
-        ("NUMA nodes and their memory", _memory(one), _memory(other)),
-        ("ports of networks", _ports(one), _ports(other)),
-    ):
-        if left != right:
-            shown = f": {left} and {right}" if isinstance(left, str) else ""
-            yield f"{what}{shown}"
-
-
-def _topology(node: Node) -> object:
-    return machine_of(node.facts).cpus
-
-
-def _memory(node: Node) -> str:
-    # Firmware takes some MiB, so equal servers differ by them.
-    sizes = (f"{round(n.memory_kib / 2**20)} GiB on node {n.id}" for n in node.facts.nodes)
-    return ", ".join(sizes)
-
-
-def _ports(node: Node) -> str:
-    return ", ".join(f"{n.device.address} on node {n.device.node}" for n in node.nics)
 
 
 def _check_whole_cores(

@@ -3,8 +3,8 @@
 
 The drivers of CPUs and VFs publish one attribute, dra.net/numaNode; a constraint on it aligns both.
 The kubelet's Topology Manager does not see claimed devices (kubernetes/website 56232), so its CPU
-Manager must be off on these nodes. Sources: dra-driver-cpu; dra-driver-sriov 00b3a8a3,
-pkg/consts/consts.go.
+Manager must be off on these nodes. The CPU driver must publish each CPU as a device: a claim counts
+them. Sources: dra-driver-cpu 0a653ba2, README.md; dra-driver-sriov 00b3a8a3, pkg/consts/consts.go.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from wirespeed.model.plan.plan import Plan, PodPlan
 from wirespeed.model.plan.policy import NicUse
-from wirespeed.plan.render.interface import Files, fill
+from wirespeed.plan.render.interface import Files, NewFiles, fill
 from wirespeed.plan.render.kubernetes import EVICTION_MIB, kube_reserved_mib
 from wirespeed.plan.render.pods import (
     MELLANOX,
@@ -24,6 +24,7 @@ from wirespeed.plan.render.pods import (
 )
 
 VF_DRIVER = "sriovnetwork.k8snetworkplumbingwg.io"
+_LABEL_MAX = 63
 CONSEQUENCE = (
     "The Topology Manager does not see them: with VFs of a device plugin or static CPUs of the "
     "kubelet in the same pod nothing aligns the two, so set cpuManagerPolicy none on these nodes."
@@ -42,27 +43,32 @@ class Request:
 
 
 def render(plan: Plan) -> Files:
-    """Return dra/POOL/kubelet.yaml, and dra/NAME-claim.yaml and dra/NAME.yaml of pods with VFs."""
-    files = {
-        f"dra/{pool.name}/kubelet.yaml": fill(
+    """Return dra/POOL/kubelet.yaml, and dra/NAME.yaml of each pod with dra/NAME-claim.yaml."""
+    object_names([pool.name for pool in plan.pools])
+    names = object_names([pod.name for pod in plan.pods])
+    files = NewFiles()
+    for pool in plan.pools:
+        files[f"dra/{pool.name}/kubelet.yaml"] = fill(
             "kubelet_dra.yaml.j2", pool=pool, kube_reserved=f"{kube_reserved_mib(pool)}Mi",
             eviction=f"{EVICTION_MIB}Mi",
-        )
-        for pool in plan.pools
-    }  # fmt: skip
-    names = object_names([pod.name for pod in plan.pods])
-    for pod in plan.pods:
-        if not pod.ports:
-            continue
-        claim = f"{names[pod.name]}-vfs"
-        cpus = pod.containers[0].cpu_m.value
-        files[f"dra/{pod.name}-claim.yaml"] = fill(
-            "claim.yaml.j2", name=claim, namespace=NAMESPACE, consequence=CONSEQUENCE,
-            requests=_requests(plan, pod), driver=VF_DRIVER, attribute="dra.net/numaNode",
-            cpus=cpus // 1000,
         )  # fmt: skip
+    for pod in plan.pods:
+        cpus = _claimed_cpus(pod)
+        claim = f"{names[pod.name]}-{'vfs' if pod.ports else 'cpus'}" if pod.ports or cpus else ""
+        if claim:
+            files[f"dra/{pod.name}-claim.yaml"] = fill(
+                "claim.yaml.j2", name=claim, namespace=NAMESPACE, consequence=CONSEQUENCE,
+                requests=_requests(plan, pod), driver=VF_DRIVER, attribute="dra.net/numaNode",
+                cpus=cpus,
+            )  # fmt: skip
         files[f"dra/{pod.name}.yaml"] = deployment(plan, pod, {}, claim=claim)
     return files
+
+
+def _claimed_cpus(pod: PodPlan) -> int:
+    """Return the exclusive CPUs of the first container; 0 where it shares its CPUs."""
+    cpus, rest = divmod(pod.containers[0].cpu_m.value, 1000)
+    return 0 if rest else cpus
 
 
 def _requests(plan: Plan, pod: PodPlan) -> list[Request]:
@@ -79,7 +85,7 @@ def _requests(plan: Plan, pod: PodPlan) -> list[Request]:
         kernel = not pod.polls or any(nic.vendor == MELLANOX for nic in nics)
         made.append(
             Request(
-                name=f"vf-{ports[port.name]}",
+                name=_request_name(ports[port.name], number),
                 expression=wanted,
                 interface=f"net{number + 1}",
                 attachment=attached[port.network],
@@ -87,3 +93,8 @@ def _requests(plan: Plan, pod: PodPlan) -> list[Request]:
             )
         )
     return made
+
+
+def _request_name(port: str, number: int) -> str:
+    """Return the name of a port's request, which has at most 63 characters."""
+    return f"vf-{port}" if len(port) <= _LABEL_MAX - len("vf-") else f"vf{number + 1}"

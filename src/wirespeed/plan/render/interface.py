@@ -13,10 +13,23 @@ from wirespeed.model.cpuset import format_list, format_mask
 from wirespeed.model.plan.plan import Plan
 from wirespeed.plan.render.escape import LANGUAGES, RenderError, language_of, shell_word
 
-__all__ = ["Files", "RenderError", "Renderer", "environment", "fill"]
+__all__ = ["Files", "NewFiles", "RenderError", "Renderer", "environment", "fill"]
 
 Files = Mapping[str, str]
 Renderer = Callable[[Plan], Files]
+
+
+class NewFiles(dict[str, str]):
+    """Files by path, each written once."""
+
+    def __setitem__(self, path: str, text: str) -> None:
+        """Add a file. Raises RenderError where two parts of the plan have the same one."""
+        if path in self:
+            raise RenderError(
+                f"two parts of the plan have the file {path}",
+                "Rename the pod or the pool of this name in the workload.",
+            )
+        super().__setitem__(path, text)
 
 
 def fill(template: str, **values: object) -> str:

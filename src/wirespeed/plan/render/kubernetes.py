@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import json
 
+from wirespeed.model.plan.object_name import object_name
 from wirespeed.model.plan.plan import Plan, PoolPlan
 from wirespeed.plan.pods.pool import ALPHA_OPTIONS
 from wirespeed.plan.render import tuned
-from wirespeed.plan.render.interface import Files, fill
+from wirespeed.plan.render.interface import Files, NewFiles, fill
 from wirespeed.plan.render.pods import (
     NAMESPACE,
     deployment,
     filters_macs,
     network_names,
     node_labels,
-    object_names,
     resources,
     sriov_policies,
     vlan_of,
@@ -31,10 +31,10 @@ EVICTION_MIB = 100
 
 def render(plan: Plan) -> Files:
     """Return kubernetes/POOL/ for the nodes, kubernetes/networks and kubernetes/pods."""
-    files: dict[str, str] = {}
+    files = NewFiles()
     for pool in plan.pools:
         base = f"kubernetes/{pool.name}"
-        profile = f"wirespeed-{object_names([pool.name])[pool.name]}"
+        profile = f"wirespeed-{object_name(pool.name)}"
         files[f"{base}/kubelet.yaml"] = kubelet(pool)
         files[f"{base}/tuned/{profile}/tuned.conf"] = tuned.profile(
             profile, f"hosts of pool {pool.name}", f"polling pods of pool {pool.name}"

@@ -12,10 +12,11 @@ import json
 from typing import Any
 
 from wirespeed.model.plan.kubelet import CpuOption, TopologyPolicy
+from wirespeed.model.plan.object_name import object_name
 from wirespeed.model.plan.plan import Plan, PodPlan, PoolPlan
 from wirespeed.plan.host.kernel import size_word
 from wirespeed.plan.pods.pool import ALPHA_OPTIONS
-from wirespeed.plan.render.interface import Files, fill
+from wirespeed.plan.render.interface import Files, NewFiles, fill
 from wirespeed.plan.render.kubernetes import EVICTION_MIB, kube_reserved_mib
 from wirespeed.plan.render.pods import (
     NAMESPACE,
@@ -24,7 +25,6 @@ from wirespeed.plan.render.pods import (
     filters_macs,
     network_names,
     node_labels,
-    object_names,
     pool_label,
     resources,
     sriov_policies,
@@ -37,7 +37,7 @@ EXISTING_POOLS = ("worker", "master")
 
 def render(plan: Plan) -> Files:
     """Return openshift/POOL/ for the nodes, openshift/networks and openshift/pods."""
-    files: dict[str, str] = {}
+    files = NewFiles()
     for pool in plan.pools:
         files[f"openshift/{pool.name}/performance-profile.yaml"] = _profile(pool)
         if profile_name(pool.name) not in EXISTING_POOLS:
@@ -75,7 +75,7 @@ def system_cpus(pool: PoolPlan) -> tuple[int, ...]:
 
 
 def profile_name(pool: str) -> str:
-    return object_names([pool])[pool]
+    return object_name(pool)
 
 
 def _annotations(pod: PodPlan) -> dict[str, str]:

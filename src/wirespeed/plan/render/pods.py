@@ -8,11 +8,11 @@ settings, and in what makes a NetworkAttachmentDefinition.
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from wirespeed.model.plan.object_name import object_name, same_names
 from wirespeed.model.plan.plan import (
     ContainerPlan,
     HostPlan,
@@ -42,30 +42,34 @@ def object_names(names: Sequence[str]) -> dict[str, str]:
 
     Raises RenderError if two become equal.
     """
-    made = {name: re.sub("[^a-z0-9-]", "-", name.lower()).strip("-") or "object" for name in names}
-    for name, count in Counter(made.values()).items():
-        if count > 1:
-            same = ", ".join(original for original, short in made.items() if short == name)
-            raise RenderError(
-                f"names {same} are all {name!r} in Kubernetes",
-                "Rename one in the workload: names differ in letters, digits and '-'.",
-            )
-    return made
+    for short, same in same_names(dict.fromkeys(names)).items():
+        raise RenderError(
+            f"names {', '.join(same)} are all {short!r} in Kubernetes",
+            "Rename one in the workload: names differ in letters, digits and '-'.",
+        )
+    return {name: object_name(name) for name in names}
 
 
 def node_labels(plan: Plan, base: str) -> dict[str, str]:
     """Return a script for each pool that labels its nodes, as all other files select them."""
+    object_names([pool.name for pool in plan.pools])
     return {
         f"{base}/{pool.name}/label-nodes.sh": fill(
-            "label_nodes.sh.j2", pool=pool, label=f"{pool_label(pool)}="
+            "label_nodes.sh.j2", pool=pool, label=f"{pool_label(pool)}=",
+            nodes=[node_name(host) for host in pool.hosts],
         )
         for pool in plan.pools
-    }
+    }  # fmt: skip
+
+
+def node_name(host: str) -> str:
+    """Return the name under which the kubelet of a host registers it: lower case."""
+    return host.lower()
 
 
 def pool_label(pool: PoolPlan) -> str:
     """Return the label of the pool's nodes; its value is empty."""
-    return f"node-role.kubernetes.io/{object_names([pool.name])[pool.name]}"
+    return f"node-role.kubernetes.io/{object_name(pool.name)}"
 
 
 def network_names(plan: Plan) -> dict[str, str]:
@@ -81,21 +85,22 @@ def sriov_policies(plan: Plan, base: str) -> dict[str, str]:
     """Return a SriovNetworkNodePolicy for each port of each pool that a pod uses."""
     files = {}
     used = resources(plan)
-    for pool in plan.pools:
-        host = _first_host(plan, pool)
-        for nic in host.nics:
-            if nic.use is not NicUse.SRIOV or nic.network not in used:
-                continue
-            name = object_names([f"{pool.name}-{nic.network}-{nic.address}"])
-            (short,) = name.values()
-            network = plan.network(nic.network)
-            device_type, is_rdma, because = _device_type(plan, nic, pool)
-            files[f"{base}/{pool.name}/sriov/{short}.yaml"] = fill(
-                "sriov_policy.yaml.j2", nic=nic, name=short, namespace=OPERATOR_NAMESPACES[base],
-                label=pool_label(pool), resource=used[nic.network].partition("/")[2],
-                mtu=network.mtu, device_type=device_type, is_rdma=is_rdma,
-                device_because=because,
-            )  # fmt: skip
+    ports = [
+        (pool, nic, f"{pool.name}/{nic.network}/{nic.address}")
+        for pool in plan.pools
+        for nic in _first_host(plan, pool).nics
+        if nic.use is NicUse.SRIOV and nic.network in used
+    ]
+    # The policies of all pools are in one namespace.
+    names = object_names([name for _, _, name in ports])
+    for pool, nic, name in ports:
+        device_type, is_rdma, because = _device_type(plan, nic, pool)
+        files[f"{base}/{pool.name}/sriov/{names[name]}.yaml"] = fill(
+            "sriov_policy.yaml.j2", nic=nic, name=names[name], namespace=OPERATOR_NAMESPACES[base],
+            label=pool_label(pool), resource=used[nic.network].partition("/")[2],
+            mtu=plan.network(nic.network).mtu, device_type=device_type, is_rdma=is_rdma,
+            device_because=because,
+        )  # fmt: skip
     return files
 
 
@@ -155,6 +160,7 @@ def deployment(
     if pod.ports and not claim:
         networks = [{"name": attached[port.network], "namespace": NAMESPACE} for port in pod.ports]
         notes["k8s.v1.cni.cncf.io/networks"] = json.dumps(networks)
+    object_names([container.name for container in pod.containers])
     sizes = sorted({c.page_kib for c in pod.containers if c.huge_pages_mib})
     capabilities = _capabilities(plan, pod, pool)
     return fill(
@@ -207,7 +213,7 @@ def _container(
         for resource, count in Counter(port.resource for port in pod.ports).items():
             amounts[resource] = str(count)
     return Container(
-        name=object_names([container.name])[container.name],
+        name=object_name(container.name),
         image=container.image,
         because=container.cpu_m.because,
         amounts=amounts,

@@ -122,6 +122,10 @@ def _plural_tables(raw: dict[str, Any], faults: list[Fault]) -> dict[str, Any]:
             vnf["numa_cpus"] = [
                 _cpus(item, f"{where}.numa_cpus", faults) for item in vnf["numa_cpus"]
             ]
+    for pool in _tables(table.get("pools")):
+        if isinstance(pool.get("kubernetes"), int | float):
+            where = f"pool[{pool.get('name', '?')}].kubernetes"
+            faults.append(Fault(where, pool.pop("kubernetes"), 'write it in quotes, as "1.34"'))
     for cores in _tables([table.get("cores")]):
         _read_cpus(cores, "idle_cpus", "cores", faults)
         if isinstance(cores.get("pmd_cores"), dict):
@@ -147,7 +151,7 @@ def _read_containers(vnf: dict[str, Any], where: str, faults: list[Fault]) -> No
         if total in vnf:
             faults.append(Fault(f"{where}.{total}", vnf[total], "follows from the containers"))
         sizes = [c[part] for c in containers if isinstance(c.get(part), int | float)]
-        vnf[total] = max(1, math.ceil(sum(sizes)))
+        vnf[total] = max(1, math.ceil(sum(filter(math.isfinite, sizes))))
 
 
 _PLURALS = frozenset(_TABLES.values())

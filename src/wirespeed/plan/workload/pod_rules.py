@@ -16,6 +16,8 @@ from wirespeed.model.plan.kubelet import CpuOption
 from wirespeed.model.plan.policy import DataPlane, InterfaceKind, NicUse, VnfKind
 from wirespeed.model.plan.workload import PodContainer, Vnf, VnfPort, Workload
 from wirespeed.plan.kubelet.settings import CONFLICTS
+from wirespeed.plan.sizing.huge_pages import SMALL_KIB
+from wirespeed.plan.workload.pod_names import equal_names
 
 # Releases whose kubelet the prediction was compared with.
 KNOWN_RELEASES = ("1.34",)
@@ -46,6 +48,7 @@ def broken_pod_rules(workload: Workload) -> Iterator[Fault]:
                     'a Kubernetes node has no vSwitch of the plan; write use = "sriov"',
                 )  # fmt: skip
         yield from _pmd_rules(workload)
+        yield from equal_names(workload)
     yield from _pool_rules(workload, has_pods=VnfKind.POD in kinds)
 
 
@@ -109,6 +112,11 @@ def _container_rules(
         )  # fmt: skip
     if container.page_size in ("small", "large", "any"):
         yield Fault(f"{where}.page_size", container.page_size, 'must be a size as "1GiB" or "2MiB"')
+    elif container.page_size is not None and not container.huge_pages_mib:
+        yield Fault(f"{where}.page_size", ABSENT, "does nothing without huge_pages_mib")
+    elif container.huge_pages_mib and size == SMALL_KIB:
+        own = "memory" if container.page_size is None else where
+        yield Fault(f"{own}.page_size", "4KiB", 'is no huge page; write "1GiB" or "2MiB"')
 
 
 def page_kib(container: PodContainer, default_kib: int) -> int:
@@ -158,6 +166,8 @@ def _pool_rules(workload: Workload, *, has_pods: bool) -> Iterator[Fault]:
         yield Fault("pool", ABSENT, "pods need a [[pool]] of nodes")
     for pool in workload.pools:
         where = f"pool[{pool.name}]"
+        if not pool.hosts:
+            yield Fault(f"{where}.hosts", [], "must name a host or a pattern; leave it out for all")
         if pool.kubernetes not in KNOWN_RELEASES:
             yield Fault(
                 f"{where}.kubernetes", pool.kubernetes,

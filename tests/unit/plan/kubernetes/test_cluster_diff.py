@@ -15,7 +15,8 @@ import yaml
 from tests.unit.plan.kubernetes.pod_examples import shipped
 from wirespeed.model.plan.kubelet import TopologyPolicy
 from wirespeed.model.plan.plan import Decision
-from wirespeed.plan.cloud.kubernetes import diff_cluster, read_cluster
+from wirespeed.plan.cloud.cluster_file import read_cluster
+from wirespeed.plan.cloud.kubernetes import diff_cluster
 from wirespeed.plan.diff import Effort, diff_plans
 from wirespeed.plan.errors import PlanError
 from wirespeed.plan.render.targets import render
@@ -104,12 +105,24 @@ def test_cluster_that_differs_in_one_value_is_reported(
 
 
 @pytest.mark.parametrize(
-    "text", ["[]", "{}", '{"items": [{}]}', '{"items": 3}', "not json", '{"items": [{"kind": 1}]}']
+    "text",
+    [
+        "[]",
+        "{}",
+        '{"items": [{}]}',
+        '{"items": 3}',
+        "not json",
+        '{"items": [{"kind": 1}]}',
+        '{"items": [3]}',
+        '{"items": [{"kind": [], "metadata": {"name": []}}]}',
+    ],
 )
 def test_cluster_file_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(PlanError) as error:
         read_cluster(text, "c.json")
     assert "c.json" in str(error.value)
+    for word in ("indices", "NoneType", "attribute", "iterable"):
+        assert word not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -167,6 +180,76 @@ def test_plans_of_pods_differ_in_policy_and_replicas() -> None:
         "replicas": ("1", "2", Effort.LIVE),
     }
     assert diff_plans(PLAN, PLAN) == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda c: _node(c)["status"].pop("allocatable"),
+         "Node s1-dppd lacks the key 'allocatable'"),
+        (lambda c: c["Deployment"]["bng"]["spec"].update(template=None),
+         "Deployment bng has a value of another type"),
+        (lambda c: _policy(c).pop("nicSelector"), "lacks the key 'nicSelector'"),
+        (lambda c: c["Deployment"].update(other={"spec": {}}),
+         "Deployment other lacks the key 'template'"),
+    ],
+)  # fmt: skip
+def test_cluster_object_without_a_key_is_named(
+    change: Callable[[Cluster], object], problem: str
+) -> None:
+    cluster = copy.deepcopy(_cluster())
+    change(cluster)
+    with pytest.raises(PlanError) as error:
+        diff_cluster(cluster, PLAN, "c.json")
+    assert problem in str(error.value)
+
+
+def test_cluster_policy_that_chooses_nics_by_another_key_is_not_the_plans() -> None:
+    cluster = copy.deepcopy(_cluster())
+    _policy(cluster)["nicSelector"] = {"rootDevices": None, "pfNames": ["ens1f0"]}
+    assert [d.what for d in diff_cluster(cluster, PLAN, "c.json")] == ["object"]
+
+
+def _dump(*deployments: tuple[str, int]) -> Cluster:
+    """Return a cluster with a Deployment bng in each namespace, with its number of replicas."""
+    items = [
+        {**copy.deepcopy(_cluster()["Deployment"]["bng"]), "kind": "Deployment",
+         "metadata": {"name": "bng", "namespace": namespace}}
+        for namespace, _ in deployments
+    ]  # fmt: skip
+    for item, (_, replicas) in zip(items, deployments, strict=True):
+        item["spec"]["replicas"] = replicas
+    return {**_cluster(), **read_cluster(json.dumps({"items": items}), "c.json")}
+
+
+@pytest.mark.parametrize(
+    ("deployments", "replicas"),
+    [
+        # Of the plan's namespace, whichever comes last.
+        ([("default", 1), ("other", 7)], []),
+        ([("other", 7), ("default", 2)], ["2"]),
+        # It was moved.
+        ([("nfv", 3)], ["3"]),
+    ],
+)
+def test_cluster_deployments_of_one_name_differ_by_namespace(
+    deployments: list[tuple[str, int]], replicas: list[str]
+) -> None:
+    found = diff_cluster(_dump(*deployments), PLAN, "c.json")
+    assert [d.old for d in found if d.what == "replicas"] == replicas
+    assert not [d for d in found if d.what == "object"]
+
+
+def test_cluster_file_with_a_refusal_of_the_api_server_has_its_reason() -> None:
+    status = {"kind": "Status", "status": "Failure", "message": "nodes is forbidden\x1b[2J"}
+    with pytest.raises(PlanError) as error:
+        read_cluster(json.dumps(status), "c.json")
+    assert "the API server's refusal: nodes is forbidden\\x1b[2J" in str(error.value)
+
+
+def test_cluster_of_one_object_is_read() -> None:
+    found = read_cluster(json.dumps(_node(_cluster())), "c.json")
+    assert list(found) == ["Node"]
 
 
 def test_cluster_object_that_is_damaged_is_refused() -> None:

@@ -127,3 +127,29 @@ def test_claims_align_cpus_and_vfs_by_one_attribute(example: str) -> None:
     for claim in claims:
         devices = claim["spec"]["spec"]["devices"]
         assert devices["constraints"] == [{"matchAttribute": "dra.net/numaNode"}]
+
+
+def test_claim_of_a_pod_that_shares_its_cpus_names_vfs_alone() -> None:
+    """S2's netperf has 3.5 CPUs: the kubelet's shared pool runs it."""
+    claim = _documents("s2-chains-pods")["dra/netperf-claim.yaml"]["spec"]["spec"]["devices"]
+    assert [request["name"] for request in claim["requests"]] == ["vf-data"]
+
+
+@pytest.mark.parametrize(("cpus", "claimed"), [("14", ["cpus"]), ("1.5", None)])
+def test_pod_without_vfs_has_its_files_for_dra(cpus: str, claimed: list[str] | None) -> None:
+    text, _, _ = workload_text("s1-bng-pods").partition("[[vnf.port]]")
+    text = text.replace("cpus = 14", f"cpus = {cpus}")
+    if claimed is None:
+        text = text.replace('kind = "pod"', 'kind = "pod"\ndata_plane = "kernel"')
+    files = render(planned(text), ["dra"])
+    pod = yaml.safe_load(files["dra/bng.yaml"])["spec"]["template"]["spec"]
+    if claimed is None:
+        assert "resourceClaims" not in pod
+        assert "dra/bng-claim.yaml" not in files
+        return
+    (claim,) = pod["resourceClaims"]
+    template = yaml.safe_load(files["dra/bng-claim.yaml"])
+    assert claim["resourceClaimTemplateName"] == template["metadata"]["name"] == "bng-cpus"
+    devices = template["spec"]["spec"]["devices"]
+    assert [request["name"] for request in devices["requests"]] == claimed
+    assert "config" not in devices

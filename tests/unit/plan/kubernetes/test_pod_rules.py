@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from tests.unit.plan.kubernetes.pod_examples import planned, twin, workload_text
 from wirespeed.plan.errors import PlanError
 
 GOOD = workload_text("s1-bng-pods")
+POOL = '[[pool]]\nname = "nfv"'
 
 
 @pytest.mark.parametrize(
@@ -19,6 +21,9 @@ GOOD = workload_text("s1-bng-pods")
     [
         ("cpus = 14", "cpus = 13", "vnf[bng].container[dppd].cpus = 13: hosts of pool nfv have 2"),
         ("cpus = 14", "cpus = 13.5", "a polling container needs whole CPUs"),
+        ("cpus = 14", "cpus = inf", "vnf[bng].container[dppd].cpus = inf"),
+        ("cpus = 14", "cpus = nan", "vnf[bng].container[dppd].cpus = nan"),
+        ('name = "nfv"', 'name = "nfv"\nhosts = []', "pool[nfv].hosts = []: must name a host"),
         ("cpus = 14", "cpus = 14\ncpus_limit = 16", "differs from the request of 14"),
         (
             "huge_pages_mib = 4096",
@@ -31,6 +36,27 @@ GOOD = workload_text("s1-bng-pods")
             'huge_pages_mib = 4096\npage_size = "64KiB"',
             "has no huge pages of 64 KiB",
         ),
+        (
+            "huge_pages_mib = 4096",
+            'huge_pages_mib = 4096\npage_size = "4KiB"',
+            'container[dppd].page_size = "4KiB": is no huge page',
+        ),
+        (
+            "huge_pages_mib = 4096",
+            'page_size = "1GiB"',
+            "container[dppd].page_size: does nothing without huge_pages_mib",
+        ),
+        (
+            POOL,
+            '[memory]\npage_size = "4KiB"\n' + POOL,
+            'memory.page_size = "4KiB": is no huge page',
+        ),
+        (
+            POOL,
+            "[memory]\nhost_reserve_mib = 1000000\n" + POOL,
+            "NUMA node 0: the node has 32768 MiB, of which the host keeps 500000 MiB",
+        ),
+        (POOL, f"{POOL}\nkubernetes = 1.34", 'kubernetes = 1.34: write it in quotes, as "1.34"'),
         ("huge_pages_mib = 4096", "huge_pages_mib = 100", "must be a multiple of the page size"),
         (
             'name = "nfv"',
@@ -75,6 +101,40 @@ def test_pool_of_unequal_hosts_names_both_and_the_difference() -> None:
         planned(GOOD, one, other)
     assert "pool[nfv].hosts: s1-dppd and s1-other differ: ports of networks" in str(error.value)
     assert "on node 1" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "difference"),
+    [
+        (
+            {"vendor": "15b3"},
+            "8086 with 63 VFs on node 0 and 0000:08:00.0 of vendor 15b3",
+        ),
+        ({"sriov_total": 16}, "with 63 VFs on node 0 and 0000:08:00.0 of vendor 8086 with 16 VFs"),
+    ],
+)
+def test_pool_of_hosts_with_other_nics_names_what_differs(
+    change: dict[str, Any], difference: str
+) -> None:
+    """One policy of VFs names vendor and number for all nodes."""
+    one = example_host("s1-bng")
+    nics = tuple(replace(d, **change) if d.address == "0000:08:00.0" else d for d in one.pci)
+    with pytest.raises(PlanError) as error:
+        planned(GOOD.replace("vfs = 8\n", ""), one, replace(twin(one, "s1-other"), pci=nics))
+    assert difference in str(error.value)
+
+
+def test_pool_of_hosts_with_other_cpus_names_the_first_that_differs() -> None:
+    one = example_host("s1-bng")
+    moved = tuple(replace(c, package=0) if c.id == 12 else c for c in one.cpus)
+    fewer = tuple(replace(c, online=False) if c.id in (19, 39) else c for c in one.cpus)
+    for cpus, difference in (
+        (moved, "CPU 12: core of CPUs 12,32 on NUMA node 1, socket 1"),
+        (fewer, "CPUs: 40 on 20 cores of 2 sockets and 38 on 19 cores of 2 sockets"),
+    ):
+        with pytest.raises(PlanError) as error:
+            planned(GOOD, one, replace(twin(one, "s1-other"), cpus=cpus))
+        assert difference in str(error.value)
 
 
 def test_host_with_an_offline_sibling_is_refused_for_whole_cores() -> None:
