@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wirespeed.bench import frame_accounting
-from wirespeed.bench.interface import BenchError, HopCount, Injection, Part
+from wirespeed.bench.interface import BenchError, ChangesRoutes, HopCount, Injection, Part
 from wirespeed.bench.noise.clock import ClockElsewhere, TrialClock
 from wirespeed.bench.noise.moves import moves, place
 from wirespeed.bench.noise.settings import SettingsWatch
@@ -158,6 +158,7 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
     offered_s = figures.elapsed_ns() / 1e9
     offered = sum(d.offered for d in directions)
     evidence += Evidence(tuple(d for seen in threads for d in seen.disturbances(duration_s)))
+    churn = next((c.settle() for c in setup.injections if isinstance(c, ChangesRoutes)), None)
     looks = [h.settings.look(s.groups) for h, s in zip(setup.hosts, threads, strict=True)]
     evidence += Evidence(unseen=tuple(what for look in looks for what in look.unknown))
     return Observation(
@@ -187,6 +188,7 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
         changes=tuple(change for look in looks for change in look.changes),
         began_ns=(before_ns + after_ns) // 2 + AFTER_NS,
         began_error_ns=(after_ns - before_ns) // 2,
+        churn=churn,
     )
 
 
