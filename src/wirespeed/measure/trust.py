@@ -52,7 +52,7 @@ def churned(trials: Sequence[Trial]) -> tuple[str, ...]:
     late_s, behind_s = max(c.late_s for c in found), max(c.behind_s for c in found)
     return (
         f"{changes} changes of routes in {counted(len(found), 'trial')}, up to {late_s:.2g} s "
-        f"late; kernel and router had all of them within {behind_s:.2g} s of a trial's last one",
+        f"late; kernel and router had all of them within {behind_s:.2g} s of the end of traffic",
     )
 
 

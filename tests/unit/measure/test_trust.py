@@ -59,7 +59,7 @@ def test_churned_sums_the_changes_of_all_trials() -> None:
     (told,) = churned([plain, *trials])
     assert told == (
         "1000 changes of routes in 2 trials, up to 0.03 s late; kernel and router had all of them "
-        "within 0.2 s of a trial's last one"
+        "within 0.2 s of the end of traffic"
     )
     assert churned([plain]) == ()
 

@@ -31,7 +31,7 @@ class Churn:
 
     def _begin_trial(self) -> None:
         self._withdrawn: list[int] = []
-        self._changes, self._late_s, self._last_s = 0, 0.0, 0.0
+        self._changes, self._late_s, self._ended_s = 0, 0.0, 0.0
         self._begun_s: float | None = None
 
     def up(self) -> None:
@@ -75,11 +75,11 @@ class Churn:
     def _change(self, group: int, *, announces: bool) -> None:
         self._routes.change(group, announces=announces)
         self._changes += len(self._groups[group])
-        self._last_s = time.monotonic()
 
     def rest(self) -> None:
         """Announce what is withdrawn."""
         self.announce()
+        self._ended_s = time.monotonic()
 
     def settle(self) -> RouteChurn:
         """Wait until kernel and router agree; see interface.ChangesRoutes."""
@@ -98,7 +98,7 @@ class Churn:
             alive=self._alive,
             otherwise=lambda: f"{self._name}: after changes of routes it waits for {missing}",
         )
-        return RouteChurn(self._changes, self._late_s, max(0.0, looked_s - self._last_s))
+        return RouteChurn(self._changes, self._late_s, looked_s - self._ended_s)
 
     def _alive(self) -> str | None:
         return self._routes.alive()
