@@ -8,9 +8,9 @@ each generated IPv4 prefix that stays. For each source of routes (`ip`, BIRD, FR
 - `burst_10k`, `burst_100k`: as many prefixes are withdrawn at once, and announced again.
 
 `lost` are frames that did not arrive and that no full ring explains; `wrong` frames arrived that
-should not. `ring` counts the frames that found a ring full, which noise on the host does, too.
-`behind` is the time from the end of the traffic until kernel and tables agree (`router check`). It
-takes some minutes and 3 GiB. Prints `name value unit ratio-to-what`. Needs root, bird2 and frr.
+should not. `ring` counts the frames that found a ring full: noise on the host does that, too.
+`late` is the longest delay of a change against its schedule, `behind` the time from the end of the
+traffic until kernel and tables agree (`router check`). It takes some minutes and 3 GiB. Prints `name value unit ratio-to-what`. Needs root, bird2 and frr.
 """
 
 from __future__ import annotations
@@ -85,7 +85,6 @@ def report(name: str, seen: Observation) -> None:
     show(f"{name}_wrong", wrong, "frames asked 0")
     show(f"{name}_ring", full, "frames")
     show(f"{name}_changes", seen.churn.changes, "routes")
-    show(f"{name}_late", seen.churn.late_s, "s")
     show(f"{name}_behind", seen.churn.behind_s, "s")
 
 
@@ -113,7 +112,10 @@ def main() -> None:
         for daemon in chosen:
             logs = Path(folder) / str(daemon)
             with opened(spec(daemon, STEADY_PER_S, 100_000), logs / "steady") as bench:
-                report(f"{daemon}_steady", bench.measure(LOAD_FPS, args.seconds))
+                seen = bench.measure(LOAD_FPS, args.seconds)
+                report(f"{daemon}_steady", seen)
+                assert seen.churn is not None
+                show(f"{daemon}_steady_late", seen.churn.late_s, "s")
             bursts(daemon, PREFIXES, BURSTS, logs / "bursts")
 
 
