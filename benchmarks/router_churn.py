@@ -10,7 +10,8 @@ each generated IPv4 prefix that stays. For each source of routes (`ip`, BIRD, FR
 `lost` are frames that did not arrive and that no full ring explains; `wrong` frames arrived that
 should not. `ring` counts the frames that found a ring full: noise on the host does that, too.
 `late` is the longest delay of a change against its schedule, `behind` the time from the end of the
-traffic until kernel and tables agree (`router check`). It takes some minutes and 3 GiB. Prints `name value unit ratio-to-what`. Needs root, bird2 and frr.
+traffic until kernel and tables agree (`router check`). It takes some minutes and 3 GiB. Prints
+`name value unit ratio-to-what`. Needs root, bird2 and frr.
 """
 
 from __future__ import annotations

@@ -44,8 +44,8 @@ _LOOK_S = 0.2
 
 def kernel_demand(frames: Frames, routing: Routing) -> Demand:
     """Return the memory of the tables, which have room for changes, and the namespace."""
-    vnfs = frames.topology.vnfs
-    flows = len(frames.directions) * vnfs * most_destinations(frames.traffic.flows)
+    streams = len(frames.directions) * frames.topology.vnfs
+    flows = streams * most_destinations(frames.traffic.flows)
     each = 0
     for version in _VERSIONS:
         prefixes = routing.prefixes(version)
@@ -54,7 +54,8 @@ def kernel_demand(frames: Frames, routing: Routing) -> Demand:
         # The kernel has addresses and next hops of its own as routes, too.
         own += 8 * routing.next_hops
         each += roomy_fib_bytes(version, prefixes + own, tables + own)
-    return Demand(tables_bytes=vnfs * _COPIES * each, own_namespace=True)
+    # Each router has a process of its own, which the plan gives this memory.
+    return Demand(tables_bytes=_COPIES * each, own_namespace=True)
 
 
 class KernelRouter(WsdpFunction):
