@@ -155,6 +155,19 @@ def test_routes_that_stay_lose_no_frame_while_others_change(
     assert leftovers() == []
 
 
+def test_each_router_of_a_chain_follows_a_kernel_of_its_own(tmp_path: Path) -> None:
+    spec = replace(point("chain", 2, bidirectional=True, vnf=Vnf("router")), routing=CHURNED)
+    spec = replace(spec, traffic=Traffic(FrameSizes.parse("128")))
+    with opened(spec, tmp_path) as bench:
+        for name in ("vnf0", "vnf1"):
+            assert len(routes_of_kernel(4, "static", name)) == CHURNED.ipv4
+        seen = bench.measure(5_000.0, 1.0)
+        assert frames_are_conserved(seen), seen.drops
+        assert seen.total("received") == seen.total("offered") > 0
+        routers = [part for part in bench.rig.parts if isinstance(part, LoadsRoutes)]
+        assert [router.missing() for router in routers] == ["", ""]
+
+
 @pytest.mark.parametrize("daemon", [RoutingDaemon.BIRD, RoutingDaemon.FRR])
 def test_bfd_session_that_flaps_in_a_trial_is_a_finding(
     daemon: RoutingDaemon, tmp_path: Path

@@ -20,7 +20,15 @@ from wirespeed.bench.program.config import WsdpConfig
 from wirespeed.bench.routing.taps import TapNamespace
 from wirespeed.model.plan.plan import ProcessMemory
 from wirespeed.model.result.hop_counts import DropCause
-from wirespeed.model.study.spec import Frames, Routing, Sut, Topology, Traffic, Vnf
+from wirespeed.model.study.spec import (
+    Frames,
+    Routing,
+    RoutingDaemon,
+    Sut,
+    Topology,
+    Traffic,
+    Vnf,
+)
 from wirespeed.remote.interface import Completed
 from wirespeed.remote.local import LocalRunner
 from wirespeed.study.kinds.registry import Tables, broken_rules
@@ -144,6 +152,13 @@ def test_placement_without_the_hosts_namespaces_is_refused(placement: str) -> No
     frames = replace(frames, sut=Sut(vnf=Vnf("router", placement=placement)))
     assert "sut.vnf.placement" in refused(frames)
     assert "sut.vnf.placement" not in refused(replace(frames, routing=None))
+
+
+def test_daemon_of_several_routers_is_refused() -> None:
+    frames = routed("chain", 2)
+    assert refused(frames) == []
+    daemon = replace(frames, routing=Routing(RoutingDaemon.BIRD, ipv4=500))
+    assert refused(daemon) == ["routing.daemon"]
 
 
 def test_plan_may_place_it_in_a_process_of_its_own_alone() -> None:
