@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check which routes change during trials, when, and how a BGP peer and ip(8) are told."""
+"""Check which routes change during trials, when, and the commands for a BGP peer and ip(8)."""
 
 from __future__ import annotations
 
