@@ -283,6 +283,31 @@ send_question(struct feed *feed, uint8_t version, const uint8_t *address)
 	return mnl_socket_sendto(feed->dumped, message, message->nlmsg_len) < 0 ? -errno : 0;
 }
 
+/* All IPv6 routes of a next-hop object share what Linux keeps of lookups, so it may answer with the prefix
+ * of another of them (fib6_nh.rt6i_pcpu). What that leads to is right: keep it for the address alone. */
+static void
+keep_for_address(struct nlmsghdr *message, const uint8_t *address)
+{
+	struct rtmsg *info = mnl_nlmsg_get_payload(message);
+	struct nlattr *attribute, *destination = NULL;
+	bool has_object = false;
+
+	if (message->nlmsg_type != RTM_NEWROUTE ||
+	    mnl_nlmsg_get_payload_len(message) < sizeof(*info) || info->rtm_family != AF_INET6)
+		return;
+	mnl_attr_for_each(attribute, message, sizeof(*info))
+	{
+		if (mnl_attr_get_type(attribute) == RTA_DST &&
+		    mnl_attr_get_payload_len(attribute) == 16)
+			destination = attribute;
+		has_object |= mnl_attr_get_type(attribute) == RTA_NH_ID;
+	}
+	if (destination == NULL || !has_object)
+		return;
+	memcpy(mnl_attr_get_payload(destination), address, 16);
+	info->rtm_dst_len = 128;
+}
+
 static int
 take_answer(struct kernel *kernel, const struct nlmsghdr *message)
 {
@@ -316,7 +341,7 @@ feed_ask_route(struct feed *feed, struct kernel *kernel, uint8_t version, const 
 	int ret = send_question(feed, version, address);
 
 	while (ret == 0) {
-		const struct nlmsghdr *message = (const void *)feed->buffer;
+		struct nlmsghdr *message = (void *)feed->buffer;
 		ssize_t n = mnl_socket_recvfrom(feed->dumped, feed->buffer, BUFFER_BYTES);
 		int left = (int)n;
 
@@ -328,8 +353,10 @@ feed_ask_route(struct feed *feed, struct kernel *kernel, uint8_t version, const 
 		/* Of an earlier question, an answer may be left. */
 		for (; n > 0 && mnl_nlmsg_ok(message, left);
 		     message = mnl_nlmsg_next(message, &left))
-			if (message->nlmsg_seq == feed->sequence)
+			if (message->nlmsg_seq == feed->sequence) {
+				keep_for_address(message, address);
 				return take_answer(kernel, message);
+			}
 	}
 	return ret;
 }

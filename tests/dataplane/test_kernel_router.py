@@ -150,6 +150,16 @@ def test_kernel_multipath_uses_all_next_hops(router: KernelRouter, objects: bool
         router.ip("neighbour", "delete", address, "dev", "west")
 
 
+def test_check_of_ipv6_routes_that_share_a_next_hop_object_finds_no_difference(
+    router: KernelRouter,
+) -> None:
+    """Asked for an address, Linux may answer with the prefix of another route of the object."""
+    router.ip("nexthop", "add", "id", "6", "via", "2001:db8:2::2", "dev", "west")
+    for number in range(16):
+        router.ip("-6", "route", "add", f"2400:{number:x}00::/40", "nhid", "6")
+    router.settle()
+
+
 def test_kernel_answers_for_its_addresses(router: KernelRouter) -> None:
     """ARP, ping and TCP reach the kernel, and its answers the cable."""
     ether = Ether(src=router.a.mac, dst="ff:ff:ff:ff:ff:ff")

@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 
-from wirespeed.bench.host.network import inside
+from wirespeed.bench.host.network import QUIET, inside
 from wirespeed.bench.host.process import await_true
 from wirespeed.bench.switch.linux import packet_filter
 from wirespeed.bench.switch.linux.settings import settings
-from wirespeed.bench.switch.veth.cables import QUIET
 from wirespeed.explain.blame_change import hop_of
 from wirespeed.model.result.change import Change
 from wirespeed.remote.local import LocalRunner

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from wirespeed.model.cpus import CpuPlacement
 from wirespeed.model.errors import WirespeedError
 from wirespeed.model.result.hop_counts import Counted, DropCause
 from wirespeed.model.result.observation import Observation
+from wirespeed.model.result.route_churn import RouteChurn
 from wirespeed.model.result.tcp import TcpRun
 from wirespeed.remote.interface import Process
 
@@ -232,6 +233,18 @@ class Injection(Protocol):
 
     def down(self) -> None:
         """Remove the fault before the bench is taken down. Never raises because that has begun."""
+        ...
+
+
+@runtime_checkable
+class ChangesRoutes(Protocol):
+    """An injection that changes routes during a trial."""
+
+    def settle(self) -> RouteChurn:
+        """Wait until all that hold the routes agree, and report the changes of the trial.
+
+        Raises BenchError if they do not agree in time.
+        """
         ...
 
 

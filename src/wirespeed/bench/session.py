@@ -21,6 +21,7 @@ from wirespeed.bench.host.hugepages import reserved
 from wirespeed.bench.interface import Bench, BenchError, Part
 from wirespeed.bench.noise.moves import place
 from wirespeed.bench.program.watcher import Watcher
+from wirespeed.bench.routing.churn import route_changes
 from wirespeed.bench.switch.nic.part import NicSwitch
 from wirespeed.bench.trial import TrialSetup, run_trial
 from wirespeed.bench.trial_setup import setup_between, setup_on_one_host
@@ -136,8 +137,11 @@ def open_bench(
 def _with_fault(
     bench: RealBench, frames: Frames, sut: OpenHost, assembly: Assembly
 ) -> Iterator[None]:
-    """Inject the point's fault once the path has proved healthy."""
-    found = injections(frames, sut.host, sut.place, assembly.wiring, assembly.parts)
+    """Inject the point's fault, and its changes of routes, once the path has proved healthy."""
+    found = (
+        *injections(frames, sut.host, sut.place, assembly.wiring, assembly.parts),
+        *route_changes(assembly.parts),
+    )
     with ExitStack() as stack:
         for injection in found:
             stack.callback(injection.down)

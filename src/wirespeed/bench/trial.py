@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wirespeed.bench import frame_accounting
-from wirespeed.bench.interface import BenchError, HopCount, Injection, Part
+from wirespeed.bench.interface import BenchError, ChangesRoutes, HopCount, Injection, Part
 from wirespeed.bench.noise.clock import ClockElsewhere, TrialClock
 from wirespeed.bench.noise.moves import moves, place
 from wirespeed.bench.noise.settings import SettingsWatch
@@ -34,6 +34,7 @@ from wirespeed.model.result.hop_counts import (
     WorkerShare,
 )
 from wirespeed.model.result.observation import Observation
+from wirespeed.model.result.route_churn import RouteChurn
 from wirespeed.model.study.rfc2544 import FINAL_S, PAUSE_S, RESIDUAL_S
 from wirespeed.remote.interface import Process, Runner
 
@@ -158,6 +159,7 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
     offered_s = figures.elapsed_ns() / 1e9
     offered = sum(d.offered for d in directions)
     evidence += Evidence(tuple(d for seen in threads for d in seen.disturbances(duration_s)))
+    churn = _settled(setup.injections)
     looks = [h.settings.look(s.groups) for h, s in zip(setup.hosts, threads, strict=True)]
     evidence += Evidence(unseen=tuple(what for look in looks for what in look.unknown))
     return Observation(
@@ -187,6 +189,19 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
         changes=tuple(change for look in looks for change in look.changes),
         began_ns=(before_ns + after_ns) // 2 + AFTER_NS,
         began_error_ns=(after_ns - before_ns) // 2,
+        churn=churn,
+    )
+
+
+def _settled(injections: Iterable[Injection]) -> RouteChurn | None:
+    """Wait until routes that changed are there again; return the changes of all routers."""
+    found = [each.settle() for each in injections if isinstance(each, ChangesRoutes)]
+    if not found:
+        return None
+    return RouteChurn(
+        sum(each.changes for each in found),
+        max(each.late_s for each in found),
+        max(each.behind_s for each in found),
     )
 
 

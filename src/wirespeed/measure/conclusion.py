@@ -17,7 +17,7 @@ from wirespeed.measure.remarks import remarks
 from wirespeed.measure.search.interface import Figures
 from wirespeed.measure.search.mrr import Overload
 from wirespeed.measure.split import on_one_side
-from wirespeed.measure.trust import aside, doubts
+from wirespeed.measure.trust import aside, churned, doubts
 from wirespeed.model.result.result import (
     Grade,
     SearchResult,
@@ -41,7 +41,7 @@ def conclude(
     """
     prober, found = on_one_side(prober, found)
     figures, overload = found.figures, found.overload
-    told = aside(prober.journal.trials)
+    told = (*aside(prober.journal.trials), *churned(prober.journal.trials))
     if overload is not None and overload.contradicts_itself(prober.width):
         overload = replace(overload, received_fps=None, error=None)
         told += (CONTRADICTION,)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from wirespeed.measure.split import end_side
 from wirespeed.model.result.hop_counts import EXTERNAL, DropCause
 from wirespeed.model.result.trial import Trial
-from wirespeed.model.words import frames, loss
+from wirespeed.model.words import counted, frames, loss
 
 # Share of the offered frames: more that no hop accounts for is no rounding of counters.
 UNKNOWN = 0.001
@@ -40,6 +40,19 @@ def aside(trials: Sequence[Trial]) -> tuple[str, ...]:
         for number, trial in enumerate(trials, start=1)
         for change in trial.observation.changes
         if not change.splits
+    )
+
+
+def churned(trials: Sequence[Trial]) -> tuple[str, ...]:
+    """Report how routes were changed on purpose while frames were offered."""
+    found = [trial.observation.churn for trial in trials if trial.observation.churn is not None]
+    changes = sum(churn.changes for churn in found)
+    if not changes:
+        return ()
+    late_s, behind_s = max(c.late_s for c in found), max(c.behind_s for c in found)
+    return (
+        f"{changes} changes of routes in {counted(len(found), 'trial')}, up to {late_s:.2g} s "
+        f"late; kernel and router had all of them within {behind_s:.2g} s of the end of traffic",
     )
 
 

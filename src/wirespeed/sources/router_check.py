@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from wirespeed.model.input.bounded import load_json
+from wirespeed.remote.interface import Runner
+from wirespeed.remote.local import LocalRunner
 from wirespeed.sources.errors import NoAnswer
 from wirespeed.sources.telemetry import Telemetry
 
@@ -49,20 +51,26 @@ def router_tasks(telemetry: Telemetry) -> list[str]:
 def compare_tables(telemetry: Telemetry, task: str) -> TableComparison:
     """Return the differences between the kernel's routes and the tables. Raises NoAnswer."""
     with tempfile.TemporaryDirectory(prefix="wirespeed-") as folder:
-        file = Path(folder) / "differences"
-        counts = telemetry.ask(f"/wirespeed/check,{task},{file}")
-        try:
-            lines = file.read_text(encoding="utf-8").splitlines()
-            differences = frozenset(_difference(load_json(line)) for line in lines)
-            names = ("missing", "different", "extra", "wrong_lookups", "wrong_samples")
-            return TableComparison(
-                int(counts["prefixes"]),
-                int(counts["samples"]),
-                sum(int(counts[name]) for name in names),
-                differences,
-            )
-        except (OSError, ValueError, KeyError, TypeError) as fault:
-            raise NoAnswer(f"the differences of task {task} cannot be read: {fault}") from fault
+        return compare_tables_on(LocalRunner(), telemetry, task, str(Path(folder) / "differences"))
+
+
+def compare_tables_on(
+    runner: Runner, telemetry: Telemetry, task: str, path: str
+) -> TableComparison:
+    """Return the same from wsdp's host, where it writes the file `path`. Raises NoAnswer."""
+    counts = telemetry.ask(f"/wirespeed/check,{task},{path}")
+    try:
+        lines = runner.read(path).splitlines()
+        differences = frozenset(_difference(load_json(line)) for line in lines)
+        names = ("missing", "different", "extra", "wrong_lookups", "wrong_samples")
+        return TableComparison(
+            int(counts["prefixes"]),
+            int(counts["samples"]),
+            sum(int(counts[name]) for name in names),
+            differences,
+        )
+    except (OSError, ValueError, KeyError, TypeError) as fault:
+        raise NoAnswer(f"the differences of task {task} cannot be read: {fault}") from fault
 
 
 def _difference(line: Any) -> RouteDifference:

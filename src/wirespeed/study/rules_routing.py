@@ -30,9 +30,26 @@ def broken_routing_rules(frames: Frames) -> Iterator[Fault]:
         yield Fault("routing.ecmp", routing.ecmp, allowed)
     if routing.destinations is Destinations.PREFIXES:
         yield from _destinations(frames, routing)
+    yield from _changes(frames, routing)
     if routing.daemon is not RoutingDaemon.STATIC and not routing.versions:
         allowed = "has nothing to learn: set routing.ipv4 or routing.ipv6"
         yield Fault("routing.daemon", str(routing.daemon), allowed)
+
+
+def _changes(frames: Frames, routing: Routing) -> Iterator[Fault]:
+    """Yield what keeps routes from changing, and changes from being noticed by BFD."""
+    if routing.churn_per_s:
+        if routing.ipv4 + routing.ipv6 < _FEWEST:
+            allowed = f"needs {_FEWEST} prefixes: set routing.ipv4 or routing.ipv6"
+            yield Fault("routing.churn_per_s", routing.churn_per_s, allowed)
+        found, switch = topology_of(frames).functions(frames), switch_of(frames)
+        static = found and not function_of(frames).demand(frames).own_namespace
+        if static and (switch is None or switch.name != LINUX_ROUTER):
+            allowed = f"must be 0: {frames.sut.vnf.kind} reads its routes from a file"
+            yield Fault("routing.churn_per_s", routing.churn_per_s, allowed)
+    if routing.bfd and routing.daemon is RoutingDaemon.STATIC:
+        allowed = 'needs a session: set routing.daemon = "frr" or "bird"'
+        yield Fault("routing.bfd", True, allowed)
 
 
 def _destinations(frames: Frames, routing: Routing) -> Iterator[Fault]:
@@ -59,11 +76,17 @@ def _function(frames: Frames, routing: Routing) -> Iterator[Fault]:
             f"needs a router: sut.vswitch.kind = {show(LINUX_ROUTER)}, or {kinds} as sut.vnf.kind"
         )
         yield Fault("routing", "(set)", allowed)
-    elif routing.daemon is not RoutingDaemon.STATIC:
+        return
+    if routing.daemon is RoutingDaemon.STATIC:
+        return
+    if not function_of(frames).demand(frames).own_namespace:
         allowed = (
-            f'must be "static": {frames.sut.vnf.kind} reads its routes from a file; '
-            f"sut.vswitch.kind = {show(LINUX_ROUTER)} has routing daemons"
+            f'must be "static": {frames.sut.vnf.kind} reads its routes from a file; sut.vnf.kind = '
+            f'"router" and sut.vswitch.kind = {show(LINUX_ROUTER)} have routing daemons'
         )
+        yield Fault("routing.daemon", str(routing.daemon), allowed)
+    elif len(found) > 1:
+        allowed = f'must be "static" with {len(found)} routers: a daemon and its peer serve one'
         yield Fault("routing.daemon", str(routing.daemon), allowed)
 
 

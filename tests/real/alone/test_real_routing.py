@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import signal
 from dataclasses import replace
+from functools import partial
 from ipaddress import ip_network
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from tests.support.real_bench import frames_are_conserved, leftovers, opened, point
+from tests.support.real_bench import frames_are_conserved, in_traffic, leftovers, opened, point
+from wirespeed.bench.function.kernel_router import KernelRouter
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.routing import programs
+from wirespeed.bench.routing.part import LoadsRoutes
 from wirespeed.bench.routing.table import RoutingTable, hop_address
 from wirespeed.model.frame import FrameSizes
 from wirespeed.model.study.spec import (
@@ -52,9 +55,9 @@ def test_routers_of_wsdp_take_a_generated_table(kind: str, ecmp: int, tmp_path: 
         assert seen.total("received") == seen.total("offered") > 0
 
 
-def routes_of_kernel(version: int, protocol: str) -> dict[str, set[str]]:
+def routes_of_kernel(version: int, protocol: str, of: str = "switch") -> dict[str, set[str]]:
     """Return the next hops of each prefix as ip(8) prints them."""
-    [path] = LocalRunner().glob("/run/netns/ws*-switch")
+    [path] = LocalRunner().glob(f"/run/netns/ws*-{of}")
     namespace = path.rpartition("/")[2]
     text = LocalRunner().run(
         ["ip", "-o", "-n", namespace, f"-{version}", "route", "show", "proto", protocol]
@@ -92,6 +95,100 @@ def test_linux_router_has_the_table_of_its_daemon(
         assert seen.total("received") == seen.total("offered") > 0
         ours = ("Linux router", "IPv4 prefixes", "IPv6 prefixes")
         assert [str(change) for change in seen.changes if change.what.startswith(ours)] == []
+    assert leftovers() == []
+
+
+@pytest.mark.parametrize("version", [4, 6])
+@pytest.mark.parametrize(
+    ("daemon", "protocol"),
+    [
+        (RoutingDaemon.STATIC, "static"),
+        (RoutingDaemon.BIRD, "bird"),
+        (RoutingDaemon.FRR, "bgp"),
+    ],
+)
+def test_router_of_wsdp_forwards_by_the_kernel_of_its_daemon(
+    daemon: RoutingDaemon, protocol: str, version: int, tmp_path: Path
+) -> None:
+    routing = Routing(daemon, ipv4=1_000, ipv6=600, next_hops=3, ecmp=2, seed=7,
+                      destinations=Destinations.PREFIXES)  # fmt: skip
+    spec = replace(
+        point("host", bidirectional=True, vnf=Vnf("router")),
+        traffic=Traffic(FrameSizes.parse("128"), ip_version=version), routing=routing,
+    )  # fmt: skip
+    with opened(spec, tmp_path) as bench:
+        assert len(routes_of_kernel(4, protocol, "vnf0")) == routing.ipv4
+        assert len(routes_of_kernel(6, protocol, "vnf0")) == routing.ipv6
+        [router] = [part for part in bench.rig.parts if isinstance(part, KernelRouter)]
+        assert router.behind() == ""
+        seen = bench.measure(10_000.0, DURATION_S)
+        assert frames_are_conserved(seen), seen.drops
+        assert seen.total("foreign") == seen.total("misdirected") == 0
+        assert seen.total("received") == seen.total("offered") > routing.prefixes(version)
+        assert [str(change) for change in seen.changes if "routes" in change.what] == []
+    assert leftovers() == []
+
+
+CHURNED = Routing(ipv4=1_000, ipv6=600, next_hops=2, seed=7, churn_per_s=400,
+                  destinations=Destinations.PREFIXES)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["linux-router", "router"])
+@pytest.mark.parametrize("daemon", list(RoutingDaemon))
+def test_routes_that_stay_lose_no_frame_while_others_change(
+    kind: str, daemon: RoutingDaemon, tmp_path: Path
+) -> None:
+    topology = Topology("p2p" if kind == "linux-router" else "host", bidirectional=True)
+    traffic = Traffic(FrameSizes.parse("128"))
+    spec = Frames(topology, traffic, ROUTERS[kind], routing=replace(CHURNED, daemon=daemon))
+    with opened(spec, tmp_path) as bench:
+        for _ in range(2):  # the second one begins with all routes
+            seen = bench.measure(5_000.0, 1.0)
+            assert frames_are_conserved(seen), seen.drops
+            assert seen.total("foreign") == seen.total("misdirected") == 0
+            assert seen.total("received") == seen.total("offered") > CHURNED.ipv4
+            assert seen.churn is not None
+            assert seen.churn.changes > 0
+            assert [str(change) for change in seen.changes if "prefixes" in change.what] == []
+        [router] = [part for part in bench.rig.parts if isinstance(part, LoadsRoutes)]
+        assert router.missing() == ""
+    assert leftovers() == []
+
+
+def test_each_router_of_a_chain_follows_a_kernel_of_its_own(tmp_path: Path) -> None:
+    spec = replace(point("chain", 2, bidirectional=True, vnf=Vnf("router")), routing=CHURNED)
+    spec = replace(spec, traffic=Traffic(FrameSizes.parse("128")))
+    with opened(spec, tmp_path) as bench:
+        for name in ("vnf0", "vnf1"):
+            assert len(routes_of_kernel(4, "static", name)) == CHURNED.ipv4
+        seen = bench.measure(5_000.0, 1.0)
+        assert frames_are_conserved(seen), seen.drops
+        assert seen.total("received") == seen.total("offered") > 0
+        routers = [part for part in bench.rig.parts if isinstance(part, LoadsRoutes)]
+        assert [router.missing() for router in routers] == ["", ""]
+
+
+@pytest.mark.parametrize("daemon", [RoutingDaemon.BIRD, RoutingDaemon.FRR])
+def test_bfd_session_that_flaps_in_a_trial_is_a_finding(
+    daemon: RoutingDaemon, tmp_path: Path
+) -> None:
+    spec = replace(
+        point("host", vnf=Vnf("router")), routing=Routing(daemon, ipv4=500, bfd=True)
+    )  # fmt: skip
+    with opened(spec, tmp_path) as bench:
+        quiet = bench.measure(LOAD_FPS, DURATION_S)
+        assert "BFD session" not in " ".join(map(str, quiet.changes))
+        [path] = LocalRunner().glob("/run/netns/ws*-peer")
+        namespace = path.rpartition("/")[2]
+
+        def set_link(state: str) -> None:
+            LocalRunner().run(["ip", "-n", namespace, "link", "set", "bgp", state])
+
+        with in_traffic(partial(set_link, "down"), partial(set_link, "up")):
+            seen = bench.measure(LOAD_FPS, 1.0)
+        found = [change for change in seen.changes if change.what == "BFD session of 10.255.0.1"]
+        assert len(found) == 1
+        assert found[0].before.startswith("Up since ")
     assert leftovers() == []
 
 

@@ -68,15 +68,20 @@ def test_tables_behind_reserve_from_the_next_shorter_prefix() -> None:
     assert tables_behind(6, nested) == max(1 + 10 * 2, 2 * (1 + 1 + 1))
 
 
-ROUTER = Frames(Topology("host"), sut=Sut(vnf=Vnf("router")))
+def routed(kind: str, prefixes: int) -> int:
+    frames = Frames(Topology("host"), sut=Sut(vnf=Vnf(kind)))
+    routing = Routing(ipv4=prefixes, ipv6=prefixes // 5)
+    return needs_of(replace(frames, routing=routing)).tables_bytes
 
 
 def test_needs_of_a_router_have_room_for_generated_routes() -> None:
-    small, full = (
-        needs_of(replace(ROUTER, routing=Routing(ipv4=n, ipv6=n // 5))).tables_bytes
-        for n in (0, 1_000_000)
-    )
+    small, full = (routed("l3fwd", prefixes) for prefixes in (0, 1_000_000))
     assert 880 * MIB < full - small < 940 * MIB
+
+
+def test_needs_of_a_router_that_follows_a_kernel_have_room_for_copies_and_changes() -> None:
+    assert 200 * MIB < routed("router", 0) < 300 * MIB
+    assert 3 * routed("l3fwd", 1_000_000) < routed("router", 1_000_000) < 4096 * MIB
 
 
 def test_needs_of_a_router_have_tables_for_each_function() -> None:

@@ -143,11 +143,11 @@ def test_discards_with_a_known_cause_are_separated_from_the_rest() -> None:
 def test_generated_routes_lead_to_the_hops_of_all_directions(version: int) -> None:
     traffic = Traffic(FrameSizes.parse("128"), ip_version=version, flows=4)
     frames = Frames(
-        Topology("host", bidirectional=True), traffic, Sut(vnf=Vnf("router")),
+        Topology("host", bidirectional=True), traffic, Sut(vnf=Vnf("l3fwd")),
         routing=Routing(ipv4=500, ipv6=100, next_hops=2, seed=3),
     )  # fmt: skip
     assert not list(broken_rules(tables_of(frames)))
-    [text] = Router().files(setup_of(frames, wiring_of(frames).vnfs[0])).values()
+    [text] = StaticRouter().files(setup_of(frames, wiring_of(frames).vnfs[0])).values()
     table = Table(text)
     assert len(table.routes) == 500 + 100 + 2
     assert len({net for net, _ in table.routes}) == len(table.routes)

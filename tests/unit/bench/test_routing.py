@@ -121,7 +121,7 @@ LINUX = Sut(Vswitch(kind="linux-router"))
         (Routing(ipv4=5), "p2p", Sut(), "routing", "needs a router"),
         (Routing(ipv4=5), "p2p", ROUTER, "routing", '"l3fwd" or "router" as sut.vnf.kind'),
         (Routing(ipv4=5), "host", Sut(), "routing", 'sut.vswitch.kind = "linux-router"'),
-        (Routing(RoutingDaemon.FRR, 5), "host", ROUTER, "routing.daemon", "reads its routes"),
+        (Routing(RoutingDaemon.FRR, 5), "host", L3FWD, "routing.daemon", "reads its routes"),
         (Routing(ipv4=5, next_hops=2, ecmp=2), "host", L3FWD, "routing.ecmp", "must be 1"),
         (Routing(RoutingDaemon.BIRD), "p2p", LINUX, "routing.daemon", "set routing.ipv4"),
         (Routing(ipv4=5, ecmp=2), "p2p", LINUX, "routing.ecmp", "routing.next_hops = 1"),

@@ -14,8 +14,9 @@ from wirespeed.measure.found import Found
 from wirespeed.measure.presets import resolve
 from wirespeed.measure.prober import Prober, judged
 from wirespeed.measure.search.mrr import Overload
-from wirespeed.measure.trust import doubts
+from wirespeed.measure.trust import churned, doubts
 from wirespeed.model.result.hop_counts import Drop, DropCause
+from wirespeed.model.result.route_churn import RouteChurn
 from wirespeed.model.result.trial import Stage, Trial
 from wirespeed.model.study.spec import Search, SearchKind
 
@@ -47,6 +48,20 @@ def test_doubts_name_the_direction_that_does_not_close() -> None:
     assert told.endswith(" at switch in direction east-west without a known cause")
     (told,) = doubts([replace(seen, observation=replace(seen.observation, drops=drops[1:]))])
     assert told.endswith(" too many at switch in direction west-east")
+
+
+def test_churned_sums_the_changes_of_all_trials() -> None:
+    plain = trial_missing(0)
+    trials = [
+        replace(plain, observation=replace(plain.observation, churn=RouteChurn(*each)))
+        for each in ((600, 0.01, 0.2), (400, 0.03, 0.1))
+    ]
+    (told,) = churned([plain, *trials])
+    assert told == (
+        "1000 changes of routes in 2 trials, up to 0.03 s late; kernel and router had all of them "
+        "within 0.2 s of the end of traffic"
+    )
+    assert churned([plain]) == ()
 
 
 def test_doubts_a_misread_trial_is_of_no_figure() -> None:

@@ -24,7 +24,7 @@ from wirespeed.bench.host.process import await_true
 from wirespeed.bench.interface import Part
 from wirespeed.bench.placement.interface import READY_S
 from wirespeed.bench.program.wsdp import Wsdp
-from wirespeed.bench.routing.part import GeneratedRoutes
+from wirespeed.bench.routing.part import LoadsRoutes
 from wirespeed.bench.routing.table import table_of
 from wirespeed.bench.switch.interface import SwitchSetup
 from wirespeed.bench.topology.plugs import Interface, Plug
@@ -58,7 +58,7 @@ class Assembly:
     @property
     def ready_s(self) -> float:
         """Longest time that the components need to become ready, in s."""
-        routes = (part.ready_s for part in self.sut if isinstance(part, GeneratedRoutes))
+        routes = (part.ready_s for part in self.sut if isinstance(part, LoadsRoutes))
         return max((READY_S, *(launch.ready_s for launch in self.layout.launches))) + sum(routes)
 
 

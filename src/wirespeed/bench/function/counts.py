@@ -41,6 +41,8 @@ class TaskCounts:
     """Counters that split the discarded frames by cause; the remainder counts as `discards`."""
     settings: tuple[str, ...] = ()
     """Figures of its tasks that are settings, which a client of wsdp may change."""
+    hands_over: bool = False
+    """True if frames that the kernel is handed count as dropped, by the cause that led there."""
 
     @property
     def detailed(self) -> tuple[str, ...]:
@@ -66,10 +68,12 @@ class TaskCounts:
                 workers[role.worker] = seen["rx"]
             full = DropCause.VNF_RING_FULL if role.leaves is None else self.blocked_by
             named = [(cause, seen[figure]) for figure, cause in self.causes.items()]
+            handled = 0 if self.hands_over else seen["handled"]
+            discarded = seen["discard"] + seen["handled"] - handled
             for cause, frames in (
                 (full, seen["tx_fail"]),
-                (self.discards, seen["discard"] - sum(frames for _, frames in named)),
-                (DropCause.VNF_HANDLED, seen["handled"]),
+                (self.discards, discarded - sum(frames for _, frames in named)),
+                (DropCause.VNF_HANDLED, handled),
                 *named,
             ):
                 place = (self.name, cause)

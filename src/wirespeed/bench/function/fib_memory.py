@@ -16,6 +16,8 @@ _TABLE_ENTRIES = 256
 _SPARE_TABLES = 64
 # Entries have 2 octets up to this number of tables, 4 beyond it.
 _TABLES_OF_2_OCTETS = 32767
+# Room for changes, in addition to a quarter of what there is.
+_ROUTES_ROOM, _TABLES_ROOM = 4096, 1024
 # Nodes of DPDK's tree of prefixes, spread over memory channels, with their places in a mempool's
 # ring.
 _BYTES_A_ROUTE = 2 * (192 + 16)
@@ -36,6 +38,15 @@ def fib_bytes(version: int, routes: int, tables: int | None = None) -> int:
     entry = 2 if behind <= _TABLES_OF_2_OCTETS else 4
     tables_bytes = (_FIRST_ENTRIES + behind * _TABLE_ENTRIES) * entry
     return tables_bytes + routes * _BYTES_A_ROUTE + _ROUNDING_BYTES
+
+
+def roomy_fib_bytes(version: int, routes: int, tables: int) -> int:
+    """Return the size of tables that follow a kernel: they have room for more routes."""
+    return fib_bytes(
+        version,
+        routes + routes // 4 + _ROUTES_ROOM,
+        tables + tables // 4 + _TABLES_ROOM,
+    )
 
 
 def tables_behind(version: int, routes: Iterable[Route]) -> int:

@@ -33,6 +33,8 @@ class Demand:
     tables_bytes: int = 0
     shallowest_frames: int | None = None
     """Depth of the function's own smallest queue, in frames."""
+    own_namespace: bool = False
+    """True if it needs a network namespace of the host, so a process of its own there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,11 +98,16 @@ def _lines(setup: Setup) -> Iterator[str]:
     for forward in setup.forwards:
         hop = SIDES.index(forward.to_port)
         yield f"hop {hop} {hop} {mac_of(End(setup.name, forward.to_port))} {forward.dst_mac}"
-        start = PORTS[SIDES.index(forward.from_port)]
-        streams = [stream for stream in setup.streams if stream.from_port == start]
-        found = (p for stream in streams for p in destinations(setup.frames, stream, len(streams)))
-        for prefix in dict.fromkeys(found):
+        for prefix in stream_prefixes(setup, forward):
             yield f"route {prefix} {hop}"
+
+
+def stream_prefixes(setup: Setup, forward: Forward) -> tuple[str, ...]:
+    """Return the destinations of the streams of a direction."""
+    start = PORTS[SIDES.index(forward.from_port)]
+    streams = [stream for stream in setup.streams if stream.from_port == start]
+    found = (p for stream in streams for p in destinations(setup.frames, stream, len(streams)))
+    return tuple(dict.fromkeys(found))
 
 
 def _generated_lines(setup: Setup) -> Iterator[str]:

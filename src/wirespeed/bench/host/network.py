@@ -16,6 +16,11 @@ from wirespeed.bench.host.network_changes import InterfaceMoved, NamespaceMade
 
 # Directory in which ip-netns(8) keeps namespaces.
 NAMESPACES = "/run/netns"
+# Sysctls that keep interfaces from sending frames of their own.
+QUIET = (
+    "net.ipv6.conf.all.disable_ipv6=1",
+    "net.ipv6.conf.default.disable_ipv6=1",
+)
 # Longest wait in the queue of a rate-limited interface.
 _QUEUE_MS = 50.0
 # tbf(8) must pass the largest TSO segment, and what arrives in one timer tick.

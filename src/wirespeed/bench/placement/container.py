@@ -17,7 +17,14 @@ from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.host.host import Host
 from wirespeed.bench.host.network import inside
 from wirespeed.bench.interface import Part
-from wirespeed.bench.placement.interface import READY_S, OnHost, Own, Placed, Seat
+from wirespeed.bench.placement.interface import (
+    READY_S,
+    OnHost,
+    Own,
+    Placed,
+    Seat,
+    faults_of_namespace,
+)
 from wirespeed.bench.placement.process import OwnProcess, faults_in_one_process
 from wirespeed.bench.program.config import WsdpConfig
 from wirespeed.bench.topology.interface import TopologyKind
@@ -78,9 +85,10 @@ class InContainer:
     needs = PlacementNeeds(name, shares_generator=False)
 
     def faults(
-        self, _function: FunctionKind, topology: TopologyKind, _frames: Frames
+        self, function: FunctionKind, topology: TopologyKind, frames: Frames
     ) -> Iterator[Fault]:
-        return faults_in_one_process(self.name, topology)
+        yield from faults_in_one_process(self.name, topology)
+        yield from faults_of_namespace(self.name, function, frames)
 
     def seat(self, on_host: OnHost) -> Seat:
         return _AS_A_PROCESS.seat(on_host)

@@ -13,7 +13,14 @@ from wirespeed.bench.guest.part import BOOT_S, Guest, GuestSetup
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.host.host import Host
 from wirespeed.bench.interface import Part
-from wirespeed.bench.placement.interface import READY_S, OnHost, Own, Placed, Seat
+from wirespeed.bench.placement.interface import (
+    READY_S,
+    OnHost,
+    Own,
+    Placed,
+    Seat,
+    faults_of_namespace,
+)
 from wirespeed.bench.topology.interface import TopologyKind
 from wirespeed.bench.topology.plugs import Device, GuestNic, Interface, Plug, VirtioUser
 from wirespeed.model.input.fault import Fault
@@ -75,8 +82,9 @@ class InGuest:
     needs = PlacementNeeds(name, shares_generator=False, in_guest=True)
 
     def faults(
-        self, _function: FunctionKind, topology: TopologyKind, frames: Frames
+        self, function: FunctionKind, topology: TopologyKind, frames: Frames
     ) -> Iterator[Fault]:
+        yield from faults_of_namespace(self.name, function, frames)
         joined = topology.has_switch or topology.virtual_functions(frames)
         if not joined or not topology.functions(frames):
             kinds = "a switch and network functions: pvp, chain, parallel or sriov"

@@ -30,6 +30,16 @@ from wirespeed.remote.interface import Runner
 READY_S = 60.0
 
 
+def faults_of_namespace(placement: str, function: FunctionKind, frames: Frames) -> Iterator[Fault]:
+    """Yield a fault if the function needs a network namespace of the host."""
+    if function.demand(frames).own_namespace:
+        allowed = (
+            f'must be "process" with [routing]: {function.name} follows a kernel, whose TAPs only '
+            "a process of the host opens; l3fwd reads its routes from a file"
+        )
+        yield Fault("sut.vnf.placement", placement, allowed)
+
+
 @dataclass(frozen=True, slots=True)
 class OnHost:
     """Resources on the host of a function that runs apart from the generator."""

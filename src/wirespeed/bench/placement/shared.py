@@ -28,6 +28,8 @@ class Shared:
         elif topology.function_is_sut:
             kind = f'with topology.kind = "{topology.name}"'
             yield self._fault(f"{kind}: there the function is the SUT")
+        elif function.demand(frames).own_namespace:
+            yield self._fault(f"with [routing] and {function.name}: it follows a kernel")
         elif not isinstance(function, RunsAsTasks):
             yield self._fault(f"with {function.name}, which is a process of its own")
 

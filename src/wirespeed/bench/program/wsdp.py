@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from wirespeed.bench.program.port_settings import port_settings
 from wirespeed.model.cpus import CpuPlacement
 from wirespeed.remote.interface import Process
 from wirespeed.sources.errors import NoAnswer
+from wirespeed.sources.router_check import TableComparison, compare_tables_on
 from wirespeed.sources.telemetry import Telemetry
 
 WSDP = Program(
@@ -29,6 +31,8 @@ WSDP = Program(
     made_by="make setup",
     packages="the Debian package wirespeed or the wheel wirespeed-native",
 )
+# A full table takes some seconds to compare, on a busy CPU several times as long.
+_COMPARE_S = 120.0
 
 
 class Wsdp:
@@ -114,6 +118,16 @@ class Wsdp:
             seen["tid"]: Busy(seen["busy_ns"], seen["total_ns"])
             for seen in self.ask("lcores").values()
         }
+
+    def compare_tables(self, task: str) -> TableComparison:
+        """Compare a router's tables with the kernel's. Raises BenchError as `ask` does."""
+        path = str(self._dirs.run / f"{self.name}.differences")
+        runner = self._host.runner
+        try:
+            with closing(Telemetry(runner, self._socket, _COMPARE_S)) as telemetry:
+                return compare_tables_on(runner, telemetry, task, path)
+        except (NoAnswer, OSError) as fault:
+            raise BenchError(self.ended() or str(fault)) from fault
 
     def missed(self) -> Mapping[str, int]:
         """Return the frames that its ports dropped since the last reset as nobody read them.

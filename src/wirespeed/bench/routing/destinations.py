@@ -9,6 +9,7 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
 
 from wirespeed.bench.routing.table import RoutingTable
+from wirespeed.routing.formats import prefix_text
 from wirespeed.routing.generate import BITS, Route
 
 
@@ -49,7 +50,7 @@ def own_addresses(routes: Sequence[Route]) -> list[int | None]:
 
 
 def destinations(table: RoutingTable, version: int, port: int) -> tuple[str, ...]:
-    """Return an address for each prefix that leads to this port, in random order.
+    """Return an address for each prefix that leads to this port and stays, in random order.
 
     Neighbours in the table would share cache lines, which frames of many sources do not.
     """
@@ -62,8 +63,9 @@ def _by_port(table: RoutingTable, version: int) -> Mapping[int, tuple[str, ...]]
     kind = IPv4Address if version == 4 else IPv6Address
     chosen: dict[int, list[str]] = {port: [] for port in table.ports}
     routes = table.generated(version)
+    changing = {each.prefix for group in table.churned for each in group}
     for route, address in zip(routes, own_addresses(routes), strict=True):
-        if address is not None:
+        if address is not None and not (changing and prefix_text(route) in changing):
             chosen[table.hops[route.hop].port].append(str(kind(address)))
     for port, addresses in chosen.items():
         random.Random(f"{table.routing.seed}/{port}").shuffle(addresses)  # noqa: S311 not cryptography

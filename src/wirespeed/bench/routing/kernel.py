@@ -3,15 +3,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from wirespeed.bench.host.network import inside
+from wirespeed.bench.host.network import QUIET, inside
 from wirespeed.bench.routing.table import RoutingTable, hop_address, own_address
 from wirespeed.bench.topology.wiring import PORTS, generator_mac
 from wirespeed.model.study.routing import Routing, RoutingDaemon
 from wirespeed.remote.interface import Runner
 
+# Keep ports from sending frames of their own. Without link-local addresses there are no
+# solicitations; multicast group reports repeat after a day (value in ms).
+_SYSCTLS = {
+    4: (
+        "net.ipv4.ip_forward=1",
+        "net.ipv4.conf.all.rp_filter=0",
+        "net.ipv4.conf.default.rp_filter=0",
+    ),
+    6: (
+        "net.ipv6.conf.default.addr_gen_mode=1",
+        "net.ipv6.conf.default.mldv2_unsolicited_report_interval=86400000",
+        "net.ipv6.conf.all.forwarding=1",
+    ),
+}
+# MAC addresses of the next hops by port: those of the generator's ports.
+GENERATOR_MACS: Mapping[int, str] = {
+    number: generator_mac(port) for number, port in enumerate(PORTS)
+}
 # The kernel's name for routes of each source (rtnetlink(7)).
 _PROTOCOLS = {
     RoutingDaemon.STATIC: "static",
@@ -29,6 +47,12 @@ _COUNT = (
 )
 
 
+def forwarding_sysctls(versions: Collection[int]) -> tuple[str, ...]:
+    """Return the settings of a namespace that forwards these IP versions, before it has ports."""
+    words = tuple(words for each in sorted(versions) for words in _SYSCTLS[each])
+    return words if 6 in versions else (*words, *QUIET)
+
+
 def load_s(routing: Routing) -> float:
     """Return the longest time in which all routes are loaded, in seconds."""
     return (routing.ipv4 + routing.ipv6) * routing.ecmp / _SLOWEST
@@ -41,19 +65,22 @@ class RouterNamespace:
     runner: Runner
     name: str
 
-    def prepare(self, table: RoutingTable) -> None:
-        """Give its ports addresses, and know the next hops there: nobody would answer ARP."""
+    def prepare(self, table: RoutingTable, targets: Mapping[int, str] = GENERATOR_MACS) -> None:
+        """Give its ports addresses, and know the next hops there: nobody would answer ARP.
+
+        targets: MAC address of the next hops by port.
+        """
         commands = []
         for version in table.routing.versions:
             nodad = " nodad" if version == 6 else ""
             for port in table.ports:
                 address = own_address(version, port)
-                commands.append(f"address add {address} dev {PORTS[port]}{nodad}")
+                commands.append(f"address replace {address} dev {PORTS[port]}{nodad}")
             for hop in table.hops:
                 device = PORTS[hop.port]
                 commands.append(
                     f"neighbour replace {hop_address(version, hop)} dev {device} "
-                    f"lladdr {generator_mac(device)} nud permanent"
+                    f"lladdr {targets[hop.port]} nud permanent"
                 )
         self.batch(commands)
 

@@ -1,32 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
 """Give a router of the kernel its generated routes as a component of a bench.
 
-The router's ports exist before it starts. With a daemon, a BGP peer in a namespace of its own
-announces the routes over a cable of its own.
+The router's ports exist before it starts.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
 
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.host.host import Host
-from wirespeed.bench.host.network import Network, VethEnd, VethPair, inside
-from wirespeed.bench.host.process import Daemon, DaemonsPart
+from wirespeed.bench.host.process import DaemonsPart
 from wirespeed.bench.interface import HopCount
-from wirespeed.bench.routing.kernel import RouterNamespace, load_s
-from wirespeed.bench.routing.programs import BIRD, check_daemon, frr_program, version
+from wirespeed.bench.routing.kernel import GENERATOR_MACS, RouterNamespace, load_s
+from wirespeed.bench.routing.programs import version
 from wirespeed.bench.routing.table import RoutingTable
-from wirespeed.bench.routing.texts import bird, frr_bgpd, ip_commands, peer, peer_end, router_end
-from wirespeed.model.study.routing import RoutingDaemon
+from wirespeed.bench.routing.texts import change_commands, ip_commands
 
-_PEER, _CABLE = "peer", "bgp"
-_MACS = ("02:03:00:00:00:00", "02:03:01:00:00:00")
-_MTU = 1500
 # Counting a full table takes a tenth of a second of the CPU that loads it.
 _LOOK_S = 0.5
+
+
+@runtime_checkable
+class LoadsRoutes(Protocol):
+    """A component that is ready once routes are loaded."""
+
+    @property
+    def ready_s(self) -> float:
+        """Longest time that the routes take, in seconds."""
+        ...
+
+    @property
+    def routes(self) -> GeneratedRoutes:
+        """Return what loads them."""
+        ...
+
+    def missing(self) -> str:
+        """Return which routes are not in force; empty if all are."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +53,8 @@ class RoutesSetup:
     table: RoutingTable
     cpus: tuple[int, ...]
     """CPUs of the daemons."""
+    targets: Mapping[int, str] = field(default_factory=lambda: GENERATOR_MACS)
+    """MAC address of the next hops by port."""
 
 
 class GeneratedRoutes(DaemonsPart):
@@ -58,8 +74,12 @@ class GeneratedRoutes(DaemonsPart):
         return load_s(self._routing)
 
     def up(self) -> None:
-        self._router.prepare(self._setup.table)
+        self.prepare()
         self.load()
+
+    def prepare(self) -> None:
+        """Give the router's ports, which exist, their addresses and neighbours."""
+        self._router.prepare(self._setup.table, self._setup.targets)
 
     def load(self) -> None:
         """Give the routes to the kernel, or begin to."""
@@ -86,6 +106,22 @@ class GeneratedRoutes(DaemonsPart):
                 return f"IPv{ip_version} routes: {found} of {wanted}{hops}"
         return ""
 
+    @property
+    def routes(self) -> GeneratedRoutes:
+        return self
+
+    @property
+    def table(self) -> RoutingTable:
+        return self._setup.table
+
+    def missing(self) -> str:
+        return self._find_missing()
+
+    def change(self, group: int, *, announces: bool) -> None:
+        """Withdraw a group of routes that change, or announce it again."""
+        word = "add" if announces else "del"
+        self._router.batch(change_commands(self._setup.table, group, word))
+
     def settings(self) -> Mapping[str, str]:
         """Return the number of routes; see noise.settings.Configured."""
         found = self._router.prefixes()
@@ -108,75 +144,5 @@ class GeneratedRoutes(DaemonsPart):
             "prefixes": {f"IPv{v}": self._routing.prefixes(v) for v in self._routing.versions},
             "next hops": len(self._setup.table.hops),
             "commands": [" ".join(daemon.command) for daemon in self._daemons],
-            "versions": version(self._setup.host.runner, self._routing.daemon),
+            "versions": version(self._setup.host.runner, self._routing),
         }
-
-
-class LearnedRoutes(GeneratedRoutes):
-    """Routes that a routing daemon learns from a BGP peer."""
-
-    def up(self) -> None:
-        check_daemon(self._setup.host.runner, self._routing)
-        super().up()
-
-    def load(self) -> None:
-        """Start the peer, then the router's daemons."""
-        namespace = self._cabled()
-        table = self._setup.table
-        self._start_bird(_PEER, namespace, peer(table))
-        if self._routing.daemon is RoutingDaemon.BIRD:
-            self._start_bird("bird", self._setup.namespace, bird(table))
-        else:
-            self._start_frr("zebra", ())
-            self._start_frr("bgpd", frr_bgpd(table))
-
-    def _cabled(self) -> str:
-        """Make the peer's namespace and its cable to the router; return the name."""
-        network = Network(self._setup.host, self._setup.dirs.tag)
-        namespace = network.host(_PEER)
-        ends = [
-            VethEnd(where, _CABLE, mac)
-            for where, mac in zip((self._setup.namespace, namespace), _MACS, strict=True)
-        ]
-        network.connect(VethPair(*ends), _MTU)
-        for where, address in ((self._setup.namespace, router_end), (namespace, peer_end)):
-            addresses = (address(session) for session in range(self._routing.ecmp))
-            RouterNamespace(self._setup.host.runner, where).batch(
-                f"address add {each}/24 dev {_CABLE}" for each in addresses
-            )
-        return namespace
-
-    def _start_bird(self, name: str, namespace: str, lines: Iterable[str]) -> None:
-        file = self._write(name, lines)
-        socket = str(self._setup.dirs.run / f"{name}.ctl")
-        self._start(name, namespace, [BIRD, "-f", "-c", file, "-s", socket])
-
-    def _start_frr(self, name: str, lines: Iterable[str]) -> None:
-        file, run = self._write(name, lines), self._setup.dirs.run
-        # As root, for the run directory is root's; FRR wants a user of the group of its terminals.
-        words = [
-            frr_program(name), "-f", file, "-i", str(run / f"{name}.pid"), "-P", "0",
-            "-z", str(run / "zserv.api"), "--vty_socket", str(run), "-u", "root", "-g", "frrvty",
-            "--log", "stdout",
-        ]  # fmt: skip
-        daemon = self._start(name, self._setup.namespace, words)
-        if name == "zebra":
-            daemon.await_socket(str(run / "zserv.api"), 30.0)
-
-    def _start(self, name: str, namespace: str, words: Sequence[str]) -> Daemon:
-        daemon = Daemon(name, self._setup.host, self._setup.dirs)
-        self._daemons.append(daemon)
-        daemon.start([*inside(namespace), *words], cpus=self._setup.cpus)
-        return daemon
-
-    def _write(self, name: str, lines: Iterable[str]) -> str:
-        """Write a configuration file; return its path."""
-        path = str(self._setup.dirs.run / f"{name}.conf")
-        self._setup.host.runner.write(path, "".join(f"{line}\n" for line in lines))
-        return path
-
-
-def routes_part(setup: RoutesSetup) -> GeneratedRoutes:
-    """Return the component that gives the router its routes."""
-    static = setup.table.routing.daemon is RoutingDaemon.STATIC
-    return GeneratedRoutes(setup) if static else LearnedRoutes(setup)

@@ -9,7 +9,7 @@ from wirespeed.bench.interface import BenchError
 from wirespeed.model.study.routing import Routing, RoutingDaemon
 from wirespeed.remote.interface import Runner
 
-BIRD = "/usr/sbin/bird"
+BIRD, BIRD_CONTROL = "/usr/sbin/bird", "/usr/sbin/birdcl"
 _FRR = "/usr/lib/frr"
 
 
@@ -17,17 +17,19 @@ def frr_program(name: str) -> str:
     return f"{_FRR}/{name}"
 
 
-def _programs(daemon: RoutingDaemon) -> Iterator[tuple[str, str]]:
+def _programs(routing: Routing) -> Iterator[tuple[str, str]]:
     """Yield each program that is needed with its Debian package; the BGP peer is BIRD."""
+    daemon = routing.daemon
     if daemon is RoutingDaemon.FRR:
-        yield from ((frr_program(name), "frr") for name in ("zebra", "bgpd"))
+        names = ("zebra", "bgpd", "bfdd") if routing.bfd else ("zebra", "bgpd")
+        yield from ((frr_program(name), "frr") for name in names)
     if daemon is not RoutingDaemon.STATIC:
         yield BIRD, "bird2"
 
 
 def check_daemon(runner: Runner, routing: Routing) -> None:
     """Raise BenchError where this host lacks a program of the routing daemon."""
-    lacking = [(path, package) for path, package in _programs(routing.daemon)
+    lacking = [(path, package) for path, package in _programs(routing)
                if not runner.glob(path)]  # fmt: skip
     if lacking:
         packages = " ".join(dict.fromkeys(package for _, package in lacking))
@@ -38,10 +40,10 @@ def check_daemon(runner: Runner, routing: Routing) -> None:
         )
 
 
-def version(runner: Runner, daemon: RoutingDaemon) -> dict[str, str]:
+def version(runner: Runner, routing: Routing) -> dict[str, str]:
     """Return the first line that each program prints of its version."""
     found = {}
-    for path, _ in _programs(daemon):
+    for path, _ in _programs(routing):
         done = runner.run([path, "--version"], check=False)
         found[path] = (done.stdout or done.stderr).partition("\n")[0]
     return found

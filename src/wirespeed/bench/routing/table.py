@@ -6,8 +6,10 @@ The table depends on the study alone, so that every type of router gets the same
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import ip_interface
 from typing import NamedTuple
 
@@ -23,6 +25,11 @@ _OWN = {
     4: ("192.0.2.1/24", "198.51.100.1/24"),
     6: ("2001:db8:0:1::1/64", "2001:db8:0:2::1/64"),
 }
+# At most one prefix in four changes, each every 4 s or more seldom: it is withdrawn and announced
+# once a round of as many prefixes as change in 2 s. Changes come in groups, 20 a second.
+_CHURNED_PART, _CHURN_ROUND_S, _CHURN_STEP_S = 4, 2, 0.05
+# Number of the flows' next hop in that network; those of generated prefixes are 2 to 65.
+_FLOW_HOP = 254
 
 
 class Hop(NamedTuple):
@@ -30,6 +37,14 @@ class Hop(NamedTuple):
 
     port: int
     number: int
+
+
+class Changing(NamedTuple):
+    """A route that is withdrawn and announced again."""
+
+    version: int
+    prefix: str
+    hop: Hop
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +77,28 @@ class RoutingTable:
         wanted = self.routing
         return generated(version, wanted.prefixes(version), len(self.hops), wanted.seed)
 
+    @property
+    def churned(self) -> tuple[tuple[Changing, ...], ...]:
+        """Return the routes that change during trials, in groups that change at once."""
+        return _churned(self)
+
+
+@lru_cache(maxsize=2)
+def _churned(table: RoutingTable) -> tuple[tuple[Changing, ...], ...]:
+    per_s = table.routing.churn_per_s
+    if not per_s:
+        return ()
+    hops, found = table.hops, list[Changing]()
+    for version in table.routing.versions:
+        routes = table.generated(version)
+        rng = random.Random(f"{table.routing.seed}/churn/{version}")  # noqa: S311 not cryptography
+        for place in rng.sample(range(len(routes)), len(routes) // _CHURNED_PART):
+            found.append(Changing(version, prefix_text(routes[place]), hops[routes[place].hop]))
+    random.Random(f"{table.routing.seed}/churn").shuffle(found)  # noqa: S311 likewise
+    found = found[: _CHURN_ROUND_S * per_s]
+    size = max(1, min(round(_CHURN_STEP_S * per_s), len(found)))
+    return tuple(tuple(found[i : i + size]) for i in range(0, len(found) - size + 1, size))
+
 
 def table_of(routing: Routing, wiring: Wiring) -> RoutingTable:
     """Return the table of a router whose ports are those of the generator."""
@@ -78,6 +115,11 @@ def generated(version: int, prefixes: int, hops: int, seed: int) -> list[Route]:
 def own_address(version: int, port: int) -> str:
     """Return the router's address at a port, with the length of its network."""
     return _OWN[version][port]
+
+
+def flow_hop_address(version: int, port: int) -> str:
+    """Return the address of the next hop of the flows at a port; no generated prefix has it."""
+    return str(ip_interface(_OWN[version][port]).ip + _FLOW_HOP - 1)
 
 
 def hop_address(version: int, hop: Hop) -> str:

@@ -16,7 +16,11 @@ from wirespeed.bench.routing.table import Hop, RoutingTable, hop_address
 _ROUTER_AS, _PEER_AS = 65001, 65002
 # Retry soon: router and peer start at the same time.
 _RETRY_S = 1
-_HEAD = ("log stderr all;", "protocol device { }")
+_HEAD = ("log stderr all;", "timeformat protocol iso long ms;", "protocol device { }")
+# A session of BFD is lost after this many intervals.
+_BFD_MS, _BFD_TIMES = 50, 3
+_BFD = f'protocol bfd {{ interface "*" {{ interval {_BFD_MS} ms; multiplier {_BFD_TIMES}; }}; }}'
+_BFD_PROFILE = "bench"
 
 
 def router_end(session: int) -> str:
@@ -30,32 +34,49 @@ def peer_end(session: int) -> str:
 
 def ip_commands(table: RoutingTable, version: int) -> Iterator[str]:
     """Yield a command of `ip -batch` for each route."""
-    vias = {}
-    for hop in table.hops:
-        members = [f"via {hop_address(version, member)}" for member in table.members(hop)]
-        vias[hop] = members[0] if len(members) == 1 else " ".join(f"nexthop {m}" for m in members)
+    vias = {hop: _via(table, version, hop) for hop in table.hops}
     for prefix, hop in table.routes(version):
         yield f"route add {prefix} proto static {vias[hop]}"
 
 
+def _via(table: RoutingTable, version: int, hop: Hop) -> str:
+    """Return the next hops of a route as ip(8) wants them."""
+    members = [f"via {hop_address(version, member)}" for member in table.members(hop)]
+    return members[0] if len(members) == 1 else " ".join(f"nexthop {m}" for m in members)
+
+
+def change_commands(table: RoutingTable, group: int, word: str) -> Iterator[str]:
+    """Yield a command of `ip -batch` for each route of a group. word: add or del."""
+    for version, prefix, hop in table.churned[group]:
+        yield f"route {word} {prefix} proto static {_via(table, version, hop)}"
+
+
+def changing_protocols(group: int) -> str:
+    """Return the pattern of the peer's protocols that announce a group of routes."""
+    return f"c{group}v*"
+
+
 def peer(table: RoutingTable) -> Iterator[str]:
     """Yield the lines of bird.conf of the peer."""
-    yield from (*_HEAD, f"router id {peer_end(0)};")
+    yield from (*_HEAD, f"router id {peer_end(0)};", *_bfd(table))
     versions, sessions = table.routing.versions, range(table.routing.ecmp)
     for session in sessions:
         yield from (f"ipv{version} table t{version}s{session};" for version in versions)
+    changing = {each.prefix for group in table.churned for each in group}
     for version in versions:
         by_hop = defaultdict[Hop, list[str]](list)
         for prefix, hop in table.routes(version):
-            by_hop[hop].append(prefix)
+            if prefix not in changing:
+                by_hop[hop].append(prefix)
         for session in sessions:
             for hop, prefixes in by_hop.items():
                 yield from _announced(table, version, session, hop, prefixes)
+    yield from _changing(table)
     for session in sessions:
         exported = f"s{session}; import none; export all; next hop keep;"
         channels = (f"ipv{v} {{ table t{v}{exported} }};" for v in versions)
         yield from _bgp(session, peer_end(session), _PEER_AS, router_end(session), _ROUTER_AS)
-        yield from ("passive;", *channels, "}")
+        yield from ("passive;", *(["bfd on;"] if table.routing.bfd else []), *channels, "}")
 
 
 def _announced(
@@ -70,10 +91,24 @@ def _announced(
     yield "}"
 
 
+def _changing(table: RoutingTable) -> Iterator[str]:
+    """Yield the groups of routes that change, each a protocol of its own, as sessions have them."""
+    for number, group in enumerate(table.churned):
+        for version in sorted({each.version for each in group}):
+            for session in range(table.routing.ecmp):
+                yield f"protocol static c{number}v{version}s{session} {{"
+                yield f"ipv{version} {{ table t{version}s{session}; }};"
+                for each in group:
+                    if each.version == version:
+                        via = hop_address(version, table.members(each.hop)[session])
+                        yield f"route {each.prefix} blackhole {{ bgp_next_hop = {via}; }};"
+                yield "}"
+
+
 def bird(table: RoutingTable) -> Iterator[str]:
     """Yield the lines of bird.conf of the router."""
     versions, most = table.routing.versions, table.routing.ecmp
-    yield from (*_HEAD, f"router id {router_end(0)};")
+    yield from (*_HEAD, f"router id {router_end(0)};", *_bfd(table))
     merged = [f"merge paths on limit {most};"] if most > 1 else []
     for version in versions:
         exported = "{ import none; export where source = RTS_BGP; };"
@@ -81,8 +116,30 @@ def bird(table: RoutingTable) -> Iterator[str]:
     for session in range(most):
         yield from _bgp(session, router_end(session), _ROUTER_AS, peer_end(session), _PEER_AS)
         yield f"connect delay time {_RETRY_S}; connect retry time {_RETRY_S};"
+        if table.routing.bfd:
+            yield "bfd on;"
         yield from (f"ipv{version} {{ import all; export none; }};" for version in versions)
         yield "}"
+
+
+def bfd_sessions(text: str) -> dict[str, str]:
+    """Return state and time of each session, by address, of BIRD's `show bfd sessions`."""
+    found = {}
+    for words in (line.split() for line in text.splitlines()):
+        # Address, interface, state, date and time, interval, timeout.
+        if len(words) >= 6 and words[0].count(".") == 3:
+            found[words[0]] = f"{words[2]} since {' '.join(words[3:-2])}"
+    return found
+
+
+def _bfd(table: RoutingTable) -> tuple[str, ...]:
+    return (_BFD,) if table.routing.bfd else ()
+
+
+def frr_bfdd() -> Iterator[str]:
+    """Yield the lines of bfdd.conf of the router."""
+    yield from ("bfd", f" profile {_BFD_PROFILE}", f"  detect-multiplier {_BFD_TIMES}")
+    yield from (f"  receive-interval {_BFD_MS}", f"  transmit-interval {_BFD_MS}")
 
 
 def _bgp(session: int, local: str, local_as: int, other: str, other_as: int) -> Iterator[str]:
@@ -100,6 +157,8 @@ def frr_bgpd(table: RoutingTable) -> Iterator[str]:
     for session in range(routing.ecmp):
         yield f" neighbor {peer_end(session)} remote-as {_PEER_AS}"
         yield f" neighbor {peer_end(session)} timers connect {_RETRY_S}"
+        if routing.bfd:
+            yield f" neighbor {peer_end(session)} bfd profile {_BFD_PROFILE}"
     for version in routing.versions:
         yield f" address-family ipv{version} unicast"
         for session in range(routing.ecmp):

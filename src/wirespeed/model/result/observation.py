@@ -20,6 +20,7 @@ from wirespeed.model.result.hop_counts import (
     QueueShare,
     WorkerShare,
 )
+from wirespeed.model.result.route_churn import RouteChurn
 from wirespeed.model.result.thread_time import CpuInterrupts, ThreadTime
 
 
@@ -186,6 +187,8 @@ class Observation:
     records of an older version."""
     began_error_ns: int = 0
     """Largest error of began_ns, in ns."""
+    churn: RouteChurn | None = None
+    """None if no routes were changed."""
 
     def total(self, field: str) -> int:
         """Return the sum of one count over the directions."""

@@ -33,8 +33,9 @@ class Routing:
     """
 
     daemon: RoutingDaemon = RoutingDaemon.STATIC
-    """Source of the routes. static: written by the bench; frr, bird: this daemon of the router
-    learns them from a BGP peer. linux-router has all of them, l3fwd and router have static."""
+    """Source of the routes. static: written by the bench, for linux-router and router into the
+    kernel by ip(8), for l3fwd into a file; frr, bird: this daemon of the router learns them from a
+    BGP peer and gives them to the kernel. l3fwd has static alone."""
     ipv4: Annotated[int, Ge(0), Le(1_000_000)] = 0
     """Number of IPv4 prefixes."""
     ipv6: Annotated[int, Ge(0), Le(200_000)] = 0
@@ -49,6 +50,13 @@ class Routing:
     """Destinations of the frames. flows: those of the flows (traffic.flows), outside of the
     generated prefixes; prefixes: one address in each generated prefix of traffic.ip_version that
     leads the frame's way, in random order, each a flow."""
+    churn_per_s: Annotated[int, Ge(0), Le(100_000)] = 0
+    """Changes of generated routes a second while frames are offered, withdrawals and announcements
+    together; 0: none. They concern the same prefixes with the same seed, to which no frame goes.
+    l3fwd has none."""
+    bfd: bool = False
+    """BFD between the router's daemon and its BGP peer: lost after 3 intervals of 50 ms. Needs frr
+    or bird."""
 
     def prefixes(self, version: int) -> int:
         """Return the number of prefixes of IP version 4 or 6."""

@@ -233,6 +233,9 @@ def _generator(
 ) -> GeneratorPlan:
     shared = tuple(g.name for g in guests if g.process is None)
     cpus = chosen.generator
+    # Tables of functions are in their own processes; a gateway's are the generator's, too.
+    if not shared and frames.bng is None:
+        needs = replace(needs, tables_bytes=0)
     return GeneratorPlan(
         Decision(cpus, chosen.why_generator),
         Decision(chosen.control, _WHY_CONTROL),

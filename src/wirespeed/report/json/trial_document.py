@@ -100,6 +100,7 @@ def _evidence(trial: Trial) -> types.TrialEvidence:
         "interrupts": encode(list(observation.interrupts)),
         "changes": encode(list(observation.changes)),
         "ports": encode(list(observation.ports)),
+        "churn": None if observation.churn is None else encode(observation.churn),
     }
 
 

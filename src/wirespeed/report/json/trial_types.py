@@ -15,6 +15,7 @@ from wirespeed.model.result.evidence import DisturbanceKind, Source
 from wirespeed.model.result.hop_counts import Drop, HopEvents, PortCount, QueueShare, WorkerShare
 from wirespeed.model.result.observation import Competitor, PollingThread
 from wirespeed.model.result.reason import Reason
+from wirespeed.model.result.route_churn import RouteChurn
 from wirespeed.model.result.thread_time import CpuInterrupts
 from wirespeed.model.result.trial import Stage
 
@@ -182,6 +183,8 @@ class TrialEvidence(TypedDict):
     """Settings that differ from those before the trial; an empty text: the setting was absent."""
     ports: list[PortCount]
     """Counters of every port of every hop; empty in records of an older version."""
+    churn: RouteChurn | None
+    """Changes of routes while frames were offered; null if there were none."""
 
 
 class Trial(TrialEvidence):

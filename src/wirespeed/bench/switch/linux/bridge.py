@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from wirespeed.bench.host.network import QUIET
 from wirespeed.bench.interface import HopCount
 from wirespeed.bench.switch.interface import SwitchSetup
 from wirespeed.bench.switch.linux.counters import hop
 from wirespeed.bench.switch.linux.ports import KernelForwarding
 from wirespeed.bench.switch.linux.segments import Segment
-from wirespeed.bench.switch.veth.cables import QUIET, program_ends
+from wirespeed.bench.switch.veth.cables import program_ends
 from wirespeed.bench.topology.wiring import SWITCH
 
 # Frames of a bench must not pass the host's firewall.

@@ -12,26 +12,13 @@ from dataclasses import replace
 
 from wirespeed.bench.host.network import inside
 from wirespeed.bench.interface import HopCount
+from wirespeed.bench.routing.kernel import forwarding_sysctls
 from wirespeed.bench.switch.interface import SwitchSetup
 from wirespeed.bench.switch.linux.counters import hop, parse_ip_drops
 from wirespeed.bench.switch.linux.ports import KernelForwarding
-from wirespeed.bench.switch.veth.cables import QUIET, program_ends
+from wirespeed.bench.switch.veth.cables import program_ends
 from wirespeed.bench.topology.wiring import PORTS, SWITCH, generator_mac
 
-# Keep ports from sending frames of their own. Without link-local addresses there are no
-# solicitations; multicast group reports repeat after a day (value in ms).
-_SYSCTLS = {
-    4: (
-        "net.ipv4.ip_forward=1",
-        "net.ipv4.conf.all.rp_filter=0",
-        "net.ipv4.conf.default.rp_filter=0",
-    ),
-    6: (
-        "net.ipv6.conf.default.addr_gen_mode=1",
-        "net.ipv6.conf.default.mldv2_unsolicited_report_interval=86400000",
-        "net.ipv6.conf.all.forwarding=1",
-    ),
-}
 # The programs' ends of the cables are in the same namespace: frames that arrive there must not be
 # routed.
 _END_SYSCTLS = ("net.ipv4.conf.{}.forwarding=0", "net.ipv6.conf.{}.disable_ipv6=1")
@@ -50,8 +37,7 @@ class LinuxRouter(KernelForwarding):
         macs = {stream.from_port: stream.dst_mac for stream in self._setup.wiring.streams}
         version = 6 if any(":" in route.prefix for route in self._routes) else 4
         versions = {version} | set(self._setup.routing.versions if self._setup.routing else ())
-        sysctls = [words for each in versions for words in _SYSCTLS[each]]
-        self.make_ports(self._ends, (), macs, sysctls if 6 in versions else (*sysctls, *QUIET))
+        self.make_ports(self._ends, (), macs, forwarding_sysctls(versions))
         for end in self._ends.values():
             words = [sysctl.format(end) for sysctl in _END_SYSCTLS]
             self.run(*inside(self._namespace), "sysctl", "-q", "-w", *words)

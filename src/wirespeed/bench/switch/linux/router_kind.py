@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterator, Mapping
 
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.interface import Part
-from wirespeed.bench.routing.part import RoutesSetup, routes_part
+from wirespeed.bench.routing.learned import routes_part
+from wirespeed.bench.routing.part import RoutesSetup
 from wirespeed.bench.routing.table import table_of
 from wirespeed.bench.switch.interface import KernelPorts, SwitchSetup
 from wirespeed.bench.switch.linux.router import LinuxRouter

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from wirespeed.bench.host.network import QUIET
 from wirespeed.bench.interface import HopCount, UnstartedPart
 from wirespeed.bench.switch.interface import SwitchSetup
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
-from wirespeed.bench.switch.veth.cables import QUIET, make_cables, namespace_of, program_ends
+from wirespeed.bench.switch.veth.cables import make_cables, namespace_of, program_ends
 from wirespeed.bench.switch.veth.counters import CableCount, cable_count, read_links, read_unread
 
 

@@ -24,11 +24,6 @@ _QUEUE_FRAMES, _SOCKET_BYTES = 16_384, 64 << 20
 # groups of one namespace with the same number are an error. So interfaces of different programs
 # differ in bits above those in which the PIDs of neighbouring processes differ.
 _OWNER_SHIFT = 12
-# Sysctls that keep a port from sending frames of its own.
-QUIET = (
-    "net.ipv6.conf.all.disable_ipv6=1",
-    "net.ipv6.conf.default.disable_ipv6=1",
-)
 
 
 def namespace_of(dirs: Directories) -> str:

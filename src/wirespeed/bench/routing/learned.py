@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Let a routing daemon of the router learn its generated routes from a BGP peer.
+
+The peer is in a namespace of its own and announces the routes over a cable of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from wirespeed.bench.host.network import Network, VethEnd, VethPair, inside
+from wirespeed.bench.host.process import Daemon
+from wirespeed.bench.interface import BenchError
+from wirespeed.bench.routing.kernel import RouterNamespace
+from wirespeed.bench.routing.part import GeneratedRoutes, RoutesSetup
+from wirespeed.bench.routing.programs import BIRD, BIRD_CONTROL, check_daemon, frr_program
+from wirespeed.bench.routing.texts import (
+    bfd_sessions,
+    bird,
+    changing_protocols,
+    frr_bfdd,
+    frr_bgpd,
+    peer,
+    peer_end,
+    router_end,
+)
+from wirespeed.model.study.routing import RoutingDaemon
+
+_PEER, _CABLE = "peer", "bgp"
+_MACS = ("02:03:00:00:00:00", "02:03:01:00:00:00")
+_MTU = 1500
+
+
+class LearnedRoutes(GeneratedRoutes):
+    """Routes that a routing daemon learns from a BGP peer."""
+
+    def prepare(self) -> None:
+        check_daemon(self._setup.host.runner, self._routing)
+        super().prepare()
+
+    def load(self) -> None:
+        """Start the peer, then the router's daemons."""
+        namespace = self._cabled()
+        table = self._setup.table
+        self._start_bird(_PEER, namespace, peer(table))
+        if self._routing.daemon is RoutingDaemon.BIRD:
+            self._start_bird("bird", self._setup.namespace, bird(table))
+        else:
+            self._start_frr("zebra", ())
+            if self._routing.bfd:
+                control = ("--bfdctl", str(self._setup.dirs.run / "bfdd.sock"))
+                self._start_frr("bfdd", frr_bfdd(), control)
+            self._start_frr("bgpd", frr_bgpd(table))
+
+    def _find_missing(self) -> str:
+        up = [state for state in self._bfd_sessions().values() if state.startswith("Up ")]
+        if self._routing.bfd and len(up) < self._routing.ecmp:
+            return f"BFD sessions: {len(up)} of {self._routing.ecmp}"
+        return super()._find_missing()
+
+    def settings(self) -> Mapping[str, str]:
+        """Return the same with the states of BFD: one that was lost has another time."""
+        found = {f"BFD session of {end}": state for end, state in self._bfd_sessions().items()}
+        return {**super().settings(), **found}
+
+    def _bfd_sessions(self) -> dict[str, str]:
+        """Return the state of each session with its time, by the router's address."""
+        if not self._routing.bfd:
+            return {}
+        words = [BIRD_CONTROL, "-s", self._control(_PEER), "show", "bfd", "sessions"]
+        return bfd_sessions(self._setup.host.runner.run(words, check=False).stdout)
+
+    def describe(self) -> Mapping[str, object]:
+        bfd = {"BFD": self._bfd_sessions()} if self._routing.bfd else {}
+        return {**super().describe(), **bfd}
+
+    def change(self, group: int, *, announces: bool) -> None:
+        """Let the peer withdraw a group of routes, or announce it again."""
+        socket, pattern = self._control(_PEER), changing_protocols(group)
+        words = [BIRD_CONTROL, "-s", socket, "enable" if announces else "disable", f'"{pattern}"']
+        told = self._setup.host.runner.run(words).stdout
+        if f"c{group}v" not in told:
+            raise BenchError(f"the BGP peer changes no routes: {told.strip()}")
+
+    def _control(self, name: str) -> str:
+        """Return the control socket of a BIRD."""
+        return str(self._setup.dirs.run / f"{name}.ctl")
+
+    def _cabled(self) -> str:
+        """Make the peer's namespace and its cable to the router; return the name."""
+        network = Network(self._setup.host, self._setup.dirs.tag)
+        namespace = network.host(_PEER)
+        ends = [
+            VethEnd(where, _CABLE, mac)
+            for where, mac in zip((self._setup.namespace, namespace), _MACS, strict=True)
+        ]
+        network.connect(VethPair(*ends), _MTU)
+        for where, address in ((self._setup.namespace, router_end), (namespace, peer_end)):
+            addresses = (address(session) for session in range(self._routing.ecmp))
+            RouterNamespace(self._setup.host.runner, where).batch(
+                f"address add {each}/24 dev {_CABLE}" for each in addresses
+            )
+        return namespace
+
+    def _start_bird(self, name: str, namespace: str, lines: Iterable[str]) -> None:
+        file = self._write(name, lines)
+        self._start(name, namespace, [BIRD, "-f", "-c", file, "-s", self._control(name)])
+
+    def _start_frr(self, name: str, lines: Iterable[str], options: Sequence[str] = ()) -> None:
+        file, run = self._write(name, lines), self._setup.dirs.run
+        # As root, for the run directory is root's; FRR wants a user of the group of its terminals.
+        words = [
+            frr_program(name), "-f", file, "-i", str(run / f"{name}.pid"), "-P", "0",
+            "-z", str(run / "zserv.api"), "--vty_socket", str(run), "-u", "root", "-g", "frrvty",
+            "--log", "stdout", *options,
+        ]  # fmt: skip
+        daemon = self._start(name, self._setup.namespace, words)
+        if name == "zebra":
+            daemon.await_socket(str(run / "zserv.api"), 30.0)
+
+    def _start(self, name: str, namespace: str, words: Sequence[str]) -> Daemon:
+        daemon = Daemon(name, self._setup.host, self._setup.dirs)
+        self._daemons.append(daemon)
+        daemon.start([*inside(namespace), *words], cpus=self._setup.cpus)
+        return daemon
+
+    def _write(self, name: str, lines: Iterable[str]) -> str:
+        """Write a configuration file; return its path."""
+        path = str(self._setup.dirs.run / f"{name}.conf")
+        self._setup.host.runner.write(path, "".join(f"{line}\n" for line in lines))
+        return path
+
+
+def routes_part(setup: RoutesSetup) -> GeneratedRoutes:
+    """Return the component that gives the router its routes."""
+    static = setup.table.routing.daemon is RoutingDaemon.STATIC
+    return GeneratedRoutes(setup) if static else LearnedRoutes(setup)
