@@ -18,6 +18,7 @@
 #include "pktlib/ip_scope.h"
 #include "router.h"
 #include "router_mirror.h"
+#include "router_vlan.h"
 
 #define PUNT_DEPTH 256  /* frames of a class that may follow each other at once */
 #define LOOKED_UP 0x80u /* of a verdict: the destination is, too */
@@ -41,6 +42,8 @@ static const struct {
 	[FRAGMENT] = {"fragment", PUNT_REST},
 	[BY_KERNEL] = {"by_kernel", PUNT_REST},
 	[INTERFACE_DOWN] = {"interface_down", PUNT_DROP},
+	[UNKNOWN_VLAN] = {"unknown_vlan", PUNT_DROP},
+	[NO_HEADROOM] = {"no_headroom", PUNT_DROP},
 };
 
 static const char *const class_names[PUNT_CLASSES][2] = {
@@ -96,6 +99,28 @@ judge(uint64_t mac, const struct rte_mbuf *mbuf, uint8_t *version)
 	if (is == 6 && verdict == IP_FORWARD && frame[IP_ETHER_LEN + 6] == IP_PROTO_HOP_BY_HOP)
 		return IP_OPTIONS;
 	return verdict;
+}
+
+/* Judge a frame that may have a VLAN tag, by the interface of that VLAN. verdict: what the frame is without
+ * one. */
+static uint8_t
+judge_tagged(const struct router_links *links, uint8_t port, struct rte_mbuf *mbuf, uint8_t verdict,
+	     uint8_t *version)
+{
+	uint64_t mac = links->macs[port]; /* also that of a tag with a priority alone */
+	uint16_t vlan;
+
+	if (!vlan_strip(mbuf))
+		return verdict;
+	*version = 0;
+	vlan = mbuf->vlan_tci & VLAN_ID_MASK;
+	if (vlan != 0)
+		mac = router_links_vlan(links, port, vlan);
+	if (unlikely(mac == ROUTER_NO_VLAN))
+		return UNKNOWN_VLAN;
+	if (unlikely(mac == ROUTER_DOWN))
+		return INTERFACE_DOWN;
+	return judge(mac, mbuf, version);
 }
 
 /* Judge a frame that is larger than the hop's MTU, for which its padding does not count. */
@@ -252,14 +277,68 @@ send_for_kernel(struct task *task, struct host_task *host)
 	task_send_each(task, mbufs, outs, n);
 }
 
-/* Drop all frames: their interface is down. */
-static void
-drop_down(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
+/* Judge the frames of a burst, and look up where they go. Return whether any had a VLAN tag. */
+static inline bool
+judge_burst(struct task *task, const struct router_tables *tables, struct rte_mbuf **mbufs,
+	    uint16_t n, uint8_t *verdicts, struct ip_burst *burst)
+{
+	const struct router *router = task->priv;
+	const struct host_task *host = router->host;
+	uint8_t port = host == NULL ? 0 : host->interface_of[task->from];
+	uint64_t mac = host == NULL ? router->mac : tables->links.macs[port], flags = 0;
+	bool any_tagged;
+
+	for (uint16_t i = 0; i < n; i++) {
+		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
+		flags |= mbufs[i]->ol_flags;
+	}
+	any_tagged = host != NULL && (flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0;
+	ip_burst_begin(burst);
+	for (uint16_t i = 0; i < n; i++) {
+		uint8_t version = 0, verdict = judge(mac, mbufs[i], &version);
+
+		if (unlikely(version == 0 || any_tagged) && host != NULL) {
+			verdict = judge_tagged(&tables->links, port, mbufs[i], verdict, &version);
+			any_tagged |= vlan_is_stripped(mbufs[i]);
+		}
+		verdicts[i] = verdict;
+		if (unlikely(version == 0))
+			continue;
+		verdicts[i] = verdict | LOOKED_UP;
+		ip_burst_add(burst, rte_pktmbuf_mtod(mbufs[i], const uint8_t *), version,
+			     (uint8_t)i);
+	}
+	ip_burst_look_up(burst, &tables->fib);
+	return any_tagged;
+}
+
+/* Give a frame what its hop wants; is_tagged: it may have a tag. Return false: it has no room for one. */
+static inline bool
+rewrite(struct rte_mbuf *mbuf, const struct router_hop *hop, bool is_tagged)
+{
+	if (unlikely(hop->vlan != 0 || is_tagged))
+		return vlan_rewrite(mbuf, hop->macs, hop->vlan);
+	ip_rewrite(rte_pktmbuf_mtod(mbuf, uint8_t *), hop->macs);
+	return true;
+}
+
+/* Send what the kernel sends, and drop a burst that came by an interface which is down. Return whether there
+ * are frames to route. */
+static bool
+begin_burst(struct task *task, const struct router_tables *tables, struct rte_mbuf **mbufs,
+	    uint16_t n)
 {
 	struct router *router = task->priv;
 
+	if (router->host->received != NULL)
+		send_for_kernel(task, router->host);
+	if (n == 0)
+		return false;
+	if (likely(tables->links.macs[router->host->interface_of[task->from]] != ROUTER_DOWN))
+		return true;
 	router->counts[INTERFACE_DOWN] += n;
 	task_discard(task, mbufs, n);
+	return false;
 }
 
 static void
@@ -272,45 +351,24 @@ router_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 	struct rte_mbuf *excepted[TASK_BURST];
 	uint8_t why[TASK_BURST], outs[TASK_BURST], verdicts[TASK_BURST];
 	uint16_t left = 0, nb_excepted = 0;
-	uint64_t mac = router->mac;
 	struct ip_burst burst;
+	bool any_tagged;
 
-	if (router->host != NULL) {
-		if (router->host->received != NULL)
-			send_for_kernel(task, router->host);
-		if (n == 0)
-			return;
-		mac = tables->macs[router->host->interface_of[task->from]];
-		if (unlikely(mac == ROUTER_DOWN)) {
-			drop_down(task, mbufs, n);
-			return;
-		}
-	}
+	if (router->host != NULL && !begin_burst(task, tables, mbufs, n))
+		return;
 	n = task_discard_short(task, mbufs, n, RTE_ETHER_HDR_LEN);
-	for (uint16_t i = 0; i < n; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
-	ip_burst_begin(&burst);
-	for (uint16_t i = 0; i < n; i++) {
-		uint8_t version = 0, verdict = judge(mac, mbufs[i], &version);
-
-		verdicts[i] = verdict;
-		if (unlikely(version == 0))
-			continue;
-		verdicts[i] = verdict | LOOKED_UP;
-		ip_burst_add(&burst, rte_pktmbuf_mtod(mbufs[i], const uint8_t *), version,
-			     (uint8_t)i);
-	}
-	ip_burst_look_up(&burst, &tables->fib);
+	any_tagged = judge_burst(task, tables, mbufs, n, verdicts, &burst);
 	for (uint16_t i = 0; i < n; i++) {
 		const struct router_hop *hop = NULL;
 		uint8_t verdict = decide(tables, mbufs[i], &burst.value_of[i], verdicts[i], &hop);
 
+		if (likely(verdict == IP_FORWARD) && unlikely(!rewrite(mbufs[i], hop, any_tagged)))
+			verdict = NO_HEADROOM;
 		if (unlikely(verdict != IP_FORWARD)) {
 			why[nb_excepted] = verdict;
 			excepted[nb_excepted++] = mbufs[i];
 			continue;
 		}
-		ip_rewrite(rte_pktmbuf_mtod(mbufs[i], uint8_t *), hop->macs);
 		outs[left] = hop->port;
 		mbufs[left++] = mbufs[i];
 	}

@@ -71,6 +71,7 @@ router_tables_free(struct router_tables *tables)
 	if (tables == NULL)
 		return;
 	fib_free(&tables->fib);
+	router_links_close(&tables->links);
 	rte_free(tables->hops);
 	rte_free(tables->buckets);
 	free(tables);
@@ -121,6 +122,7 @@ add_hop(struct router_tables *tables, const struct routes *routes,
 	memcpy(hop->macs + sizeof(from->target), from->source, sizeof(from->source));
 	hop->kind = from->kind;
 	hop->port = from->port;
+	hop->vlan = from->vlan;
 	if (from->kind == ROUTE_FORWARD)
 		hop->mtu = from->mtu == 0 ? UINT16_MAX : from->mtu;
 	hop->id = from->id;
@@ -184,6 +186,8 @@ router_tables_make(const struct router_space *space, const struct routes *routes
 	struct fib_size v4, v6;
 	int ret = -ENOMEM;
 
+	if (tables != NULL)
+		router_links_open(&tables->links);
 	if (tables != NULL && fib_size(routes, 4, space->has_room, &v4) &&
 	    fib_size(routes, 6, space->has_room, &v6)) {
 		tables->bytes = v4.bytes + v6.bytes;
