@@ -12,6 +12,7 @@ _CAUSES: Mapping[str, DropCause] = {
     **StaticRouter.causes,
     "too_big": DropCause.MTU,
     "fragment": DropCause.MTU,
+    "unknown_vlan": DropCause.UNKNOWN_VLAN,
 }
 
 
