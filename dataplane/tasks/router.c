@@ -74,7 +74,7 @@ router_prepare(struct task *task)
 
 /* Judge by the frame alone; mac: that of its input, or 0. *version: 4 or 6 if the destination is to be
  * looked up, which may yet show that a frame without TTL or with options is for the router itself. */
-static uint8_t
+static __rte_always_inline uint8_t
 judge(uint64_t mac, const struct rte_mbuf *mbuf, uint8_t *version)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
@@ -101,21 +101,15 @@ judge(uint64_t mac, const struct rte_mbuf *mbuf, uint8_t *version)
 	return verdict;
 }
 
-/* Judge a frame that may have a VLAN tag, by the interface of that VLAN. verdict: what the frame is without
- * one. */
+/* Judge a frame, whose VLAN tag is in its mbuf, by the interface of its VLAN; without one, by its port's. */
 static uint8_t
-judge_tagged(const struct router_links *links, uint8_t port, struct rte_mbuf *mbuf, uint8_t verdict,
-	     uint8_t *version)
+judge_by_vlan(const struct router_links *links, uint8_t port, const struct rte_mbuf *mbuf,
+	      uint8_t *version)
 {
-	uint64_t mac = links->macs[port]; /* also that of a tag with a priority alone */
-	uint16_t vlan;
+	uint16_t vlan = vlan_is_stripped(mbuf) ? mbuf->vlan_tci & VLAN_ID_MASK : 0;
+	/* VLAN 0 is that of a tag with a priority alone. */
+	uint64_t mac = vlan == 0 ? links->macs[port] : router_links_vlan(links, port, vlan);
 
-	if (!vlan_strip(mbuf))
-		return verdict;
-	*version = 0;
-	vlan = mbuf->vlan_tci & VLAN_ID_MASK;
-	if (vlan != 0)
-		mac = router_links_vlan(links, port, vlan);
 	if (unlikely(mac == ROUTER_NO_VLAN))
 		return UNKNOWN_VLAN;
 	if (unlikely(mac == ROUTER_DOWN))
@@ -146,7 +140,8 @@ choose(const struct router_tables *tables, const struct router_hop *group,
 							    : ecmp_bucket_v6(ip, here)]];
 }
 
-/* Return the cause by which a frame does not go to its hop. cause: what its header shows. */
+/* Return the cause by which a frame does not go to its hop; NO_HEADROOM: it goes there if it has room for a tag.
+ * cause: what its header shows. */
 static uint8_t
 cause_at(const struct router_hop *hop, const struct rte_mbuf *mbuf, bool found, uint8_t cause)
 {
@@ -161,11 +156,12 @@ cause_at(const struct router_hop *hop, const struct rte_mbuf *mbuf, bool found, 
 		return hop->kind == ROUTE_LOCAL ? LOCAL : cause;
 	if (hop->kind != ROUTE_FORWARD)
 		return of_kind[hop->kind];
-	return judge_size(rte_pktmbuf_mtod(mbuf, const uint8_t *) + IP_ETHER_LEN, hop->mtu);
+	cause = judge_size(rte_pktmbuf_mtod(mbuf, const uint8_t *) + IP_ETHER_LEN, hop->mtu);
+	return cause == IP_FORWARD && hop->vlan != 0 ? NO_HEADROOM : cause;
 }
 
-/* Find the frame's hop, or return the cause by which it goes to none. value: what the lookup gave,
- * where there was one. */
+/* Find the frame's hop, or return a cause as cause_at does. value: what the lookup gave, where there
+ * was one. */
 static inline uint8_t
 decide(const struct router_tables *tables, const struct rte_mbuf *mbuf, const uint64_t *value,
        uint8_t verdict, const struct router_hop **chosen)
@@ -180,8 +176,8 @@ decide(const struct router_tables *tables, const struct rte_mbuf *mbuf, const ui
 		if (hop->kind == ROUTE_GROUP)
 			hop = choose(tables, hop, mbuf);
 		*chosen = hop;
-		/* Hops that do not forward have an MTU of 0. */
-		if (likely(mbuf->pkt_len - IP_ETHER_LEN <= hop->mtu))
+		/* It is 0 for hops that do not forward, or with a tag. */
+		if (likely(mbuf->pkt_len - IP_ETHER_LEN <= hop->untagged_mtu))
 			return IP_FORWARD;
 	}
 	return cause_at(hop, mbuf, *value != FIB_NO_ROUTE, verdict);
@@ -277,49 +273,67 @@ send_for_kernel(struct task *task, struct host_task *host)
 	task_send_each(task, mbufs, outs, n);
 }
 
-/* Judge the frames of a burst, and look up where they go. Return whether any had a VLAN tag. */
-static inline bool
-judge_burst(struct task *task, const struct router_tables *tables, struct rte_mbuf **mbufs,
-	    uint16_t n, uint8_t *verdicts, struct ip_burst *burst)
+/* Judge those frames of a burst that are not to be looked up yet: they may have VLAN tags. Return whether any
+ * has. Apart from the others: untagged frames must not wait for what it takes. */
+static __rte_noinline bool
+judge_rest(struct task *task, const struct router_tables *tables, struct rte_mbuf **mbufs,
+	   uint16_t n, uint8_t *verdicts, struct ip_burst *burst)
 {
 	const struct router *router = task->priv;
-	const struct host_task *host = router->host;
-	uint8_t port = host == NULL ? 0 : host->interface_of[task->from];
-	uint64_t mac = host == NULL ? router->mac : tables->links.macs[port], flags = 0;
-	bool any_tagged;
+	uint8_t port = router->host->interface_of[task->from];
+	bool any_tagged = false;
 
 	for (uint16_t i = 0; i < n; i++) {
-		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
-		flags |= mbufs[i]->ol_flags;
+		uint8_t version = 0;
+
+		if ((verdicts[i] & LOOKED_UP) != 0)
+			continue;
+		any_tagged |= vlan_strip(mbufs[i]);
+		verdicts[i] = judge_by_vlan(&tables->links, port, mbufs[i], &version);
+		if (version == 0)
+			continue;
+		verdicts[i] |= LOOKED_UP;
+		ip_burst_add(burst, rte_pktmbuf_mtod(mbufs[i], const uint8_t *), version,
+			     (uint8_t)i);
 	}
-	any_tagged = host != NULL && (flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0;
-	ip_burst_begin(burst);
+	return any_tagged;
+}
+
+/* Judge the frames of a burst to this address, if they have no VLAN tags. Return whether any is not to be looked
+ * up. */
+static inline bool
+judge_untagged(uint64_t mac, struct rte_mbuf **mbufs, uint16_t n, uint8_t *verdicts,
+	       struct ip_burst *burst)
+{
+	bool any_left = false;
+
 	for (uint16_t i = 0; i < n; i++) {
 		uint8_t version = 0, verdict = judge(mac, mbufs[i], &version);
 
-		if (unlikely(version == 0 || any_tagged) && host != NULL) {
-			verdict = judge_tagged(&tables->links, port, mbufs[i], verdict, &version);
-			any_tagged |= vlan_is_stripped(mbufs[i]);
-		}
 		verdicts[i] = verdict;
-		if (unlikely(version == 0))
+		if (unlikely(version == 0)) {
+			any_left = true;
 			continue;
+		}
 		verdicts[i] = verdict | LOOKED_UP;
 		ip_burst_add(burst, rte_pktmbuf_mtod(mbufs[i], const uint8_t *), version,
 			     (uint8_t)i);
 	}
-	ip_burst_look_up(burst, &tables->fib);
-	return any_tagged;
+	return any_left;
 }
 
-/* Give a frame what its hop wants; is_tagged: it may have a tag. Return false: it has no room for one. */
-static inline bool
-rewrite(struct rte_mbuf *mbuf, const struct router_hop *hop, bool is_tagged)
+/* Bring the frames of a burst near. Return the flags that any of their mbufs has. */
+static inline uint64_t
+prefetch(struct rte_mbuf **mbufs, uint16_t n)
 {
-	if (unlikely(hop->vlan != 0 || is_tagged))
-		return vlan_rewrite(mbuf, hop->macs, hop->vlan);
-	ip_rewrite(rte_pktmbuf_mtod(mbuf, uint8_t *), hop->macs);
-	return true;
+	uint64_t flags = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
+		/* See task_octets. */
+		flags |= *(const volatile uint64_t *)&mbufs[i]->ol_flags;
+	}
+	return flags;
 }
 
 /* Send what the kernel sends, and drop a burst that came by an interface which is down. Return whether there
@@ -352,19 +366,31 @@ router_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 	uint8_t why[TASK_BURST], outs[TASK_BURST], verdicts[TASK_BURST];
 	uint16_t left = 0, nb_excepted = 0;
 	struct ip_burst burst;
-	bool any_tagged;
+	bool is_kernel = router->host != NULL, any_tagged = false;
+	uint64_t mac = router->mac;
 
-	if (router->host != NULL && !begin_burst(task, tables, mbufs, n))
-		return;
+	if (is_kernel) {
+		if (!begin_burst(task, tables, mbufs, n))
+			return;
+		mac = tables->links.macs[router->host->interface_of[task->from]];
+	}
 	n = task_discard_short(task, mbufs, n, RTE_ETHER_HDR_LEN);
-	any_tagged = judge_burst(task, tables, mbufs, n, verdicts, &burst);
+	ip_burst_begin(&burst);
+	if (unlikely((prefetch(mbufs, n) & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0) && is_kernel)
+		memset(verdicts, 0, n);
+	else
+		is_kernel &= judge_untagged(mac, mbufs, n, verdicts, &burst);
+	if (unlikely(is_kernel))
+		any_tagged = judge_rest(task, tables, mbufs, n, verdicts, &burst);
+	ip_burst_look_up(&burst, &tables->fib);
 	for (uint16_t i = 0; i < n; i++) {
 		const struct router_hop *hop = NULL;
 		uint8_t verdict = decide(tables, mbufs[i], &burst.value_of[i], verdicts[i], &hop);
 
-		if (likely(verdict == IP_FORWARD) && unlikely(!rewrite(mbufs[i], hop, any_tagged)))
-			verdict = NO_HEADROOM;
-		if (unlikely(verdict != IP_FORWARD)) {
+		if (likely(verdict == IP_FORWARD)) {
+			ip_rewrite(rte_pktmbuf_mtod(mbufs[i], uint8_t *), hop->macs);
+		} else if (verdict != NO_HEADROOM ||
+			   !vlan_rewrite(mbufs[i], hop->macs, hop->vlan)) {
 			why[nb_excepted] = verdict;
 			excepted[nb_excepted++] = mbufs[i];
 			continue;
@@ -372,6 +398,8 @@ router_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 		outs[left] = hop->port;
 		mbufs[left++] = mbufs[i];
 	}
+	if (unlikely(any_tagged))
+		vlan_forget(mbufs, left);
 	ip_burst_send(task, mbufs, outs, left);
 	if (unlikely(nb_excepted > 0))
 		except(task, excepted, why, nb_excepted);

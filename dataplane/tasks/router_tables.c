@@ -125,6 +125,7 @@ add_hop(struct router_tables *tables, const struct routes *routes,
 	hop->vlan = from->vlan;
 	if (from->kind == ROUTE_FORWARD)
 		hop->mtu = from->mtu == 0 ? UINT16_MAX : from->mtu;
+	hop->untagged_mtu = from->vlan == 0 ? hop->mtu : 0;
 	hop->id = from->id;
 	if (from->kind == ROUTE_GROUP) {
 		uint16_t *buckets = &tables->buckets[tables->nb_groups++ * ECMP_BUCKETS];

@@ -21,9 +21,10 @@ struct __rte_cache_aligned router_hop {
 	uint8_t macs[IP_MACS_LEN]; /* the neighbour's, then the output's */
 	uint8_t kind;              /* enum route_kind */
 	uint8_t port;
-	uint16_t mtu;  /* most octets of an IP packet; 0 where none is forwarded at once */
-	uint16_t id;   /* as in the file */
-	uint16_t vlan; /* id of the tag that frames get; 0: none */
+	uint16_t mtu;          /* most octets of an IP packet; 0 where none is forwarded at once */
+	uint16_t untagged_mtu; /* the same, but 0 where frames get a tag, too */
+	uint16_t vlan;         /* id of that tag; 0: none */
+	uint16_t id;           /* as in the file */
 	const uint16_t *buckets; /* of a group: ECMP_BUCKETS places in `hops` */
 };
 

@@ -63,23 +63,28 @@ vlan_strip(struct rte_mbuf *mbuf)
 	return true;
 }
 
-/* Change a frame to one for the next hop, as ip_rewrite does; vlan: that of its new tag, 0: none. Return
- * false: it has no room for a tag. */
+/* Change a frame to one for the next hop, as ip_rewrite does, with the tag of a VLAN. Return false: it has no
+ * room for one. */
 static inline bool
 vlan_rewrite(struct rte_mbuf *mbuf, const uint8_t *macs, uint16_t vlan)
 {
 	uint8_t *frame;
 
-	if (vlan != 0 && rte_pktmbuf_headroom(mbuf) < VLAN_TAG_LEN)
+	if (rte_pktmbuf_headroom(mbuf) < VLAN_TAG_LEN)
 		return false;
-	mbuf->ol_flags &= ~VLAN_STRIPPED;
 	ip_rewrite(rte_pktmbuf_mtod(mbuf, uint8_t *), macs);
-	if (vlan == 0)
-		return true;
 	frame = (uint8_t *)rte_pktmbuf_prepend(mbuf, VLAN_TAG_LEN);
 	memcpy(frame, macs, IP_MACS_LEN);
 	vlan_write(frame + IP_MACS_LEN, vlan);
 	return true;
+}
+
+/* Forget the tags that frames came with. */
+static inline void
+vlan_forget(struct rte_mbuf *const *mbufs, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++)
+		mbufs[i]->ol_flags &= ~VLAN_STRIPPED;
 }
 
 #endif
