@@ -12,16 +12,13 @@
 #include "core/task.h"
 #include "core/telemetry_reply.h"
 #include "core/tsc.h"
-#include "ip_burst.h"
 #include "pktlib/ecmp.h"
 #include "pktlib/ip_protocol.h"
-#include "pktlib/ip_scope.h"
 #include "router.h"
+#include "router_judge.h"
 #include "router_mirror.h"
-#include "router_vlan.h"
 
-#define PUNT_DEPTH 256  /* frames of a class that may follow each other at once */
-#define LOOKED_UP 0x80u /* of a verdict: the destination is, too */
+#define PUNT_DEPTH 256 /* frames of a class that may follow each other at once */
 
 static const struct {
 	const char *name;
@@ -70,62 +67,6 @@ router_prepare(struct task *task)
 	}
 	router->space = router_space_get(router->path, task->socket_id, task->nb_out);
 	return router->space == NULL ? -ENOMEM : 0;
-}
-
-/* Judge by the frame alone; mac: that of its input, or 0. *version: 4 or 6 if the destination is to be
- * looked up, which may yet show that a frame without TTL or with options is for the router itself. */
-static __rte_always_inline uint8_t
-judge(uint64_t mac, const struct rte_mbuf *mbuf, uint8_t *version)
-{
-	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
-	bool ours = mac == 0 || (raw64_load(frame) & ROUTER_MAC_MASK) == mac;
-	bool to_many = (frame[0] & 1) != 0;
-	enum ip_verdict verdict;
-	enum ip_scope scope;
-	uint8_t is = 0;
-
-	if (unlikely(!ours && !to_many))
-		return OTHER_MAC;
-	verdict = ip_judge(frame, mbuf->data_len, mbuf->pkt_len, &is);
-	if (unlikely(verdict == IP_NOT_IP || verdict == IP_BAD_HEADER))
-		return verdict;
-	scope = is == 4 ? ip_scope_v4(frame + IP_ETHER_LEN) : ip_scope_v6(frame + IP_ETHER_LEN);
-	if (unlikely(scope != IP_UNICAST))
-		return scope == IP_MULTICAST ? MULTICAST : scope == IP_LINK ? LOCAL : MARTIAN;
-	/* RFC 1812 section 5.3.4: a packet to one that came to many. */
-	if (unlikely(to_many))
-		return OTHER_MAC;
-	*version = is;
-	if (is == 6 && verdict == IP_FORWARD && frame[IP_ETHER_LEN + 6] == IP_PROTO_HOP_BY_HOP)
-		return IP_OPTIONS;
-	return verdict;
-}
-
-/* Judge a frame, whose VLAN tag is in its mbuf, by the interface of its VLAN; without one, by its port's. */
-static uint8_t
-judge_by_vlan(const struct router_links *links, uint8_t port, const struct rte_mbuf *mbuf,
-	      uint8_t *version)
-{
-	uint16_t vlan = vlan_is_stripped(mbuf) ? mbuf->vlan_tci & VLAN_ID_MASK : 0;
-	/* VLAN 0 is that of a tag with a priority alone. */
-	uint64_t mac = vlan == 0 ? links->macs[port] : router_links_vlan(links, port, vlan);
-
-	if (unlikely(mac == ROUTER_NO_VLAN))
-		return UNKNOWN_VLAN;
-	if (unlikely(mac == ROUTER_DOWN))
-		return INTERFACE_DOWN;
-	return judge(mac, mbuf, version);
-}
-
-/* Judge a frame that is larger than the hop's MTU, for which its padding does not count. */
-static uint8_t
-judge_size(const uint8_t *ip, uint16_t mtu)
-{
-	if (ip[0] >> 4 == 6)
-		return IPV6_LEN + (uint32_t)be16_load(ip + 4) > mtu ? TOO_BIG : IP_FORWARD;
-	if (be16_load(ip + 2) <= mtu)
-		return IP_FORWARD;
-	return ip[6] & IPV4_DONT_FRAGMENT ? TOO_BIG : FRAGMENT;
 }
 
 /* Return the hop of a group that the flow has. */
@@ -273,74 +214,10 @@ send_for_kernel(struct task *task, struct host_task *host)
 	task_send_each(task, mbufs, outs, n);
 }
 
-/* Judge those frames of a burst that are not to be looked up yet: they may have VLAN tags. Return whether any
- * has. Apart from the others: untagged frames must not wait for what it takes. */
-static __rte_noinline bool
-judge_rest(struct task *task, const struct router_tables *tables, struct rte_mbuf **mbufs,
-	   uint16_t n, uint8_t *verdicts, struct ip_burst *burst)
-{
-	const struct router *router = task->priv;
-	uint8_t port = router->host->interface_of[task->from];
-	bool any_tagged = false;
-
-	for (uint16_t i = 0; i < n; i++) {
-		uint8_t version = 0;
-
-		if ((verdicts[i] & LOOKED_UP) != 0)
-			continue;
-		any_tagged |= vlan_strip(mbufs[i]);
-		verdicts[i] = judge_by_vlan(&tables->links, port, mbufs[i], &version);
-		if (version == 0)
-			continue;
-		verdicts[i] |= LOOKED_UP;
-		ip_burst_add(burst, rte_pktmbuf_mtod(mbufs[i], const uint8_t *), version,
-			     (uint8_t)i);
-	}
-	return any_tagged;
-}
-
-/* Judge the frames of a burst to this address, if they have no VLAN tags. Return whether any is not to be looked
- * up. */
-static inline bool
-judge_untagged(uint64_t mac, struct rte_mbuf **mbufs, uint16_t n, uint8_t *verdicts,
-	       struct ip_burst *burst)
-{
-	bool any_left = false;
-
-	for (uint16_t i = 0; i < n; i++) {
-		uint8_t version = 0, verdict = judge(mac, mbufs[i], &version);
-
-		verdicts[i] = verdict;
-		if (unlikely(version == 0)) {
-			any_left = true;
-			continue;
-		}
-		verdicts[i] = verdict | LOOKED_UP;
-		ip_burst_add(burst, rte_pktmbuf_mtod(mbufs[i], const uint8_t *), version,
-			     (uint8_t)i);
-	}
-	return any_left;
-}
-
-/* Bring the frames of a burst near. Return the flags that any of their mbufs has. */
-static inline uint64_t
-prefetch(struct rte_mbuf **mbufs, uint16_t n)
-{
-	uint64_t flags = 0;
-
-	for (uint16_t i = 0; i < n; i++) {
-		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
-		/* See task_octets. */
-		flags |= *(const volatile uint64_t *)&mbufs[i]->ol_flags;
-	}
-	return flags;
-}
-
-/* Send what the kernel sends, and drop a burst that came by an interface which is down. Return whether there
- * are frames to route. */
+/* Send what the kernel sends, and drop a burst if the interface that it came by, of this address, is down. Return
+ * whether there are frames to route. */
 static bool
-begin_burst(struct task *task, const struct router_tables *tables, struct rte_mbuf **mbufs,
-	    uint16_t n)
+begin_burst(struct task *task, struct rte_mbuf **mbufs, uint16_t n, uint64_t mac)
 {
 	struct router *router = task->priv;
 
@@ -348,7 +225,7 @@ begin_burst(struct task *task, const struct router_tables *tables, struct rte_mb
 		send_for_kernel(task, router->host);
 	if (n == 0)
 		return false;
-	if (likely(tables->links.macs[router->host->interface_of[task->from]] != ROUTER_DOWN))
+	if (likely(mac != ROUTER_DOWN))
 		return true;
 	router->counts[INTERFACE_DOWN] += n;
 	task_discard(task, mbufs, n);
@@ -365,23 +242,19 @@ router_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 	struct rte_mbuf *excepted[TASK_BURST];
 	uint8_t why[TASK_BURST], outs[TASK_BURST], verdicts[TASK_BURST];
 	uint16_t left = 0, nb_excepted = 0;
+	struct judged_input input = {.mac = router->mac};
 	struct ip_burst burst;
-	bool is_kernel = router->host != NULL, any_tagged = false;
-	uint64_t mac = router->mac;
+	bool any_tagged;
 
-	if (is_kernel) {
-		if (!begin_burst(task, tables, mbufs, n))
+	if (router->host != NULL) {
+		input.links = &tables->links;
+		input.port = router->host->interface_of[task->from];
+		input.mac = tables->links.macs[input.port];
+		if (!begin_burst(task, mbufs, n, input.mac))
 			return;
-		mac = tables->links.macs[router->host->interface_of[task->from]];
 	}
 	n = task_discard_short(task, mbufs, n, RTE_ETHER_HDR_LEN);
-	ip_burst_begin(&burst);
-	if (unlikely((prefetch(mbufs, n) & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0) && is_kernel)
-		memset(verdicts, 0, n);
-	else
-		is_kernel &= judge_untagged(mac, mbufs, n, verdicts, &burst);
-	if (unlikely(is_kernel))
-		any_tagged = judge_rest(task, tables, mbufs, n, verdicts, &burst);
+	any_tagged = judge_burst(&input, mbufs, n, verdicts, &burst);
 	ip_burst_look_up(&burst, &tables->fib);
 	for (uint16_t i = 0; i < n; i++) {
 		const struct router_hop *hop = NULL;
@@ -417,8 +290,10 @@ router_stats(const struct task *task, struct telemetry_out *out)
 		telemetry_u64(out, class_names[i][0], router->punted[i]);
 		telemetry_u64(out, class_names[i][1], router->over_rate[i]);
 	}
-	if (router->host != NULL)
+	if (router->host != NULL) {
 		telemetry_u64(out, "queue_full", router->queue_full);
+		telemetry_u64(out, "vlans", tables->links.nb_vlans);
+	}
 	telemetry_u64(out, "generation", router->space->generation);
 	telemetry_u64(out, "routes_ipv4", tables->nb_v4);
 	telemetry_u64(out, "routes_ipv6", tables->nb_v6);

@@ -10,6 +10,7 @@
 void
 router_links_open(struct router_links *links)
 {
+	links->nb_vlans = 0;
 	for (unsigned int i = 0; i < TASK_MAX_OUT; i++) {
 		links->macs[i] = ROUTER_DOWN;
 		links->vlans[i] = NULL;
@@ -45,6 +46,7 @@ router_links_read(struct router_links *links, const struct kernel *kernel, int s
 		if (!make_vlans(links, link->port, socket_id))
 			return false;
 		links->vlans[link->port][link->vlan] = mac_of(link);
+		links->nb_vlans++;
 	}
 	return true;
 }
@@ -54,6 +56,7 @@ router_links_copy(struct router_links *links, const struct router_links *from, i
 {
 	router_links_open(links);
 	memcpy(links->macs, from->macs, sizeof(links->macs));
+	links->nb_vlans = from->nb_vlans;
 	for (uint8_t port = 0; port < TASK_MAX_OUT; port++) {
 		if (from->vlans[port] == NULL)
 			continue;

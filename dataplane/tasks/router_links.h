@@ -32,6 +32,7 @@ struct kernel;
 struct router_links {
 	uint64_t macs[TASK_MAX_OUT];   /* of the ports' interfaces, by output */
 	uint64_t *vlans[TASK_MAX_OUT]; /* of their VLANs, by id; NULL: the output has none */
+	uint32_t nb_vlans;
 };
 
 /* No interface is up. */

@@ -435,7 +435,6 @@ mirror_stats(const struct router_mirror *mirror, struct telemetry_out *out)
 	telemetry_u64(out, "neighbours_unknown", mirror->report.nb_wishes);
 	telemetry_u64(out, "routes_by_kernel", atomic_load(&mirror->space->current)->nb_by_kernel);
 	telemetry_u64(out, "routes_over_hops", mirror->report.over_hops);
-	telemetry_u64(out, "vlans", mirror->kernel == NULL ? 0 : mirror->kernel->vlans.count);
 	if (mirror->kernel == NULL)
 		return;
 	telemetry_u64(out, "malformed", mirror->kernel->malformed);

@@ -146,7 +146,7 @@ make(uint8_t *frame, uint32_t destination, uint8_t mac)
 	frame[5] = mac;
 }
 
-/* Let the router handle a frame whose tag is in it, or beside it as of a NIC that strips tags. */
+/* Let the router handle a frame whose tag is in it, or in its mbuf as of a NIC that strips tags. */
 static void
 handle(struct bench *bench, const uint8_t *frame, uint16_t length, uint16_t tci, bool is_stripped)
 {
@@ -188,14 +188,31 @@ static const struct way ways[] = {
 	{BEHIND_A, 0x0b, NO_TAG, "a", NO_TAG, 0x0b, 0x19},
 };
 
+/* Check that a frame leaves by a port, and without a tag next to it, which another task would take for its. */
+static void
+check_leaves(struct bench *bench, const char *port, const uint8_t *frame, uint16_t length)
+{
+	struct rte_mbuf *mbuf = NULL;
+
+	for (unsigned int i = 0; i < bench->app->nb_ports; i++)
+		if (strcmp(bench->app->ports[i].name, port) == 0)
+			CHECK_EQ(rte_eth_rx_burst(bench->app->ports[i].id, 0, &mbuf, 1), 1);
+	CHECK(mbuf != NULL);
+	CHECK_EQ(mbuf->pkt_len, length);
+	CHECK(memcmp(rte_pktmbuf_mtod(mbuf, const void *), frame, length) == 0);
+	CHECK(!vlan_is_stripped(mbuf));
+	rte_pktmbuf_free(mbuf);
+}
+
 static void
 test_ways(void)
 {
 	struct bench bench = up();
 
+	CHECK_EQ(figure(&bench, "r", "vlans"), 3);
 	for (size_t i = 0; i < 2 * RTE_DIM(ways); i++) {
 		const struct way *way = &ways[i / 2];
-		uint8_t frame[128], received[128];
+		uint8_t frame[128];
 		uint16_t length = V4_LEN;
 
 		make(frame, way->destination, way->mac);
@@ -207,8 +224,7 @@ test_ways(void)
 		router_sum_up(frame);
 		if (way->tag != NO_TAG)
 			length = tag(frame, length, way->tag);
-		CHECK_EQ(bench_receive(&bench, way->port, received, sizeof(received)), length);
-		CHECK(memcmp(received, frame, length) == 0);
+		check_leaves(&bench, way->port, frame, length);
 	}
 	bench_down(&bench);
 }

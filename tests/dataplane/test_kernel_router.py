@@ -192,9 +192,7 @@ def tagged(router: KernelRouter, destination: str, *, vlan: int) -> Packet:
 def test_kernel_vlan_that_no_interface_has_is_dropped(router: KernelRouter) -> None:
     before = router.figures()
     router.a.send(tagged(router, B, vlan=7) / UDP(dport=9) / PAYLOAD)
-    router.wsdp.control.await_task(
-        "r", lambda seen: seen["unknown_vlan"] > before["unknown_vlan"]
-    )
+    router.wsdp.control.await_task("r", lambda seen: seen["unknown_vlan"] > before["unknown_vlan"])
     assert router.figures()["punted_rest"] == before["punted_rest"]
 
 

@@ -22,7 +22,7 @@ from wirespeed.sources.telemetry import Telemetry
 
 _DEADLINE_S = 60
 _FOLDER = "/run/vlan-router"
-_INI = f"""\
+_INI = """\
 [eal]
 file_prefix = vlan-router
 lcores = 0@0,1@1
@@ -228,3 +228,10 @@ def test_interfaces_that_are_not_followed_are_named(router: VlanRouter) -> None:
     for name in ("s", "q", "m"):
         router.ip("router", "link", "delete", name)
     assert router.figures()["vlans"] == 2
+
+
+def test_sampled_answers_of_the_kernel_are_those_of_the_tables(router: VlanRouter) -> None:
+    """wsdp itself asks once a second."""
+    before = router.figures()["sampled"]
+    router.settle(lambda: router.figures()["sampled"] > before + 32)
+    assert router.figures()["sampled_wrong"] == 0
