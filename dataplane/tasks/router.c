@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <string.h>
 #include <rte_cycles.h>
-#include <rte_prefetch.h>
 
 #include "core/task.h"
 #include "core/telemetry_reply.h"

@@ -216,16 +216,16 @@ def test_vlan_that_is_deleted_is_unknown(router: VlanRouter) -> None:
 
 def test_interfaces_that_are_not_followed_are_named(router: VlanRouter) -> None:
     link = ("link", "add", "link")
-    router.ip("router", *link, "east", "name", "s", "type", "vlan", "id", "7",
+    router.ip("router", *link, "east", "name", "service", "type", "vlan", "id", "7",
               "protocol", "802.1ad")  # fmt: skip
-    router.ip("router", *link, "east.100", "name", "q", "type", "vlan", "id", "7")
-    router.ip("router", *link, "east", "name", "m", "type", "macvlan")
+    router.ip("router", *link, "east.100", "name", "stacked", "type", "vlan", "id", "7")
+    router.ip("router", *link, "east", "name", "upper0", "type", "macvlan")
     router.settle(
         lambda: router.figures()["refused_vlan"] >= 2 and router.figures()["refused_interface"] >= 1
     )
     assert "VLANs of 802.1ad" in router.log()
     assert "interfaces on top of a port" in router.log()
-    for name in ("s", "q", "m"):
+    for name in ("service", "stacked", "upper0"):
         router.ip("router", "link", "delete", name)
     assert router.figures()["vlans"] == 2
 
