@@ -123,18 +123,16 @@ judge_untagged(uint64_t mac, struct rte_mbuf **mbufs, uint16_t n, uint8_t *verdi
 	return any_left;
 }
 
-/* Bring the frames of a burst near. Return the flags that any of their mbufs has. */
-static inline uint64_t
-prefetch(struct rte_mbuf **mbufs, uint16_t n)
+/* Return whether the tag of any frame is in its mbuf: the frame looks like one without. */
+static inline bool
+any_stripped(struct rte_mbuf *const *mbufs, uint16_t n)
 {
 	uint64_t flags = 0;
 
-	for (uint16_t i = 0; i < n; i++) {
-		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
-		/* See task_octets. */
+	/* See task_octets. */
+	for (uint16_t i = 0; i < n; i++)
 		flags |= *(const volatile uint64_t *)&mbufs[i]->ol_flags;
-	}
-	return flags;
+	return (flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0;
 }
 
 /* Judge the frames of a burst. Return whether any had a VLAN tag. */
@@ -142,12 +140,12 @@ static inline bool
 judge_burst(const struct judged_input *input, struct rte_mbuf **mbufs, uint16_t n,
 	    uint8_t *verdicts, struct ip_burst *burst)
 {
-	bool any_stripped = (prefetch(mbufs, n) & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0;
 	bool any_left = true;
 
+	for (uint16_t i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
 	ip_burst_begin(burst);
-	/* A frame whose tag is in its mbuf looks like one without. */
-	if (unlikely(any_stripped) && input->links != NULL)
+	if (unlikely(input->links != NULL && any_stripped(mbufs, n)))
 		memset(verdicts, 0, n);
 	else
 		any_left = judge_untagged(input->mac, mbufs, n, verdicts, burst);
