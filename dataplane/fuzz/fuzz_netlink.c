@@ -15,7 +15,8 @@ check_routes(const struct routes *routes)
 	for (uint32_t i = 0; i < routes->nb_hops; i++) {
 		const struct route_hop *hop = &routes->hops[i];
 
-		require(hop->id < ROUTES_HOPS_MAX && hop->port < KERNEL_LINKS_MAX);
+		require(hop->id < ROUTES_HOPS_MAX && hop->port < KERNEL_LINKS_MAX &&
+			hop->vlan <= KERNEL_VLAN_MAX);
 		for (uint32_t m = 0; m < hop->nb_members; m++) {
 			const struct route_member *member = &routes->members[hop->first_member + m];
 

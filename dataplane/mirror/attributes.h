@@ -35,6 +35,8 @@ enum kernel_effect message_malformed(struct kernel *kernel);
 enum kernel_effect
 message_refuse(struct kernel *kernel, const struct nlmsghdr *message, enum kernel_refusal refusal);
 
+/* RTM_NEWLINK and RTM_DELLINK. */
+enum kernel_effect message_link(struct kernel *kernel, const struct nlmsghdr *message);
 /* RTM_NEWROUTE and RTM_DELROUTE. */
 enum kernel_effect message_route(struct kernel *kernel, const struct nlmsghdr *message);
 

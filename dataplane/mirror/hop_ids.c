@@ -11,7 +11,7 @@ struct known_hop {
 	uint32_t index; /* in this turn's hops */
 };
 
-_Static_assert(sizeof(struct hop_key) == 40, "no padding in a key");
+_Static_assert(sizeof(struct hop_key) == 48, "no padding in a key");
 
 void
 hop_ids_open(struct hop_ids *ids)
@@ -94,8 +94,11 @@ hop_ids_put(struct hop_ids *ids, struct routes *routes, const struct hop_key *ke
 	ids->used_in[known->id] = ids->turn;
 	known->index = routes->nb_hops++;
 	*is_new = true;
-	routes->hops[known->index] = (struct route_hop){
-		.id = (uint16_t)known->id, .kind = key->kind, .port = key->port, .mtu = key->mtu};
+	routes->hops[known->index] = (struct route_hop){.id = (uint16_t)known->id,
+							.kind = key->kind,
+							.port = key->port,
+							.vlan = key->vlan,
+							.mtu = key->mtu};
 	memcpy(routes->hops[known->index].source, key->source, sizeof(key->source));
 	memcpy(routes->hops[known->index].target, key->target, sizeof(key->target));
 	return (uint16_t)known->index;

@@ -28,6 +28,8 @@ struct hop_key {
 		tag; /* of a group: id of the kernel's object, or a hash of its members; of a neighbour: its
 		       * IP version */
 	uint8_t address[16]; /* of a neighbour */
+	uint16_t vlan;       /* of its interface; 0: none */
+	uint16_t unused[3];
 };
 
 void hop_ids_open(struct hop_ids *ids);

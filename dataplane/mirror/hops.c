@@ -29,9 +29,9 @@ wish(struct compile_report *report, uint32_t link, uint8_t version, const uint8_
 }
 
 uint16_t
-making_neighbour_hop(struct making *making, uint8_t number, uint8_t version, const uint8_t *address)
+making_neighbour_hop(struct making *making, const struct kernel_link *link, uint8_t version,
+		     const uint8_t *address)
 {
-	const struct kernel_link *link = &making->kernel->links[number];
 	const struct kernel_neighbour *neighbour =
 		kernel_neighbour(making->kernel, link->index, version, address);
 	struct hop_key key;
@@ -51,23 +51,23 @@ making_neighbour_hop(struct making *making, uint8_t number, uint8_t version, con
 uint16_t
 making_host_hop(struct making *making, const struct kernel_neighbour_key *neighbour)
 {
-	uint8_t number = kernel_link(making->kernel, neighbour->link);
+	const struct kernel_link *link = kernel_link(making->kernel, neighbour->link);
 
-	if (number == KERNEL_NO_LINK ||
-	    making->routes->nb_hops >= ROUTES_HOPS_MAX - HOPS_FOR_GATEWAYS)
+	if (link == NULL || making->routes->nb_hops >= ROUTES_HOPS_MAX - HOPS_FOR_GATEWAYS)
 		return HOP_NONE;
-	return making_neighbour_hop(making, number, (uint8_t)neighbour->version,
-				    neighbour->address);
+	return making_neighbour_hop(making, link, (uint8_t)neighbour->version, neighbour->address);
 }
 
 void
 making_key(const struct making *making, const struct kernel_neighbour_key *neighbour,
 	   const uint8_t *mac, struct hop_key *key)
 {
-	uint8_t number = kernel_link(making->kernel, neighbour->link);
-	const struct kernel_link *link = &making->kernel->links[number];
+	const struct kernel_link *link = kernel_link(making->kernel, neighbour->link);
 
-	*key = (struct hop_key){.kind = ROUTE_FORWARD, .port = number, .tag = neighbour->version};
+	*key = (struct hop_key){.kind = ROUTE_FORWARD,
+				.port = link->port,
+				.vlan = link->vlan,
+				.tag = neighbour->version};
 	key->mtu = link->mtu > UINT16_MAX ? UINT16_MAX : (uint16_t)link->mtu;
 	memcpy(key->source, link->mac, sizeof(key->source));
 	memcpy(key->target, mac, sizeof(key->target));
@@ -79,24 +79,23 @@ making_key(const struct making *making, const struct kernel_neighbour_key *neigh
 static uint16_t
 way_hop(struct making *making, const struct kernel_way *way, const struct kernel_route_key *route)
 {
-	uint8_t number = kernel_link(making->kernel, way->link);
+	const struct kernel_link *link = kernel_link(making->kernel, way->link);
 
-	if (number == KERNEL_NO_LINK)
+	if (link == NULL)
 		return making_bare_hop(making, ROUTE_KERNEL);
 	if (way->version != 0)
-		return making_neighbour_hop(making, number, way->version, way->gateway);
+		return making_neighbour_hop(making, link, way->version, way->gateway);
 	if (route != NULL && route->length == (route->version == 4 ? 32 : 128))
-		return making_neighbour_hop(making, number, route->version, route->prefix);
+		return making_neighbour_hop(making, link, route->version, route->prefix);
 	return making_bare_hop(making, ROUTE_NEIGHBOUR);
 }
 
 static bool
 is_usable(const struct kernel *kernel, const struct kernel_way *way)
 {
-	uint8_t number = kernel_link(kernel, way->link);
+	const struct kernel_link *link = kernel_link(kernel, way->link);
 
-	return !way->is_dead &&
-	       (number == KERNEL_NO_LINK || (kernel->links[number].flags & IFF_UP) != 0);
+	return !way->is_dead && (link == NULL || (link->flags & IFF_UP) != 0);
 }
 
 /* The hop of several ways. tag: id of the kernel's object, 0 if there is none. */

@@ -16,6 +16,8 @@ const char *const kernel_refusal_names[KERNEL_REFUSALS] = {
 	[KERNEL_MTU] = "refused_mtu",
 	[KERNEL_WAYS] = "refused_next_hops",
 	[KERNEL_MASTER] = "refused_master",
+	[KERNEL_VLAN] = "refused_vlan",
+	[KERNEL_UPPER] = "refused_interface",
 };
 
 const char *const kernel_refusal_texts[KERNEL_REFUSALS] = {
@@ -30,6 +32,8 @@ const char *const kernel_refusal_texts[KERNEL_REFUSALS] = {
 	[KERNEL_MTU] = "routes with an MTU of their own are left to the kernel",
 	[KERNEL_WAYS] = "routes with more than 64 next hops are left to the kernel",
 	[KERNEL_MASTER] = "VRFs and bridges of interfaces are not followed: the main table decides",
+	[KERNEL_VLAN] = "VLANs of 802.1ad, VLANs in VLANs and VLAN 0 are left to the kernel",
+	[KERNEL_UPPER] = "interfaces on top of a port that are no VLANs are not followed",
 };
 
 void
@@ -38,8 +42,9 @@ kernel_open(struct kernel *kernel, const uint32_t *indexes, unsigned int nb)
 	memset(kernel, 0, sizeof(*kernel));
 	kernel->nb_links = nb;
 	for (unsigned int i = 0; i < nb; i++)
-		kernel->links[i].index = indexes[i];
+		kernel->links[i] = (struct kernel_link){.index = indexes[i], .port = (uint8_t)i};
 	kernel->changes.is_all = true;
+	table_open(&kernel->vlans, sizeof(uint32_t), sizeof(struct kernel_link));
 	table_open(&kernel->neighbours, sizeof(struct kernel_neighbour_key),
 		   sizeof(struct kernel_neighbour));
 	table_open(&kernel->nexthops, sizeof(uint32_t), sizeof(struct kernel_nexthop));
@@ -58,6 +63,7 @@ kernel_close(struct kernel *kernel)
 	}
 	free(kernel->changes.list);
 	free(kernel->changes.moved);
+	table_close(&kernel->vlans);
 	table_close(&kernel->neighbours);
 	table_close(&kernel->nexthops);
 	table_close(&kernel->routes);
@@ -159,13 +165,13 @@ kernel_note_neighbour(struct kernel *kernel, const struct kernel_neighbour_key *
 	}
 }
 
-uint8_t
+const struct kernel_link *
 kernel_link(const struct kernel *kernel, uint32_t index)
 {
 	for (unsigned int i = 0; i < kernel->nb_links; i++)
 		if (kernel->links[i].index == index)
-			return (uint8_t)i;
-	return KERNEL_NO_LINK;
+			return &kernel->links[i];
+	return table_find(&kernel->vlans, &index);
 }
 
 const struct kernel_neighbour *

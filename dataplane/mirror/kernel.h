@@ -11,9 +11,9 @@
 
 struct nlmsghdr;
 
-#define KERNEL_LINKS_MAX 16 /* interfaces of a router: one for each output of its task */
+#define KERNEL_LINKS_MAX 16 /* interfaces of ports: one for each output of the router's task */
 #define KERNEL_WAYS_MAX 64
-#define KERNEL_NO_LINK UINT8_MAX
+#define KERNEL_VLAN_MAX 4094 /* the highest id */
 
 /* State of the kernel that is not mirrored. Packets that need it go to the kernel, or, where a comment
  * says so, by the routes that are mirrored. */
@@ -29,6 +29,8 @@ enum kernel_refusal {
 	KERNEL_MTU,       /* routes with an MTU of their own */
 	KERNEL_WAYS,      /* routes with more next hops than KERNEL_WAYS_MAX */
 	KERNEL_MASTER,    /* an interface in a VRF or a bridge: the main table decides */
+	KERNEL_VLAN,      /* a VLAN of 802.1ad, in another VLAN, or of id 0 */
+	KERNEL_UPPER,     /* an interface upon one of ours that is no VLAN */
 	KERNEL_REFUSALS
 };
 
@@ -36,12 +38,15 @@ enum kernel_refusal {
 extern const char *const kernel_refusal_names[KERNEL_REFUSALS];
 extern const char *const kernel_refusal_texts[KERNEL_REFUSALS];
 
-/* An interface of the router. */
+/* An interface of the router: that of a port, or a VLAN of one. */
 struct kernel_link {
 	uint32_t index;
 	uint32_t flags; /* IFF_UP and those of its carrier */
 	uint32_t mtu;
 	uint8_t mac[6];
+	uint16_t vlan; /* id; 0: that of a port */
+	uint8_t port;  /* number of the output */
+	uint8_t unused[3];
 };
 
 struct kernel_neighbour_key {
@@ -144,7 +149,8 @@ struct kernel_changes {
 
 struct kernel {
 	unsigned int nb_links;
-	struct kernel_link links[KERNEL_LINKS_MAX];
+	struct kernel_link links[KERNEL_LINKS_MAX]; /* of ports, by output */
+	struct table vlans;                         /* further links, by index */
 	struct table neighbours, nexthops, routes;
 	struct kernel_ways *chains[KERNEL_CHAINS];
 	struct kernel_changes changes;
@@ -157,7 +163,7 @@ struct kernel {
 	uint64_t mark; /* the last one given out */
 };
 
-/* indexes: of the router's interfaces, in the order of its outputs. */
+/* indexes: of the interfaces of the router's ports, in the order of its outputs. */
 void kernel_open(struct kernel *kernel, const uint32_t *indexes, unsigned int nb);
 void kernel_close(struct kernel *kernel);
 
@@ -176,8 +182,8 @@ void kernel_forget_routes(struct kernel *kernel);
 /* Forget the changes: routes were made of the state. */
 void kernel_forget_changes(struct kernel *kernel);
 
-/* Return the number of an interface of the router, or KERNEL_NO_LINK. */
-uint8_t kernel_link(const struct kernel *kernel, uint32_t index);
+/* Return an interface of the router, or NULL: another one. */
+const struct kernel_link *kernel_link(const struct kernel *kernel, uint32_t index);
 /* Return the neighbour, or NULL: its address is not known. */
 const struct kernel_neighbour *kernel_neighbour(const struct kernel *kernel, uint32_t link,
 						uint8_t version, const uint8_t *address);

@@ -28,8 +28,8 @@ making_is_link_local(const struct kernel_neighbour_key *neighbour)
 /* Return a hop, or HOP_NONE: all ids are in use, or memory is short. First: of a kind without neighbour. */
 uint16_t making_bare_hop(struct making *making, enum route_kind kind);
 /* To a neighbour of an interface of the router. */
-uint16_t making_neighbour_hop(struct making *making, uint8_t number, uint8_t version,
-			      const uint8_t *address);
+uint16_t making_neighbour_hop(struct making *making, const struct kernel_link *link,
+			      uint8_t version, const uint8_t *address);
 /* Of a neighbour's own host route. HOP_NONE: also where gateways need the ids that are left. */
 uint16_t making_host_hop(struct making *making, const struct kernel_neighbour_key *neighbour);
 /* Of a route; *exists: it is in force. */

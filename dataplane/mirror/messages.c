@@ -4,54 +4,16 @@
 #include <linux/neighbour.h>
 #include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
-#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "attributes.h"
 
-#define LINK_FLAGS (IFF_UP | IFF_RUNNING | 0x10000 /* IFF_LOWER_UP */)
 #define NEIGHBOUR_VALID \
 	(NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_PROBE | NUD_STALE | NUD_DELAY)
 
 /* Priorities of the rules that each namespace has. */
 enum { RULE_LOCAL = 0, RULE_MAIN = 32766, RULE_DEFAULT = 32767 };
-
-static enum kernel_effect
-apply_link(struct kernel *kernel, const struct nlmsghdr *message)
-{
-	struct attributes attributes;
-	const struct ifinfomsg *info = attributes_open(message, sizeof(*info), &attributes);
-	struct kernel_link now, *link;
-	enum kernel_effect effect;
-	uint8_t number;
-
-	if (info == NULL)
-		return message_malformed(kernel);
-	number = kernel_link(kernel, (uint32_t)info->ifi_index);
-	if (info->ifi_family != AF_UNSPEC)
-		return KERNEL_SAME;
-	/* Routes by a link that goes down end without a message, and those that come back, too. */
-	if (number == KERNEL_NO_LINK)
-		return message->nlmsg_type == RTM_DELLINK || (info->ifi_flags & IFF_UP) == 0
-			       ? KERNEL_UNSURE
-			       : KERNEL_SAME;
-	link = &kernel->links[number];
-	now = (struct kernel_link){.index = link->index};
-	if (message->nlmsg_type == RTM_NEWLINK) {
-		now.flags = info->ifi_flags & LINK_FLAGS;
-		if (!attributes_octets(attributes.of[IFLA_ADDRESS], now.mac, sizeof(now.mac)) ||
-		    !attributes_u32(&attributes, IFLA_MTU, &now.mtu))
-			return message_malformed(kernel);
-		if (attributes.of[IFLA_MASTER] != NULL)
-			message_refuse(kernel, message, KERNEL_MASTER);
-	}
-	if (memcmp(link, &now, sizeof(now)) == 0)
-		return KERNEL_SAME;
-	effect = now.flags == link->flags ? KERNEL_CHANGED : KERNEL_UNSURE;
-	*link = now;
-	return effect;
-}
 
 /* Routes with a source address that is gone end without a message. */
 static enum kernel_effect
@@ -78,7 +40,7 @@ apply_neighbour(struct kernel *kernel, const struct nlmsghdr *message)
 		return message_malformed(kernel);
 	key.version = attributes_version(info->ndm_family);
 	key.link = (uint32_t)info->ndm_ifindex;
-	if (key.version == 0 || kernel_link(kernel, key.link) == KERNEL_NO_LINK ||
+	if (key.version == 0 || kernel_link(kernel, key.link) == NULL ||
 	    (info->ndm_flags & NTF_PROXY) != 0)
 		return KERNEL_SAME;
 	if (!attributes_octets(attributes.of[NDA_DST], key.address, key.version == 4 ? 4 : 16))
@@ -222,7 +184,7 @@ apply(struct kernel *kernel, const struct nlmsghdr *message)
 	switch (message->nlmsg_type) {
 	case RTM_NEWLINK:
 	case RTM_DELLINK:
-		return apply_link(kernel, message);
+		return message_link(kernel, message);
 	case RTM_NEWADDR:
 	case RTM_DELADDR:
 		return apply_address(kernel, message);

@@ -32,6 +32,7 @@ struct route_hop {
 	uint8_t source[6];
 	uint8_t target[6];
 	uint16_t mtu;        /* most octets of an IP packet; 0: no limit */
+	uint16_t vlan;       /* id of the tag that frames get; 0: none. Not in files */
 	uint16_t nb_members; /* of ROUTE_GROUP, from first_member on */
 	uint32_t first_member;
 };

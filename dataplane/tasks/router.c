@@ -7,20 +7,17 @@
 #include <errno.h>
 #include <string.h>
 #include <rte_cycles.h>
-#include <rte_prefetch.h>
 
 #include "core/task.h"
 #include "core/telemetry_reply.h"
 #include "core/tsc.h"
-#include "ip_burst.h"
 #include "pktlib/ecmp.h"
 #include "pktlib/ip_protocol.h"
-#include "pktlib/ip_scope.h"
 #include "router.h"
+#include "router_judge.h"
 #include "router_mirror.h"
 
-#define PUNT_DEPTH 256  /* frames of a class that may follow each other at once */
-#define LOOKED_UP 0x80u /* of a verdict: the destination is, too */
+#define PUNT_DEPTH 256 /* frames of a class that may follow each other at once */
 
 static const struct {
 	const char *name;
@@ -41,6 +38,8 @@ static const struct {
 	[FRAGMENT] = {"fragment", PUNT_REST},
 	[BY_KERNEL] = {"by_kernel", PUNT_REST},
 	[INTERFACE_DOWN] = {"interface_down", PUNT_DROP},
+	[UNKNOWN_VLAN] = {"unknown_vlan", PUNT_DROP},
+	[NO_HEADROOM] = {"no_headroom", PUNT_DROP},
 };
 
 static const char *const class_names[PUNT_CLASSES][2] = {
@@ -69,46 +68,6 @@ router_prepare(struct task *task)
 	return router->space == NULL ? -ENOMEM : 0;
 }
 
-/* Judge by the frame alone; mac: that of its input, or 0. *version: 4 or 6 if the destination is to be
- * looked up, which may yet show that a frame without TTL or with options is for the router itself. */
-static uint8_t
-judge(uint64_t mac, const struct rte_mbuf *mbuf, uint8_t *version)
-{
-	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
-	bool ours = mac == 0 || (raw64_load(frame) & ROUTER_MAC_MASK) == mac;
-	bool to_many = (frame[0] & 1) != 0;
-	enum ip_verdict verdict;
-	enum ip_scope scope;
-	uint8_t is = 0;
-
-	if (unlikely(!ours && !to_many))
-		return OTHER_MAC;
-	verdict = ip_judge(frame, mbuf->data_len, mbuf->pkt_len, &is);
-	if (unlikely(verdict == IP_NOT_IP || verdict == IP_BAD_HEADER))
-		return verdict;
-	scope = is == 4 ? ip_scope_v4(frame + IP_ETHER_LEN) : ip_scope_v6(frame + IP_ETHER_LEN);
-	if (unlikely(scope != IP_UNICAST))
-		return scope == IP_MULTICAST ? MULTICAST : scope == IP_LINK ? LOCAL : MARTIAN;
-	/* RFC 1812 section 5.3.4: a packet to one that came to many. */
-	if (unlikely(to_many))
-		return OTHER_MAC;
-	*version = is;
-	if (is == 6 && verdict == IP_FORWARD && frame[IP_ETHER_LEN + 6] == IP_PROTO_HOP_BY_HOP)
-		return IP_OPTIONS;
-	return verdict;
-}
-
-/* Judge a frame that is larger than the hop's MTU, for which its padding does not count. */
-static uint8_t
-judge_size(const uint8_t *ip, uint16_t mtu)
-{
-	if (ip[0] >> 4 == 6)
-		return IPV6_LEN + (uint32_t)be16_load(ip + 4) > mtu ? TOO_BIG : IP_FORWARD;
-	if (be16_load(ip + 2) <= mtu)
-		return IP_FORWARD;
-	return ip[6] & IPV4_DONT_FRAGMENT ? TOO_BIG : FRAGMENT;
-}
-
 /* Return the hop of a group that the flow has. */
 static const struct router_hop *
 choose(const struct router_tables *tables, const struct router_hop *group,
@@ -121,7 +80,8 @@ choose(const struct router_tables *tables, const struct router_hop *group,
 							    : ecmp_bucket_v6(ip, here)]];
 }
 
-/* Return the cause by which a frame does not go to its hop. cause: what its header shows. */
+/* Return the cause by which a frame does not go to its hop; NO_HEADROOM: it goes there if it has room for a tag.
+ * cause: what its header shows. */
 static uint8_t
 cause_at(const struct router_hop *hop, const struct rte_mbuf *mbuf, bool found, uint8_t cause)
 {
@@ -136,11 +96,12 @@ cause_at(const struct router_hop *hop, const struct rte_mbuf *mbuf, bool found, 
 		return hop->kind == ROUTE_LOCAL ? LOCAL : cause;
 	if (hop->kind != ROUTE_FORWARD)
 		return of_kind[hop->kind];
-	return judge_size(rte_pktmbuf_mtod(mbuf, const uint8_t *) + IP_ETHER_LEN, hop->mtu);
+	cause = judge_size(rte_pktmbuf_mtod(mbuf, const uint8_t *) + IP_ETHER_LEN, hop->mtu);
+	return cause == IP_FORWARD && hop->vlan != 0 ? NO_HEADROOM : cause;
 }
 
-/* Find the frame's hop, or return the cause by which it goes to none. value: what the lookup gave,
- * where there was one. */
+/* Find the frame's hop, or return a cause as cause_at does. value: what the lookup gave, where there
+ * was one. */
 static inline uint8_t
 decide(const struct router_tables *tables, const struct rte_mbuf *mbuf, const uint64_t *value,
        uint8_t verdict, const struct router_hop **chosen)
@@ -155,8 +116,8 @@ decide(const struct router_tables *tables, const struct rte_mbuf *mbuf, const ui
 		if (hop->kind == ROUTE_GROUP)
 			hop = choose(tables, hop, mbuf);
 		*chosen = hop;
-		/* Hops that do not forward have an MTU of 0. */
-		if (likely(mbuf->pkt_len - IP_ETHER_LEN <= hop->mtu))
+		/* It is 0 for hops that do not forward, or with a tag. */
+		if (likely(mbuf->pkt_len - IP_ETHER_LEN <= hop->untagged_mtu))
 			return IP_FORWARD;
 	}
 	return cause_at(hop, mbuf, *value != FIB_NO_ROUTE, verdict);
@@ -252,14 +213,22 @@ send_for_kernel(struct task *task, struct host_task *host)
 	task_send_each(task, mbufs, outs, n);
 }
 
-/* Drop all frames: their interface is down. */
-static void
-drop_down(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
+/* Send what the kernel sends, and drop a burst if the interface that it came by, of this address, is down. Return
+ * whether there are frames to route. */
+static bool
+begin_burst(struct task *task, struct rte_mbuf **mbufs, uint16_t n, uint64_t mac)
 {
 	struct router *router = task->priv;
 
+	if (router->host->received != NULL)
+		send_for_kernel(task, router->host);
+	if (n == 0)
+		return false;
+	if (likely(mac != ROUTER_DOWN))
+		return true;
 	router->counts[INTERFACE_DOWN] += n;
 	task_discard(task, mbufs, n);
+	return false;
 }
 
 static void
@@ -272,48 +241,37 @@ router_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 	struct rte_mbuf *excepted[TASK_BURST];
 	uint8_t why[TASK_BURST], outs[TASK_BURST], verdicts[TASK_BURST];
 	uint16_t left = 0, nb_excepted = 0;
-	uint64_t mac = router->mac;
+	struct judged_input input = {.mac = router->mac};
 	struct ip_burst burst;
+	bool any_tagged;
 
 	if (router->host != NULL) {
-		if (router->host->received != NULL)
-			send_for_kernel(task, router->host);
-		if (n == 0)
+		input.links = &tables->links;
+		input.port = router->host->interface_of[task->from];
+		input.mac = tables->links.macs[input.port];
+		if (!begin_burst(task, mbufs, n, input.mac))
 			return;
-		mac = tables->macs[router->host->interface_of[task->from]];
-		if (unlikely(mac == ROUTER_DOWN)) {
-			drop_down(task, mbufs, n);
-			return;
-		}
 	}
 	n = task_discard_short(task, mbufs, n, RTE_ETHER_HDR_LEN);
-	for (uint16_t i = 0; i < n; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
-	ip_burst_begin(&burst);
-	for (uint16_t i = 0; i < n; i++) {
-		uint8_t version = 0, verdict = judge(mac, mbufs[i], &version);
-
-		verdicts[i] = verdict;
-		if (unlikely(version == 0))
-			continue;
-		verdicts[i] = verdict | LOOKED_UP;
-		ip_burst_add(&burst, rte_pktmbuf_mtod(mbufs[i], const uint8_t *), version,
-			     (uint8_t)i);
-	}
+	any_tagged = judge_burst(&input, mbufs, n, verdicts, &burst);
 	ip_burst_look_up(&burst, &tables->fib);
 	for (uint16_t i = 0; i < n; i++) {
 		const struct router_hop *hop = NULL;
 		uint8_t verdict = decide(tables, mbufs[i], &burst.value_of[i], verdicts[i], &hop);
 
-		if (unlikely(verdict != IP_FORWARD)) {
+		if (likely(verdict == IP_FORWARD)) {
+			ip_rewrite(rte_pktmbuf_mtod(mbufs[i], uint8_t *), hop->macs);
+		} else if (verdict != NO_HEADROOM ||
+			   !vlan_rewrite(mbufs[i], hop->macs, hop->vlan)) {
 			why[nb_excepted] = verdict;
 			excepted[nb_excepted++] = mbufs[i];
 			continue;
 		}
-		ip_rewrite(rte_pktmbuf_mtod(mbufs[i], uint8_t *), hop->macs);
 		outs[left] = hop->port;
 		mbufs[left++] = mbufs[i];
 	}
+	if (unlikely(any_tagged))
+		vlan_forget(mbufs, left);
 	ip_burst_send(task, mbufs, outs, left);
 	if (unlikely(nb_excepted > 0))
 		except(task, excepted, why, nb_excepted);
@@ -331,8 +289,10 @@ router_stats(const struct task *task, struct telemetry_out *out)
 		telemetry_u64(out, class_names[i][0], router->punted[i]);
 		telemetry_u64(out, class_names[i][1], router->over_rate[i]);
 	}
-	if (router->host != NULL)
+	if (router->host != NULL) {
 		telemetry_u64(out, "queue_full", router->queue_full);
+		telemetry_u64(out, "vlans", tables->links.nb_vlans);
+	}
 	telemetry_u64(out, "generation", router->space->generation);
 	telemetry_u64(out, "routes_ipv4", tables->nb_v4);
 	telemetry_u64(out, "routes_ipv6", tables->nb_v6);

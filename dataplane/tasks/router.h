@@ -21,6 +21,8 @@ enum cause {
 	FRAGMENT, /* it must be */
 	BY_KERNEL,
 	INTERFACE_DOWN,
+	UNKNOWN_VLAN,
+	NO_HEADROOM, /* for a tag */
 	CAUSES
 };
 

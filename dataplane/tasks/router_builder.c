@@ -13,7 +13,6 @@
 #include "router_tables.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-#define IFF_UP_FLAG 1u /* IFF_UP, whose header does not go with others */
 
 uint64_t
 builder_now_ns(void)
@@ -78,17 +77,6 @@ report_stage(struct builder *builder, enum build_stage stage)
 	(void)!write(builder->event, &one, sizeof(one));
 }
 
-/* Addresses that frames to the router have, by interface. */
-static void
-read_macs(const struct kernel *kernel, uint64_t *macs)
-{
-	for (unsigned int i = 0; i < TASK_MAX_OUT; i++) {
-		bool is_up = i < kernel->nb_links && (kernel->links[i].flags & IFF_UP_FLAG) != 0;
-
-		macs[i] = is_up ? router_mac(kernel->links[i].mac) : ROUTER_DOWN;
-	}
-}
-
 /* Forget the routes, and the spare tables that go with them. */
 static void
 forget_routes(struct builder *builder)
@@ -104,17 +92,19 @@ forget_routes(struct builder *builder)
 	builder->has_routes = false;
 }
 
-/* Make new tables of the routes, whose addresses of interfaces are these. */
+/* Make new tables of the routes, with these interfaces. */
 static struct router_tables *
-make_tables(struct builder *builder, const uint64_t *macs)
+make_tables(struct builder *builder, const struct router_links *links)
 {
 	struct router_tables *tables = router_tables_make(builder->space, &builder->routes,
 							  &builder->cancel, builder->error,
 							  sizeof(builder->error));
 
-	if (tables != NULL)
-		memcpy(tables->macs, macs, sizeof(tables->macs));
-	return tables;
+	if (tables == NULL || router_links_copy(&tables->links, links, builder->space->socket_id))
+		return tables;
+	snprintf(builder->error, sizeof(builder->error), "no memory for interfaces");
+	router_tables_free(tables);
+	return NULL;
 }
 
 /* Make all anew. The memory of a spare copy is for the new tables. */
@@ -122,18 +112,20 @@ static enum build_result
 build_new(struct builder *builder)
 {
 	struct router_tables *tables = NULL;
-	uint64_t macs[TASK_MAX_OUT];
+	struct router_links links;
+	bool is_read;
 
 	forget_routes(builder);
 	builder->has_routes =
 		compile(builder->kernel, &builder->ids, &builder->routes, &builder->report);
 	kernel_forget_changes(builder->kernel);
-	read_macs(builder->kernel, macs);
+	is_read = router_links_read(&links, builder->kernel, builder->space->socket_id);
 	report_stage(builder, BUILD_BUILDING);
-	if (builder->has_routes)
-		tables = make_tables(builder, macs);
+	if (builder->has_routes && is_read)
+		tables = make_tables(builder, &links);
 	else
 		snprintf(builder->error, sizeof(builder->error), "out of memory");
+	router_links_close(&links);
 	if (tables != NULL && reload_swap(builder->task, tables)) {
 		if (builder->is_single)
 			forget_routes(builder);
@@ -149,7 +141,7 @@ static enum build_result
 make_spare(struct builder *builder)
 {
 	const struct router_tables *current = atomic_load(&builder->space->current);
-	struct router_tables *spare = make_tables(builder, current->macs);
+	struct router_tables *spare = make_tables(builder, &current->links);
 
 	free(builder->routes.list);
 	builder->routes.list = NULL;

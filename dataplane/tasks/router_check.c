@@ -12,6 +12,7 @@
 
 #define LINES_MAX 10000
 #define TEXT_BYTES 256
+#define WAY_BYTES 64 /* of a next hop's text, with its separator */
 
 struct comparison {
 	const struct router_tables *tables;
@@ -27,7 +28,7 @@ struct comparison {
 static struct router_hop
 as_built(const struct route_hop *from)
 {
-	struct router_hop hop = {.kind = from->kind, .port = from->port};
+	struct router_hop hop = {.kind = from->kind, .port = from->port, .vlan = from->vlan};
 
 	memcpy(hop.macs, from->target, sizeof(from->target));
 	memcpy(hop.macs + sizeof(from->target), from->source, sizeof(from->source));
@@ -39,8 +40,8 @@ as_built(const struct route_hop *from)
 static bool
 is_same_hop(const struct router_hop *one, const struct router_hop *other)
 {
-	return one->kind == other->kind && one->port == other->port && one->mtu == other->mtu &&
-	       memcmp(one->macs, other->macs, sizeof(one->macs)) == 0;
+	return one->kind == other->kind && one->port == other->port && one->vlan == other->vlan &&
+	       one->mtu == other->mtu && memcmp(one->macs, other->macs, sizeof(one->macs)) == 0;
 }
 
 /* Return whether each member has buckets, and each bucket is a member's. */
@@ -82,6 +83,20 @@ is_same(const struct comparison *comparison, const struct route_hop *wanted,
 	return is_same_hop(&hop, built);
 }
 
+/* Write "by INTERFACE to MAC", with the VLAN where there is one. Return its length, cut or not. */
+static size_t
+describe_way(const struct comparison *comparison, uint8_t port, uint16_t vlan, const uint8_t *mac,
+	     char *text, size_t size)
+{
+	char tag[24] = "";
+
+	if (vlan != 0)
+		snprintf(tag, sizeof(tag), " with VLAN %u", vlan);
+	return (size_t)snprintf(text, size, "by %s%s to %02x:%02x:%02x:%02x:%02x:%02x",
+				comparison->names[port], tag, mac[0], mac[1], mac[2], mac[3],
+				mac[4], mac[5]);
+}
+
 static void
 describe_hop(const struct comparison *comparison, const struct router_hop *hop, char *text)
 {
@@ -92,14 +107,14 @@ describe_hop(const struct comparison *comparison, const struct router_hop *hop, 
 		[ROUTE_NEIGHBOUR] = "to a neighbour of unknown address",
 		[ROUTE_KERNEL] = "by the kernel",
 	};
-	const uint8_t *mac = hop->macs;
+	size_t at;
 
-	if (hop->kind != ROUTE_FORWARD)
+	if (hop->kind != ROUTE_FORWARD) {
 		snprintf(text, TEXT_BYTES, "%s", kinds[hop->kind]);
-	else
-		snprintf(text, TEXT_BYTES, "by %s to %02x:%02x:%02x:%02x:%02x:%02x, MTU %u",
-			 comparison->names[hop->port], mac[0], mac[1], mac[2], mac[3], mac[4],
-			 mac[5], hop->mtu);
+		return;
+	}
+	at = describe_way(comparison, hop->port, hop->vlan, hop->macs, text, TEXT_BYTES);
+	snprintf(text + at, TEXT_BYTES - at, ", MTU %u", hop->mtu);
 }
 
 /* The members of a group, as many as there is room for. */
@@ -120,13 +135,12 @@ describe_members(const struct comparison *comparison, const struct router_hop *g
 			continue;
 		named[nb++] = group->buckets[b];
 		hop = &comparison->tables->hops[group->buckets[b]];
-		if (hop->kind != ROUTE_FORWARD || at + 40 > TEXT_BYTES)
+		if (hop->kind != ROUTE_FORWARD || at + WAY_BYTES > TEXT_BYTES)
 			continue;
-		at += (size_t)snprintf(text + at, TEXT_BYTES - at,
-				       "%sby %s to %02x:%02x:%02x:%02x:%02x:%02x",
-				       at == 0 ? "" : "; ", comparison->names[hop->port],
-				       hop->macs[0], hop->macs[1], hop->macs[2], hop->macs[3],
-				       hop->macs[4], hop->macs[5]);
+		if (at > 0)
+			at += (size_t)snprintf(text + at, TEXT_BYTES - at, "; ");
+		at += describe_way(comparison, hop->port, hop->vlan, hop->macs, text + at,
+				   TEXT_BYTES - at);
 	}
 }
 
@@ -155,15 +169,14 @@ describe_wanted(const struct comparison *comparison, const struct route_hop *wan
 		describe_hop(comparison, &hop, text);
 		return;
 	}
-	for (uint32_t i = 0; i < wanted->nb_members && at + 40 <= TEXT_BYTES; i++) {
+	for (uint32_t i = 0; i < wanted->nb_members && at + WAY_BYTES <= TEXT_BYTES; i++) {
 		const struct route_hop *hop =
 			&routes->hops[routes->members[wanted->first_member + i].hop];
 
-		at += (size_t)snprintf(text + at, TEXT_BYTES - at,
-				       "%sby %s to %02x:%02x:%02x:%02x:%02x:%02x",
-				       at == 0 ? "" : "; ", comparison->names[hop->port],
-				       hop->target[0], hop->target[1], hop->target[2],
-				       hop->target[3], hop->target[4], hop->target[5]);
+		if (at > 0)
+			at += (size_t)snprintf(text + at, TEXT_BYTES - at, "; ");
+		at += describe_way(comparison, hop->port, hop->vlan, hop->target, text + at,
+				   TEXT_BYTES - at);
 	}
 }
 

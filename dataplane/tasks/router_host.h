@@ -66,7 +66,8 @@ struct router_host {
 struct host_task *host_attach(struct task *task, const struct host_config *config);
 void host_detach(struct host_task *host_task);
 
-/* On the task's lcore: hand over a frame that came by the task's input `from`. False: no room. */
+/* On the task's lcore: hand over a frame, whose VLAN tag may be in its mbuf, that came by the task's input
+ * `from`. False: no room. */
 static inline bool
 host_punt(struct host_task *host_task, struct rte_mbuf *mbuf, enum punt_class class, uint8_t from)
 {

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* First: headers of the system have a macro IP_OPTIONS. */
+#include "router_vlan.h"
+
 #include "router_interface.h"
 
 #include <errno.h>
@@ -117,14 +120,23 @@ interface_set_carrier(const struct host_interface *interface, bool is_up)
 bool
 interface_write(const struct host_interface *interface, const struct rte_mbuf *mbuf)
 {
-	struct iovec parts[SEGMENTS_MAX];
+	struct iovec parts[SEGMENTS_MAX + 2];
+	uint8_t tag[VLAN_TAG_LEN];
+	uint16_t done = 0;
 	int nb = 0;
 
+	if (vlan_is_stripped(mbuf)) {
+		vlan_write(tag, mbuf->vlan_tci);
+		parts[nb++] = (struct iovec){rte_pktmbuf_mtod(mbuf, void *), IP_MACS_LEN};
+		parts[nb++] = (struct iovec){tag, sizeof(tag)};
+		done = IP_MACS_LEN;
+	}
 	for (; mbuf != NULL; mbuf = mbuf->next) {
-		if (nb == SEGMENTS_MAX)
+		if (nb == RTE_DIM(parts))
 			return false;
-		parts[nb].iov_base = rte_pktmbuf_mtod(mbuf, void *);
-		parts[nb++].iov_len = mbuf->data_len;
+		parts[nb].iov_base = rte_pktmbuf_mtod_offset(mbuf, void *, done);
+		parts[nb++].iov_len = mbuf->data_len - (size_t)done;
+		done = 0;
 	}
 	return writev(interface->fd, parts, nb) >= 0;
 }

@@ -29,7 +29,7 @@ int interface_open(struct host_interface *interface, const struct task_out *out)
 int interface_complain(const struct host_interface *interface, int error);
 /* Have the kernel see that the other end of its cable is there, or not. Returns 0 or a negative errno. */
 int interface_set_carrier(const struct host_interface *interface, bool is_up);
-/* Write a frame. Returns whether the kernel took it. */
+/* Write a frame, with the VLAN tag that is in its mbuf. Returns whether the kernel took it. */
 bool interface_write(const struct host_interface *interface, const struct rte_mbuf *mbuf);
 
 /* Warn of a kernel that does not forward: it would answer nothing. */

@@ -77,8 +77,6 @@ make_space(const char *path, bool is_empty, int socket_id, unsigned int nb_out)
 		free_space(space);
 		return NULL;
 	}
-	for (unsigned int i = 0; i < TASK_MAX_OUT; i++)
-		tables->macs[i] = ROUTER_DOWN;
 	router_space_exchange(space, tables);
 	/* Those that follow. */
 	space->has_room = is_empty;

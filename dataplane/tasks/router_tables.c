@@ -71,6 +71,7 @@ router_tables_free(struct router_tables *tables)
 	if (tables == NULL)
 		return;
 	fib_free(&tables->fib);
+	router_links_close(&tables->links);
 	rte_free(tables->hops);
 	rte_free(tables->buckets);
 	free(tables);
@@ -121,8 +122,10 @@ add_hop(struct router_tables *tables, const struct routes *routes,
 	memcpy(hop->macs + sizeof(from->target), from->source, sizeof(from->source));
 	hop->kind = from->kind;
 	hop->port = from->port;
+	hop->vlan = from->vlan;
 	if (from->kind == ROUTE_FORWARD)
 		hop->mtu = from->mtu == 0 ? UINT16_MAX : from->mtu;
+	hop->untagged_mtu = from->vlan == 0 ? hop->mtu : 0;
 	hop->id = from->id;
 	if (from->kind == ROUTE_GROUP) {
 		uint16_t *buckets = &tables->buckets[tables->nb_groups++ * ECMP_BUCKETS];
@@ -184,6 +187,8 @@ router_tables_make(const struct router_space *space, const struct routes *routes
 	struct fib_size v4, v6;
 	int ret = -ENOMEM;
 
+	if (tables != NULL)
+		router_links_open(&tables->links);
 	if (tables != NULL && fib_size(routes, 4, space->has_room, &v4) &&
 	    fib_size(routes, 6, space->has_room, &v6)) {
 		tables->bytes = v4.bytes + v6.bytes;

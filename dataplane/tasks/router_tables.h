@@ -12,33 +12,21 @@
 #include "core/task.h"
 #include "fib.h"
 #include "pktlib/ip_forward.h"
+#include "router_links.h"
 
 struct config_section;
-
-/* Addresses as a frame's first octets read. */
-#define ROUTER_MAC_MASK UINT64_C(0xffffffffffff)
-
-static inline uint64_t
-router_mac(const uint8_t *mac)
-{
-	uint8_t padded[8] = {0};
-
-	memcpy(padded, mac, 6);
-	return raw64_load(padded);
-}
 
 /* A cache line: all that a frame needs once its destination is looked up. */
 struct __rte_cache_aligned router_hop {
 	uint8_t macs[IP_MACS_LEN]; /* the neighbour's, then the output's */
 	uint8_t kind;              /* enum route_kind */
 	uint8_t port;
-	uint16_t mtu; /* most octets of an IP packet; 0 where none is forwarded at once */
-	uint16_t id;  /* as in the file */
+	uint16_t mtu;          /* most octets of an IP packet; 0 where none is forwarded at once */
+	uint16_t untagged_mtu; /* the same, but 0 where frames get a tag, too */
+	uint16_t vlan;         /* id of that tag; 0: none */
+	uint16_t id;           /* as in the file */
 	const uint16_t *buckets; /* of a group: ECMP_BUCKETS places in `hops` */
 };
-
-/* Of an interface that is down: no frame's address reads so. */
-#define ROUTER_DOWN UINT64_MAX
 
 struct router_tables {
 	struct fib fib;
@@ -49,7 +37,7 @@ struct router_tables {
 	uint32_t nb_v4, nb_v6;
 	uint32_t nb_by_kernel;       /* routes that lead to the kernel */
 	uint64_t bytes;              /* of the lookup tables */
-	uint64_t macs[TASK_MAX_OUT]; /* of the kernel's interfaces by output; see router_mac */
+	struct router_links links;   /* the kernel's interfaces */
 	struct router_tables *older; /* replaced, and not free yet */
 };
 

@@ -96,6 +96,34 @@ test_same(void)
 	CHECK_EQ(strlen(lines), 0);
 }
 
+/* The same neighbour by a VLAN is another hop; files have none. */
+static void
+test_vlan(void)
+{
+	static const char text[] = HOPS "group 9 1 2\nroute 10.0.0.0/8 1\nroute 10.1.0.0/16 9\n";
+	const struct routes_complaint complaint = {ignore, NULL};
+	struct router_difference_counts counts;
+	struct router_space *space;
+	struct routes routes;
+	char path[32], lines[4096] = "";
+	FILE *file = fmemopen(lines, sizeof(lines), "w");
+
+	write_routes(path, text);
+	space = router_space_get(path, SOCKET_ID_ANY, 2);
+	CHECK(space != NULL && file != NULL);
+	CHECK_EQ(routes_read(&routes, path, &complaint), 0);
+	unlink(path);
+	routes.hops[0].vlan = 100;
+	router_compare(atomic_load(&space->current), &routes, names, file, &counts);
+	fclose(file);
+	CHECK_EQ(counts.different, 2);
+	check_line(lines, "{\"prefix\": \"10.0.0.0/8\", \"kernel\": \"by east with VLAN 100 to "
+			  "02:00:00:00:00:1a, MTU 1500\", \"fib\": \"by east to ");
+	check_line(lines, "\"kernel\": \"by east with VLAN 100 to 02:00:00:00:00:1a; by west to ");
+	routes_free(&routes);
+	router_space_put(space);
+}
+
 static void
 test_differences(void)
 {
@@ -253,6 +281,7 @@ main(void)
 {
 	harness_start();
 	test_same();
+	test_vlan();
 	test_differences();
 	test_samples();
 	test_changes();

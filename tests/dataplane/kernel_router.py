@@ -182,8 +182,9 @@ def kernel_router(keys: str = "", memory_mib: int = 512) -> Iterator[KernelRoute
         _sysctl(names["router"], ipv4__ip_forward=1, ipv6__conf__all__forwarding=1,
                 ipv6__conf__default__accept_dad=0, ipv4__icmp_ratelimit=0,
                 ipv6__icmp__ratelimit=0)  # fmt: skip
-        _sysctl(names["a"], ipv6__conf__default__accept_dad=0)
-        _sysctl(names["b"], ipv6__conf__default__accept_dad=0)
+        # New namespaces inherit ip_forward of the test's host: hosts would send frames back.
+        for name in ("a", "b"):
+            _sysctl(names[name], ipv4__ip_forward=0, ipv6__conf__default__accept_dad=0)
         _cable(names["wire"], "wa", names["a"], "a")
         _cable(names["wire"], "wb", names["b"], "b")
         hosts = {

@@ -12,7 +12,7 @@ import pytest
 from scapy.layers.inet import ICMP, TCP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Dot1Q, Ether
-from scapy.packet import Raw
+from scapy.packet import Packet, Raw
 
 from tests.dataplane.kernel_router import (
     KernelRouter,
@@ -174,18 +174,14 @@ def test_kernel_answers_for_its_addresses(router: KernelRouter) -> None:
     assert router.figures()["punted_protocol"] > before
 
 
-@pytest.mark.parametrize("kind", ["expired", "multicast", "tagged"])
+@pytest.mark.parametrize("kind", ["expired", "multicast"])
 def test_kernel_flood_leaves_bgp_alone(router: KernelRouter, kind: str) -> None:
     frame = {
         "expired": frame_to(router, B, ttl=1),
         "multicast": frame_to(router, "239.1.1.1"),
-        "tagged": frame_to(router, B),
     }[kind]
     if kind == "multicast":
         frame.dst = "01:00:5e:01:01:01"
-    if kind == "tagged":
-        tag = Dot1Q(vlan=7, type=0x0800)
-        frame = Ether(src=frame.src, dst=frame.dst) / tag / frame.payload
     before = router.figures()
     flood = [bytes(frame / UDP(dport=9) / PAYLOAD)] * 100
     for _ in range(30):  # the port may drop one: nothing sends it again
@@ -196,6 +192,26 @@ def test_kernel_flood_leaves_bgp_alone(router: KernelRouter, kind: str) -> None:
     assert after["punted_rest"] > before["punted_rest"]
     assert after["over_rate_protocol"] == before["over_rate_protocol"]
     assert after["punted_protocol"] - before["punted_protocol"] < 1000
+
+
+def tagged(router: KernelRouter, destination: str, *, vlan: int) -> Packet:
+    frame = frame_to(router, destination)
+    return Ether(src=frame.src, dst=frame.dst) / Dot1Q(vlan=vlan, prio=5) / frame.payload
+
+
+def test_kernel_vlan_that_no_interface_has_is_dropped(router: KernelRouter) -> None:
+    before = router.figures()
+    router.a.send(tagged(router, B, vlan=7) / UDP(dport=9) / PAYLOAD)
+    router.wsdp.control.await_task("r", lambda seen: seen["unknown_vlan"] > before["unknown_vlan"])
+    assert router.figures()["punted_rest"] == before["punted_rest"]
+
+
+def test_kernel_tag_of_a_priority_alone_is_no_vlan(router: KernelRouter) -> None:
+    router.a.send(tagged(router, B, vlan=0) / UDP(dport=9) / PAYLOAD)
+    frame = router.b.receive(is_to(B))
+    assert (frame.src, frame.dst, frame.ttl) == (router.macs["west"], router.b.mac, 63)
+    router.a.send(tagged(router, "10.1.0.1", vlan=0) / ICMP(id=78) / PAYLOAD)
+    router.a.receive(lambda seen: ICMP in seen and seen[ICMP].type == 0 and seen[ICMP].id == 78)
 
 
 def test_kernel_interface_down_stops_its_frames(router: KernelRouter) -> None:

@@ -71,6 +71,22 @@ link_message(uint16_t type, uint32_t index, unsigned int flags, const char *mac,
 }
 
 struct nlmsghdr *
+upon(struct nlmsghdr *message, uint32_t lower, const char *kind, uint16_t protocol, uint16_t id)
+{
+	struct nlattr *info, *data;
+
+	mnl_attr_put_u32(message, IFLA_LINK, lower);
+	info = mnl_attr_nest_start(message, IFLA_LINKINFO);
+	mnl_attr_put_strz(message, IFLA_INFO_KIND, kind);
+	data = mnl_attr_nest_start(message, IFLA_INFO_DATA);
+	mnl_attr_put_u16(message, IFLA_VLAN_PROTOCOL, htons(protocol));
+	mnl_attr_put_u16(message, IFLA_VLAN_ID, id);
+	mnl_attr_nest_end(message, data);
+	mnl_attr_nest_end(message, info);
+	return message;
+}
+
+struct nlmsghdr *
 neighbour_message(uint16_t type, uint32_t link, const char *address, const char *mac,
 		  uint16_t state)
 {

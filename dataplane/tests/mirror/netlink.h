@@ -12,6 +12,9 @@ struct nlmsghdr;
 /* The message under construction, which the next one overwrites. */
 struct nlmsghdr *
 link_message(uint16_t type, uint32_t index, unsigned int flags, const char *mac, uint32_t mtu);
+/* Add to such a message what it is upon, and, where kind is "vlan", its tag. */
+struct nlmsghdr *
+upon(struct nlmsghdr *message, uint32_t lower, const char *kind, uint16_t protocol, uint16_t id);
 struct nlmsghdr *neighbour_message(uint16_t type, uint32_t link, const char *address,
 				   const char *mac, uint16_t state);
 

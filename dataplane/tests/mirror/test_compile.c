@@ -136,6 +136,35 @@ test_kinds(void)
 	end();
 }
 
+/* By a VLAN of interface 12: that one's output, with the tag, the address and the MTU of the VLAN. */
+static void
+test_vlan(void)
+{
+	const struct route_hop *hop;
+
+	begin();
+	apply(upon(link_message(RTM_NEWLINK, 31, IFF_UP, "2:0:0:0:0:c", 1300), 12, "vlan", 0x8100,
+		   100));
+	add(&(struct route_message){.prefix = "10.4.0.0/24", .link = 31});
+	add(&(struct route_message){.prefix = "10.5.0.0/16", .link = 31, .gateway = "10.4.0.9"});
+	/* The same neighbour on the port itself is another hop. */
+	know(31, "10.0.1.9", "2:0:0:0:0:29");
+	know(31, "10.4.0.9", "2:0:0:0:0:29");
+	compile_again();
+	check_forward(find("10.0.1.9/32"), 1, 0x29, 1400);
+	CHECK_EQ(find("10.0.1.9/32")->vlan, 0);
+	check_kind("10.4.0.0/24", ROUTE_NEIGHBOUR);
+	hop = find("10.5.0.0/16");
+	check_forward(hop, 1, 0x29, 1300);
+	CHECK_EQ(hop->vlan, 100);
+	CHECK(find("10.4.0.9/32") == hop);
+	/* Without it, the kernel has routes by an interface that is not the router's. */
+	apply(link_message(RTM_DELLINK, 31, IFF_UP, "2:0:0:0:0:c", 1300));
+	compile_again();
+	check_kind("10.5.0.0/16", ROUTE_KERNEL);
+	end();
+}
+
 /* A neighbour whose own prefix leads elsewhere is no neighbour of packets to it. */
 static void
 test_neighbours_by_route(void)
@@ -331,6 +360,7 @@ int
 main(void)
 {
 	test_kinds();
+	test_vlan();
 	test_neighbours_by_route();
 	test_best();
 	test_groups();

@@ -71,6 +71,89 @@ test_link_of_a_master(void)
 	kernel_close(&kernel);
 }
 
+static struct nlmsghdr *
+vlan_message(uint16_t type, uint32_t index, uint32_t lower, uint16_t protocol, uint16_t id)
+{
+	return upon(link_message(type, index, IFF_UP, "2:0:0:0:0:d", 1300), lower, "vlan", protocol,
+		    id);
+}
+
+/* Return whether a VLAN is followed; if not, why not is counted. */
+static bool
+is_followed(struct kernel *kernel, struct nlmsghdr *message)
+{
+	uint64_t before = kernel->refused[KERNEL_VLAN] + kernel->refused[KERNEL_UPPER];
+	uint32_t index = 77;
+
+	kernel_apply(kernel, message);
+	if (kernel_link(kernel, index) != NULL)
+		return true;
+	CHECK_EQ(kernel->refused[KERNEL_VLAN] + kernel->refused[KERNEL_UPPER], before + 1);
+	return false;
+}
+
+static void
+test_vlans(void)
+{
+	const struct kernel_link *link;
+	struct kernel kernel;
+
+	open_router(&kernel);
+	CHECK_EQ(kernel_apply(&kernel, vlan_message(RTM_NEWLINK, 31, 12, 0x8100, 100)),
+		 KERNEL_UNSURE);
+	link = kernel_link(&kernel, 31);
+	CHECK(link != NULL && link->port == 1 && link->vlan == 100 && link->mtu == 1300);
+	CHECK_EQ(link->mac[5], 0xd);
+	CHECK_EQ(kernel_apply(&kernel, vlan_message(RTM_NEWLINK, 31, 12, 0x8100, 100)),
+		 KERNEL_SAME);
+	CHECK_EQ(kernel_apply(&kernel, neighbour_message(RTM_NEWNEIGH, 31, "10.0.0.9",
+							 "2:0:0:0:0:99", NUD_REACHABLE)),
+		 KERNEL_CHANGED);
+	/* Another MTU. */
+	CHECK_EQ(kernel_apply(&kernel,
+			      upon(link_message(RTM_NEWLINK, 31, IFF_UP, "2:0:0:0:0:d", 1200), 12,
+				   "vlan", 0x8100, 100)),
+		 KERNEL_CHANGED);
+	CHECK_EQ(kernel_link(&kernel, 31)->mtu, 1200);
+	CHECK_EQ(kernel_apply(&kernel, upon(link_message(RTM_NEWLINK, 31, 0, "2:0:0:0:0:d", 1200),
+					    12, "vlan", 0x8100, 100)),
+		 KERNEL_UNSURE);
+	CHECK_EQ(kernel_apply(&kernel, vlan_message(RTM_DELLINK, 31, 12, 0x8100, 100)),
+		 KERNEL_UNSURE);
+	CHECK(kernel_link(&kernel, 31) == NULL);
+	CHECK_EQ(kernel.refused[KERNEL_VLAN] + kernel.refused[KERNEL_UPPER], 0);
+	kernel_close(&kernel);
+}
+
+static void
+test_refused_vlans(void)
+{
+	struct nlmsghdr *message;
+	struct kernel kernel;
+
+	open_router(&kernel);
+	kernel_apply(&kernel, vlan_message(RTM_NEWLINK, 31, 12, 0x8100, 100));
+	CHECK(is_followed(&kernel, vlan_message(RTM_NEWLINK, 77, 12, 0x8100, 4094)));
+	/* It becomes another interface: the message of its end was lost. */
+	CHECK(!is_followed(&kernel, vlan_message(RTM_NEWLINK, 77, 12, 0x88a8, 100)));
+	CHECK(!is_followed(&kernel, vlan_message(RTM_NEWLINK, 77, 12, 0x8100, 0)));
+	CHECK(!is_followed(&kernel, vlan_message(RTM_NEWLINK, 77, 12, 0x8100, 4095)));
+	CHECK(!is_followed(&kernel, vlan_message(RTM_NEWLINK, 77, 31, 0x8100, 200)));
+	CHECK_EQ(kernel.refused[KERNEL_UPPER], 0);
+	CHECK(!is_followed(&kernel, upon(link_message(RTM_NEWLINK, 77, IFF_UP, "2:0:0:0:0:d", 1300),
+					 12, "macvlan", 0x8100, 100)));
+	CHECK_EQ(kernel.refused[KERNEL_UPPER], 1);
+	/* Upon an interface that is not the router's, or has that index in another namespace. */
+	kernel_apply(&kernel, vlan_message(RTM_NEWLINK, 77, 5, 0x8100, 100));
+	message = vlan_message(RTM_NEWLINK, 77, 12, 0x8100, 100);
+	mnl_attr_put_u32(message, IFLA_LINK_NETNSID, 0);
+	kernel_apply(&kernel, message);
+	CHECK(kernel_link(&kernel, 77) == NULL);
+	CHECK_EQ(kernel.refused[KERNEL_VLAN], 4);
+	CHECK_EQ(kernel.malformed, 0);
+	kernel_close(&kernel);
+}
+
 static void
 test_neighbours(void)
 {
@@ -364,6 +447,8 @@ main(void)
 {
 	test_links();
 	test_link_of_a_master();
+	test_vlans();
+	test_refused_vlans();
 	test_neighbours();
 	test_routes();
 	test_twins();

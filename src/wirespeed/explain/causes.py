@@ -134,6 +134,10 @@ CAUSES = {
         "the router found their IP header damaged: a wrong checksum, or lengths that contradict "
         "each other"
     ),
+    DropCause.UNKNOWN_VLAN: Cause(
+        "the router has no interface for their VLAN tag, so this is no limit of the data plane",
+        Proposal("Add the VLAN: ip link add link PORT name PORT.ID type vlan id ID."),
+    ),
     DropCause.VNF_TX_RING_FULL: Cause(
         "the VNF's transmit ring was full: the switch behind it took frames back more slowly than "
         "the VNF returned them",

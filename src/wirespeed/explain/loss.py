@@ -73,8 +73,8 @@ def first_loss(trials: Sequence[Trial], result: SearchResult | None) -> tuple[in
 # Settings drop frames at any time, whether the trial was noisy or not.
 BY_SETTINGS = frozenset(
     {DropCause.NO_FLOW, DropCause.MTU, DropCause.POLICER, DropCause.EGRESS_POLICER,
-     DropCause.WRONG_VLAN, DropCause.NO_ROUTE, DropCause.NIC_DISCARD, DropCause.PORT_DOWN,
-     DropCause.METER, DropCause.FOREIGN_RULE, DropCause.DATAPATH}
+     DropCause.WRONG_VLAN, DropCause.UNKNOWN_VLAN, DropCause.NO_ROUTE, DropCause.NIC_DISCARD,
+     DropCause.PORT_DOWN, DropCause.METER, DropCause.FOREIGN_RULE, DropCause.DATAPATH}
 )  # fmt: skip
 
 

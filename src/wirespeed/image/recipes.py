@@ -35,7 +35,7 @@ HOST_GRUB = _FILES / "host-grub.cfg"
 _TESTPMD = Path("/usr/bin/dpdk-testpmd")
 # A native build would end with an illegal instruction on an emulated CPU.
 WSDP = _TREE / "build" / "dataplane-guest" / "wsdp"
-# `make test` names its debug build, which its other tests use too: the release takes minutes to compile.
+# `make test` names its debug build: the release takes minutes to compile.
 SPEEDTEST = Path(
     os.environ.get("WIRESPEED_SPEEDTEST")
     or _TREE / "speedtest" / "target" / "release" / "wirespeed-speedtest"

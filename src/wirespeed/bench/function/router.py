@@ -19,6 +19,7 @@ _CAUSES: Mapping[str, DropCause] = {
     **StaticRouter.causes,
     "too_big": DropCause.MTU,
     "fragment": DropCause.MTU,
+    "unknown_vlan": DropCause.UNKNOWN_VLAN,
 }
 
 

@@ -36,6 +36,7 @@ class DropCause(StrEnum):
     NO_ROUTE = "no_route"
     TTL_EXPIRED = "ttl_expired"
     BAD_HEADER = "bad_header"
+    UNKNOWN_VLAN = "unknown_vlan"
     VNF_TX_RING_FULL = "vnf_tx_ring_full"
     VNF_RING_FULL = "vnf_ring_full"
     VNF_RX_RING_FULL = "vnf_rx_ring_full"

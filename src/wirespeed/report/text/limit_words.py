@@ -70,6 +70,7 @@ LIMIT_WORDS = {
     DropCause.NO_ROUTE: "no route",
     DropCause.TTL_EXPIRED: "TTL expired",
     DropCause.BAD_HEADER: "bad IP header",
+    DropCause.UNKNOWN_VLAN: "unknown VLAN",
     DropCause.NIC_DISCARD: "NIC refuses",
     DropCause.LINK_DOWN: "link down",
     DropCause.IMPAIRED: "reference SUT",
