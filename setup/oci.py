@@ -51,9 +51,7 @@ def blob(content: bytes, kind: str) -> dict[str, Any]:
     return {"mediaType": f"{MEDIA}.{kind}", "digest": digest, "size": len(content)}
 
 
-def write(
-    root: Path, image: Path, name: str, epoch: int, command: Sequence[str] = COMMAND
-) -> None:
+def write(root: Path, image: Path, name: str, epoch: int, command: Sequence[str] = COMMAND) -> None:
     """Write the image of a root's tar.
 
     epoch: seconds since 1970 that its documents name. command: what a container of it runs.

@@ -97,9 +97,7 @@ def _with_refused(plan: Plan, workload: Workload) -> Plan:
     there = {pod.name for pod in plan.pods}
     [pool] = plan.pools
     added = (
-        pod_plan(vnf, pool.name, workload, {}, 1)
-        for vnf in workload.vnfs
-        if vnf.name not in there
+        pod_plan(vnf, pool.name, workload, {}, 1) for vnf in workload.vnfs if vnf.name not in there
     )
     return replace(plan, pods=(*plan.pods, *added))
 
@@ -129,8 +127,9 @@ def _granted(container: PlacedContainer, shared: tuple[int, ...]) -> Granted:
 def test_plan_of_the_emulated_server_uses_both_numa_nodes(answered: Answered) -> None:
     assert planned(answered.plan) == {
         ("gateway", "forwarder"): Granted((2, 3), (0,), GIB, {0: GIB}),
-        ("gateway", "control"): Granted((4, 5), (0,), 0, {}),
-        ("router", "forwarder"): Granted((8, 9, 10, 11), (1,), GIB, {1: GIB}),
+        ("gateway", "cipher"): Granted((4, 5), (0,), 0, {}),
+        ("router", "forwarder"): Granted((8, 9), (1,), GIB, {1: GIB}),
+        ("collector", "collector"): Granted((10, 11), (0,), 0, {}),
     }
 
 

@@ -47,7 +47,7 @@ def payload(kubelet: Path, folder: Path) -> Path:
         },
     }
     packed = folder / "node.tar"
-    with tarfile.open(packed, "w") as archive:
+    with tarfile.open(packed, "w", dereference=True) as archive:
         for target, source in files.items():
             archive.add(source, target, filter=_owned_by_root)
     return packed
