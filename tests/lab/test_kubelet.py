@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.kubelet.node import Granted, KubeletNode, reached, start, static_pod
+from tests.lab.kubelet.node import Granted, KubeletNode, reached, static_pod
 from tests.lab.kubelet.payload import payload
 from tests.support.lab_node import LabNode, images, lab_while
 from wirespeed.host.file import HOST_FILE
@@ -56,8 +56,8 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Answered]:
         files = render(_with_refused(plan, workload), ["kubernetes"])
         packed = payload(Path(PROGRAM), tmp_path_factory.mktemp("payload"))
         clock.say("inspected, planned, packed")
-        with node.runner() as runner:
-            kubelet = start(node, runner, packed, files["kubernetes/nfv/kubelet.yaml"])
+        with KubeletNode(node) as kubelet:
+            kubelet.start(packed, files["kubernetes/nfv/kubelet.yaml"])
             clock.say("files are there, the kubelet is started")
             refusals = {}
             for vnf in workload.vnfs:
@@ -108,26 +108,26 @@ def planned(plan: Plan) -> dict[tuple[str, str], Granted]:
     exclusive = {cpu for pod in host.pods for each in pod.containers for cpu in each.cpus}
     shared = tuple(sorted(set(pool.isolated_cpus.value) - exclusive))
     return {
-        (pod.name, each.name): _granted(each, shared)
+        (pod.name, each.name): Granted(
+            cpus=each.cpus or shared,
+            nodes=tuple(sorted({block.node for block in each.memory})),
+            page_limit=sum(sum(_huge(other).values()) for other in pod.containers),
+            pages=_huge(each),
+        )
         for pod in host.pods
         for each in pod.containers
     }
 
 
-def _granted(container: PlacedContainer, shared: tuple[int, ...]) -> Granted:
-    huge = {block.node: block.bytes for block in container.memory if block.page_kib}
-    return Granted(
-        cpus=container.cpus or shared,
-        nodes=tuple(sorted({block.node for block in container.memory})),
-        page_limit=sum(huge.values()),
-        pages=huge,
-    )
+def _huge(container: PlacedContainer) -> dict[int, int]:
+    """Return the container's huge pages by NUMA node, in octets."""
+    return {block.node: block.bytes for block in container.memory if block.page_kib}
 
 
 def test_plan_of_the_emulated_server_uses_both_numa_nodes(answered: Answered) -> None:
     assert planned(answered.plan) == {
         ("gateway", "forwarder"): Granted((2, 3), (0,), GIB, {0: GIB}),
-        ("gateway", "cipher"): Granted((4, 5), (0,), 0, {}),
+        ("gateway", "cipher"): Granted((4, 5), (0,), GIB, {}),
         ("router", "forwarder"): Granted((8, 9), (1,), GIB, {1: GIB}),
         ("collector", "collector"): Granted((10, 11), (0,), 0, {}),
     }
