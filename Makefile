@@ -11,6 +11,7 @@ DATAPLANE := build/dataplane
 GUEST_DATAPLANE := build/dataplane-guest
 SANITIZED := build/dataplane-asan
 KUBELET_ORACLE := build/kubelet-oracle
+KUBELET := build/kubelet
 KUBECTL_VALIDATE := build/kubectl-validate
 API_SERVER := build/kube-apiserver
 PACKAGES := build/packages
@@ -38,7 +39,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: help setup setup-dev demo test test-all lint format bench papers explain-matrix docs clean \
 	requirements requirements-dev requirements-guests tools cargo dataplane dataplane-asan speedtest speedtest-debug \
 	speedtest-tests npm-client built lint-python lint-files lint-speedtest test-dataplane \
-	test-dataplane-native test-unit test-alone test-nova test-kubelet test-kubernetes record-kubelet test-speedtest test-speedtest-released \
+	test-dataplane-native test-unit test-alone test-nova test-kubelet test-kubernetes test-kubelet-lab record-kubelet test-speedtest test-speedtest-released \
 	test-speedtest-fuzz dataplane-guest guest-image host-image lab lab-down test-lab test-lab-short \
 	test-kpi test-fleet fleet-bundle bill-of-materials requirements-openstack test-openstack test-openstack-short \
 	test-openstack-compute test-openstack-full compute-image requirements-debian13 test-debian13 \
@@ -257,6 +258,18 @@ test-kubernetes: $(KUBELET_ORACLE) $(KUBECTL_VALIDATE) $(API_SERVER) $(VENV)/.de
 		WIRESPEED_KUBECTL_VALIDATE=$(abspath $(KUBECTL_VALIDATE)) \
 		WIRESPEED_API_SERVER=$(abspath $(API_SERVER)) \
 		$(BIN)/pytest -q $(addprefix tests/unit/plan/kubernetes/test_,validation.py api_server.py)
+
+# The kubelet is a tool of the oracle's module, so that both have the same versions.
+$(KUBELET): kubernetes/oracle/go.mod kubernetes/oracle/go.sum
+	@command -v go >/dev/null || setup/install-packages.sh setup/packages-go.txt
+	cd kubernetes/oracle && version=$$(go list -m -f '{{.Version}}' k8s.io/kubernetes) && \
+		CGO_ENABLED=0 go build -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=$$version" \
+			-o $(abspath $@) k8s.io/kubernetes/cmd/kubelet
+
+# Minutes of two CPUs for the first build, and as many for the test.
+test-kubelet-lab: export WIRESPEED_LAB := whole
+test-kubelet-lab: $(KUBELET) $(VENV)/.dev host-image ## A real kubelet in an emulated server, by our configuration and pods
+	WIRESPEED_KUBELET=$(abspath $(KUBELET)) $(BIN)/pytest --durations=0 -s tests/lab/test_kubelet.py
 
 record-kubelet: $(KUBELET_ORACLE) $(VENV)/.dev ## Record the kubelet's answers that make test replays
 	$(BIN)/python -m tests.unit.plan.kubelet.record $(abspath $(KUBELET_ORACLE))

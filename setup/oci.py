@@ -15,12 +15,15 @@ import shutil
 import sys
 import tarfile
 import tempfile
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 MEDIA = "application/vnd.oci.image"
+# What a container of wirespeed's own image runs.
+COMMAND = ("wirespeed", "doctor")
 
 
 def digest_of(path: Path) -> str:
@@ -48,8 +51,11 @@ def blob(content: bytes, kind: str) -> dict[str, Any]:
     return {"mediaType": f"{MEDIA}.{kind}", "digest": digest, "size": len(content)}
 
 
-def write(root: Path, image: Path, name: str, epoch: int) -> None:
-    """Write the image of a root's tar. epoch: seconds since 1970 that its documents name."""
+def write(root: Path, image: Path, name: str, epoch: int, command: Sequence[str] = COMMAND) -> None:
+    """Write the image of a root's tar.
+
+    epoch: seconds since 1970 that its documents name. command: what a container of it runs.
+    """
     with tempfile.TemporaryDirectory(dir=image.parent) as scratch:
         layer = Path(scratch) / "layer"
         compress(root, layer)
@@ -64,7 +70,7 @@ def write(root: Path, image: Path, name: str, epoch: int) -> None:
             "created": datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "config": {
                 "Env": ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8"],
-                "Cmd": ["wirespeed", "doctor"],
+                "Cmd": list(command),
                 "WorkingDir": "/root",
             },
             "rootfs": {"type": "layers", "diff_ids": [digest_of(root)]},

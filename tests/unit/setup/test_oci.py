@@ -56,6 +56,15 @@ def test_write_image_has_layer_config_and_name(root: Path, tmp_path: Path) -> No
     config = json.loads(image.blob(manifest["config"]))
     unpacked = hashlib.sha256(root.read_bytes()).hexdigest()
     assert config["rootfs"]["diff_ids"] == [f"sha256:{unpacked}"]
+    assert config["config"]["Cmd"] == ["wirespeed", "doctor"]
+
+
+def test_write_image_with_a_command_runs_it(root: Path, tmp_path: Path) -> None:
+    write(root, tmp_path / "image.tar", "function:1", 0, ("/hello", "world"))
+    image = Image(tmp_path / "image.tar")
+    [listed] = image.json("index.json")["manifests"]
+    config = json.loads(image.blob(json.loads(image.blob(listed))["config"]))
+    assert config["config"]["Cmd"] == ["/hello", "world"]
 
 
 def test_write_image_twice_is_equal_to_the_byte(root: Path, tmp_path: Path) -> None:
