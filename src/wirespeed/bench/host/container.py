@@ -13,7 +13,7 @@ from wirespeed.remote.interface import Runner
 
 # Podman and Docker make one each; systemd-nspawn and LXC name themselves in process 1's variables.
 MARKS = ("/run/.containerenv", "/.dockerenv", "/run/systemd/container")
-# A container that is read-only has an empty /run; Podman's first process is still told.
+# A container that is read-only has an empty /run; Podman still names itself to the first process.
 FIRST_PROCESS = "/proc/1/environ"
 
 
@@ -21,8 +21,8 @@ def in_container(runner: Runner) -> bool:
     """Return whether commands run in a container."""
     if runner.glob(*MARKS):
         return True
-    told = runner.read_many([FIRST_PROCESS])[FIRST_PROCESS]
-    return isinstance(told, str) and any(x.startswith("container=") for x in told.split("\0"))
+    found = runner.read_many([FIRST_PROCESS])[FIRST_PROCESS]
+    return isinstance(found, str) and any(x.startswith("container=") for x in found.split("\0"))
 
 
 def check_quota(runner: Runner, plan: HostPlan) -> None:
