@@ -266,7 +266,7 @@ $(KUBELET): kubernetes/oracle/go.mod kubernetes/oracle/go.sum
 		CGO_ENABLED=0 go build -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=$$version" \
 			-o $(abspath $@) k8s.io/kubernetes/cmd/kubelet
 
-# Minutes of two CPUs for the first build, and as many for the test.
+# 7 minutes of CPU time for the first build, 10 minutes for the test.
 test-kubelet-lab: export WIRESPEED_LAB := whole
 test-kubelet-lab: $(KUBELET) $(VENV)/.dev host-image ## A real kubelet in an emulated server, by our configuration and pods
 	WIRESPEED_KUBELET=$(abspath $(KUBELET)) $(BIN)/pytest --durations=0 -s tests/lab/test_kubelet.py

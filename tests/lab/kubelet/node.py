@@ -22,10 +22,9 @@ Value = TypeVar("Value")
 # An emulated CPU takes minutes for what takes a second elsewhere.
 LIMIT_S = 900.0
 _LOOK_AGAIN_S = 2.0
-_ETC = "/etc/kubernetes"
-_MANIFESTS = f"{_ETC}/manifests"
+_MANIFESTS = "/etc/kubernetes/manifests"
 # The name that the rendered file gives itself.
-_CONFIGURATION = f"{_ETC}/kubelet.conf.d/60-wirespeed.conf"
+_CONFIGURATION = "/etc/kubernetes/kubelet.conf.d/60-wirespeed.conf"
 _PODS = "http://127.0.0.1:10255/pods"
 # The limit is the pod's: Debian's containerd 1.6 sets none for a container.
 _FILES = ("cpuset.cpus.effective", "cpuset.mems.effective", "hugetlb.1GB.numa_stat",
@@ -79,12 +78,18 @@ class KubeletNode:
 
     def admit(self, pod: str, manifest: str) -> str:
         """Give the kubelet a static pod; return the reason of its refusal, "" when it runs."""
+        # The kubelet reads a file again that it has seen half written.
         self._write(f"{_MANIFESTS}/{pod}.yaml", manifest)
-        settled = reached(lambda: _phase(self.pods().get(pod)) in ("Running", "Failed"), True)
-        found = self.pods().get(pod)
-        assert settled, f"pod {pod} neither runs nor is refused: {found}\n{self.log()}"
-        assert found
-        return str(found["status"].get("reason", ""))
+        found: dict[str, dict[str, Any]] = {}
+
+        def settled() -> bool:
+            found.update(self.pods())
+            return _phase(found.get(pod)) in ("Running", "Failed")
+
+        assert reached(settled, True), (
+            f"pod {pod} neither runs nor is refused: {found.get(pod)}\n{self.log()}"
+        )
+        return str(found[pod]["status"].get("reason", ""))
 
     def withdraw(self, pod: str) -> None:
         self._run("rm", "-f", f"{_MANIFESTS}/{pod}.yaml")
