@@ -20,6 +20,9 @@ from wirespeed.lab.lab import WSDP
 from wirespeed.remote.interface import Runner
 from wirespeed.sources.telemetry import Telemetry
 
+# The C tests of the router and of the mirror check VLANs in the short form.
+pytestmark = pytest.mark.lab(whole=True)
+
 _DEADLINE_S = 60
 _FOLDER = "/run/vlan-router"
 _INI = """\

@@ -19,6 +19,7 @@ from .h2_client import H2Client
 
 Limited = Serve
 MEGABYTE = 1024 * 1024
+CURL_FRAMING = 16
 BOTH = ("--http", "--https")
 
 
@@ -145,11 +146,12 @@ def test_an_upload_beyond_the_bytes_is_cut_off(limited: Limited, certificate: Ce
 def test_the_rate_is_kept_and_named_as_the_limiter(
     limited: Limited, certificate: Certificate, protocol: str, method: str
 ) -> None:
-    # 3.5 s: a last block that comes 0.2 s late still leaves the rate at the limit.
-    server = limited("[limits]\nrate_bps = 24_000_000\n")
+    # 4 s: a last block that comes 0.2 s late still leaves the rate at the limit. What is sent fits
+    # into the sockets' buffers, so that a client without a CPU is no limit.
+    server = limited("[limits]\nrate_bps = 4_000_000\n")
     client = link(server, certificate, protocol)
-    path = "/garbage?ckSize=10&id=a" if method == "GET" else "/empty?id=a"
-    client.request(method, path, None if method == "GET" else b"x" * 10 * MEGABYTE)
+    path = "/garbage?ckSize=2&id=a" if method == "GET" else "/empty?id=a"
+    client.request(method, path, None if method == "GET" else b"x" * 2 * MEGABYTE)
     client.getresponse().read()
     told = json.loads(get(client, "/verdict?id=a").read())
     verdict = told["download" if method == "GET" else "upload"]["verdict"]
@@ -215,6 +217,21 @@ def test_only_configured_origins_may_read_answers(
         assert same.headers.get("access-control-allow-origin") == allowed
 
 
+def begun(curl: list[str], got: Path) -> subprocess.Popen[bytes]:
+    """Return a curl that has received something.
+
+    curl 7.88 seldom ends with a framing error while it connects (its issue 10634), so it may once.
+    """
+    for may_fail in (True, False):
+        running = subprocess.Popen(curl)
+        while running.poll() is None and not (got.exists() and got.stat().st_size):
+            time.sleep(0.01)
+        if running.poll() != CURL_FRAMING or not may_fail:
+            break
+    assert running.poll() is None
+    return running
+
+
 @pytest.mark.parametrize("version", ["--http1.1", "--http2"])
 def test_a_download_that_runs_is_finished_before_the_server_stops(
     limited: Limited, certificate: Certificate, tmp_path: Path, version: str
@@ -224,11 +241,8 @@ def test_a_download_that_runs_is_finished_before_the_server_stops(
     server = limited("")
     url = f"https://127.0.0.1:{server.ports['--https']}/garbage?ckSize=20"
     got = tmp_path / "got"
-    curl = ["curl", "--silent", version, "--cacert", str(certificate.cert)]
-    running = subprocess.Popen([*curl, "--limit-rate", "10M", "-o", str(got), url])
-    while not got.exists() or not got.stat().st_size:
-        assert running.poll() is None
-        time.sleep(0.01)
+    curl = ["curl", "--silent", "--show-error", version, "--cacert", str(certificate.cert)]
+    running = begun([*curl, "--limit-rate", "10M", "-o", str(got), url], got)
     server.process.send_signal(signal.SIGTERM)
     server.next_event("draining")
     assert running.wait(PATIENCE_S) == 0

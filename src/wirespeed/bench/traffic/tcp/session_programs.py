@@ -10,10 +10,11 @@ from pydantic import BaseModel, ValidationError
 
 from wirespeed.bench.host.programs import find_program
 from wirespeed.bench.interface import BenchError
+from wirespeed.bench.traffic.tcp import programs
 from wirespeed.bench.traffic.tcp.clients import Client
 from wirespeed.bench.traffic.tcp.ends.interface import End, Place
 from wirespeed.bench.traffic.tcp.ports import CounterFile
-from wirespeed.bench.traffic.tcp.programs import SPEEDTEST, SpeedtestServer
+from wirespeed.bench.traffic.tcp.programs import SpeedtestServer
 from wirespeed.model.study.sessions import Sessions, SessionsMode
 from wirespeed.model.study.tcp import Tcp
 from wirespeed.remote.interface import Runner
@@ -56,7 +57,7 @@ def share_out(connections: int, clients: int) -> tuple[int, ...]:
 
 
 def _client(place: Place, end: End, words: Sequence[str]) -> Client:
-    program = find_program(place.host.runner, SPEEDTEST)
+    program = find_program(place.host.runner, programs.SPEEDTEST)
     log = str(place.dirs.log / f"{end.name}.json")
     return Client(end, (program, "sessions", *words), log, place.cpus)
 
