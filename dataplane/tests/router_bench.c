@@ -59,6 +59,14 @@ router_sum_up(uint8_t *frame)
 }
 
 void
+router_make_arp(uint8_t *frame)
+{
+	memset(frame, 0, V4_LEN);
+	memset(frame, 0xff, 6);
+	be16_store(frame + 12, 0x0806);
+}
+
+void
 router_make_v4(uint8_t *frame, uint32_t destination, uint16_t port)
 {
 	uint8_t *ip = frame + 14;

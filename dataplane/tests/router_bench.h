@@ -24,6 +24,8 @@ struct bench router_up(const char *keys);
 /* UDP packets to an address, of V4_LEN and V6_LEN octets. */
 void router_make_v4(uint8_t *frame, uint32_t destination, uint16_t port);
 void router_make_v6(uint8_t *frame, const char *destination, uint16_t port);
+/* ARP of V4_LEN octets. */
+void router_make_arp(uint8_t *frame);
 /* Make the IPv4 header's checksum right. */
 void router_sum_up(uint8_t *frame);
 

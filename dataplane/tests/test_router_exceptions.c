@@ -48,17 +48,9 @@ make_hop_by_hop(uint8_t *frame)
 }
 
 static void
-make_arp(uint8_t *frame)
-{
-	memset(frame, 0, V4_LEN);
-	memset(frame, 0xff, 6);
-	be16_store(frame + 12, 0x0806);
-}
-
-static void
 make_unknown(uint8_t *frame)
 {
-	make_arp(frame);
+	router_make_arp(frame);
 	be16_store(frame + 12, 0x88b5);
 }
 
@@ -66,7 +58,7 @@ make_unknown(uint8_t *frame)
 static void
 make_tagged(uint8_t *frame)
 {
-	make_arp(frame);
+	router_make_arp(frame);
 	be16_store(frame + 12, 0x8100);
 	be16_store(frame + 14, 7);
 	be16_store(frame + 16, 0x0806);
@@ -205,7 +197,7 @@ static const struct exception exceptions[] = {
 	{"bad_header", NULL, make_bad_header, V4_LEN},
 	{"options", "rest", make_options, V4_LEN},
 	{"options", "rest", make_hop_by_hop, V6_LEN},
-	{"not_ip", "protocol", make_arp, V4_LEN},
+	{"not_ip", "protocol", router_make_arp, V4_LEN},
 	{"not_ip", "rest", make_unknown, V4_LEN},
 	{"not_ip", "rest", make_tagged, V4_LEN},
 	{"other_mac", NULL, make_other_mac, V4_LEN},

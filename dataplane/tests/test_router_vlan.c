@@ -301,14 +301,6 @@ check_punted(enum punt_class class, const uint8_t *frame, uint16_t length, uint1
 	rte_pktmbuf_free(mbuf);
 }
 
-static void
-make_arp(uint8_t *frame)
-{
-	memset(frame, 0, V4_LEN);
-	memset(frame, 0xff, 6);
-	be16_store(frame + 12, 0x0806);
-}
-
 /* BGP's. */
 static void
 make_bgp(uint8_t *frame)
@@ -352,9 +344,9 @@ test_exceptions(void)
 		enum punt_class class;
 		void (*make)(uint8_t *frame);
 	} exceptions[] = {
-		{PUNT_PROTOCOL, make_arp},  {PUNT_PROTOCOL, make_bgp},
-		{PUNT_LOCAL, make_local},   {PUNT_NEIGHBOUR, make_unknown_neighbour},
-		{PUNT_REST, make_no_route}, {PUNT_REST, make_stacked},
+		{PUNT_PROTOCOL, router_make_arp}, {PUNT_PROTOCOL, make_bgp},
+		{PUNT_LOCAL, make_local},         {PUNT_NEIGHBOUR, make_unknown_neighbour},
+		{PUNT_REST, make_no_route},       {PUNT_REST, make_stacked},
 	};
 	struct bench bench = up();
 

@@ -33,7 +33,7 @@ _FILES = ("cpuset.cpus.effective", "cpuset.mems.effective", "hugetlb.1GB.numa_st
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """What the kernel lets a container use, and the huge pages that it has taken."""
+    """CPUs, memory and pages that the kernel lets a container use, and the pages it has taken."""
 
     cpus: tuple[int, ...]
     nodes: tuple[int, ...]
