@@ -243,5 +243,7 @@ def test_a_flood_of_datagrams_leaves_turns_to_others(serve: Serve, one_loop: str
             assert ask(server, "GET", "/metrics", where="--metrics")[0].status == 200
         assert not test.done()
         assert "error" not in test.result()
-    counted = server.next_event("test finished")["directions"][0]["packets"]
-    assert 0 < counted <= turns(server) * DATAGRAMS_A_TURN
+    counted = server.next_event("test finished")["directions"][0]
+    # Those that the socket lost while the server had no CPU were never in a turn.
+    received = counted["packets"] - counted["lost"]
+    assert 0 < received <= turns(server) * DATAGRAMS_A_TURN
