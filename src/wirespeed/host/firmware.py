@@ -46,18 +46,13 @@ def read_firmware(reader: Reader) -> Firmware | None:
 
 def read_dimms(reader: Reader) -> tuple[Dimm, ...]:
     """Return every slot that SMBIOS describes, in its order."""
-    printed = reader.command(MODULES, "dimms")
+    printed = reader.output(MODULES, "dimms", needs="needs dmidecode", failed="dmidecode")
     if printed is None:
-        reader.lacks("dimms", "needs dmidecode")
         return ()
-    if printed.exit_code != 0:
-        said = (printed.stderr or printed.stdout).strip().splitlines()
-        reader.lacks("dimms", f"dmidecode: {said[-1] if said else printed.exit_code}")
-        return ()
-    if not printed.stdout.startswith("# dmidecode"):
-        reader.lacks("dimms", f"dmidecode prints {show(printed.stdout)}")
+    if not printed.startswith("# dmidecode"):
+        reader.lacks("dimms", f"dmidecode prints {show(printed)}")
     modules = []
-    for block in printed.stdout.split("\n\n"):
+    for block in printed.split("\n\n"):
         keys = _keys(block)
         if "Locator" in keys:
             modules.append(Dimm(_slot(keys), _mib(reader, keys), _speed(reader, keys)))

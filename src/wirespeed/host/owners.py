@@ -32,16 +32,11 @@ _Units = dict[str, dict[str, str]]
 
 def read_services(reader: Reader) -> tuple[Service, ...] | None:
     """Return the state of SERVICES, absent ones as not active; None without systemd."""
-    printed = reader.command(SHOW, "services")
+    printed = reader.output(SHOW, "services", needs="needs systemctl", failed="systemctl", line=0)
     if printed is None:
-        reader.lacks("services", "needs systemctl")
-        return None
-    if printed.exit_code != 0:
-        said = (printed.stderr or printed.stdout).strip().splitlines()
-        reader.lacks("services", f"systemctl: {said[0] if said else printed.exit_code}")
         return None
     states = {}
-    for block in printed.stdout.split("\n\n"):
+    for block in printed.split("\n\n"):
         keys = dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
         states[keys.get("Id", "").removesuffix(".service")] = keys.get("ActiveState", "")
     untold = [name for name in SERVICES if not states.get(name)]

@@ -54,13 +54,11 @@ def read_ddio_ways(reader: Reader, cpu: CpuFacts) -> int | None:
     """
     if "Intel" not in cpu.model or "hypervisor" in cpu.flags:
         return None
-    printed = reader.command(DDIO_WAYS, "ddio_ways")
+    printed = reader.output(
+        DDIO_WAYS, "ddio_ways", failed="needs MSR 0xc8b",
+        needs="needs rdmsr (package msr-tools), the module msr and root",
+    )  # fmt: skip
     if printed is None:
-        reader.lacks("ddio_ways", "needs rdmsr (package msr-tools), the module msr and root")
         return None
-    if printed.exit_code != 0:
-        said = (printed.stderr or printed.stdout).strip().splitlines()
-        reader.lacks("ddio_ways", f"needs MSR 0xc8b: {said[-1] if said else printed.exit_code}")
-        return None
-    values = reader.matches("ddio_ways", "rdmsr", printed.stdout, _VALUE, "a hexadecimal number")
+    values = reader.matches("ddio_ways", "rdmsr", printed, _VALUE, "a hexadecimal number")
     return min((int(value[0], 16).bit_count() for value in values), default=None)

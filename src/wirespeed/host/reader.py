@@ -132,6 +132,24 @@ class Reader:
             self.lacks(fact, failure.what)
             return None
 
+    def output(
+        self, argv: list[str], fact: str, *, needs: str, failed: str, line: int = -1
+    ) -> str | None:
+        """Return what a command prints; None where it is missing or fails, with a noted reason.
+
+        needs: the reason where it is missing. failed: what its own reason is put after. line: index
+        of that reason in what it prints.
+        """
+        done = self.command(argv, fact)
+        if done is None:
+            self.lacks(fact, needs)
+            return None
+        if done.exit_code != 0:
+            said = (done.stderr or done.stdout).strip().splitlines()
+            self.lacks(fact, f"{failed}: {said[line] if said else done.exit_code}")
+            return None
+        return done.stdout
+
     def number(self, files: Files, path: str, default: int, base: int = 10) -> int:
         """Return the whole number in that file; `default` where there is no such file."""
         text = files.get(path)
