@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 MEDIA = "application/vnd.oci.image"
-# What a container of wirespeed's own image runs.
+# Command of a container of wirespeed's own image.
 COMMAND = ("wirespeed", "doctor")
 
 

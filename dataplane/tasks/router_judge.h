@@ -14,7 +14,7 @@
 
 #define LOOKED_UP 0x80u /* of a verdict: the destination is, too */
 
-/* What a burst came by. */
+/* The input of a burst. */
 struct judged_input {
 	const struct router_links *links; /* NULL: there are no VLANs */
 	uint64_t mac;                     /* of frames without a tag; 0: any */

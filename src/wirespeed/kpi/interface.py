@@ -11,7 +11,7 @@ from wirespeed.model.errors import WirespeedError
 from wirespeed.model.result.series import SeriesKind
 from wirespeed.remote.interface import RemoteError, Runner
 
-# What a source raises that is gone or hangs, or whose answer has another layout.
+# Errors of a source that is gone or hangs, or whose answer has another layout.
 FAILURES = (
     RemoteError, OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError,
 )  # fmt: skip

@@ -78,9 +78,9 @@ class LearnedRoutes(GeneratedRoutes):
         """Let the peer withdraw a group of routes, or announce it again."""
         socket, pattern = self._control(_PEER), changing_protocols(group)
         words = [BIRD_CONTROL, "-s", socket, "enable" if announces else "disable", f'"{pattern}"']
-        told = self._setup.host.runner.run(words).stdout
-        if f"c{group}v" not in told:
-            raise BenchError(f"the BGP peer changes no routes: {told.strip()}")
+        answer = self._setup.host.runner.run(words).stdout
+        if f"c{group}v" not in answer:
+            raise BenchError(f"the BGP peer changes no routes: {answer.strip()}")
 
     def _control(self, name: str) -> str:
         """Return the control socket of a BIRD."""

@@ -14,7 +14,6 @@ from wirespeed.bench.traffic.tcp import programs
 from wirespeed.bench.traffic.tcp.clients import Client
 from wirespeed.bench.traffic.tcp.ends.interface import End, Place
 from wirespeed.bench.traffic.tcp.ports import CounterFile
-from wirespeed.bench.traffic.tcp.programs import SpeedtestServer
 from wirespeed.model.study.sessions import Sessions, SessionsMode
 from wirespeed.model.study.tcp import Tcp
 from wirespeed.remote.interface import Runner
@@ -31,12 +30,12 @@ step_s = 3600
 """
 
 
-def sessions_server(end: End) -> SpeedtestServer:
+def sessions_server(end: End) -> programs.SpeedtestServer:
     """Return the server as a component of the bench, without limits for a client."""
     place = end.place
     path = str(place.dirs.log / "speedtest.toml")
     place.host.runner.write(path, _LIMITS)
-    return SpeedtestServer(place, ["--config", path, "--http", f"0.0.0.0:{PORT}"])
+    return programs.SpeedtestServer(place, ["--config", path, "--http", f"0.0.0.0:{PORT}"])
 
 
 def sessions_clients(
