@@ -25,6 +25,9 @@ use crate::series::Summary;
 
 /// Share of a limit from which the rate counts as set by it.
 const AT_LIMIT: f64 = 0.93;
+/// Share of the time from which a limit that kept the bytes back is what limited the rate, even if
+/// a core that was late leaves the rate further below it.
+const HELD_BACK: f64 = 0.5;
 /// Shortest test or transfer in µs: below it, the resolution of the kernel's clock is too coarse.
 const LEAST_US: f64 = 20_000.0;
 /// CPU use or run-queue wait of a core from which it is the limit.
@@ -75,6 +78,8 @@ pub struct Evidence {
     pub bytes: u64,
     /// Lowest limit by the server's configuration or the client's own request.
     pub policy_bps: Option<f64>,
+    /// Share of the time in which that limit kept the bytes back.
+    pub held_back: f64,
     pub server_load: Load,
     pub other_load: OtherLoad,
     /// Capacity of the server's link, if the operator gives it.
@@ -95,21 +100,29 @@ pub struct Verdict {
     pub because: Vec<String>,
 }
 
+/// Return why this limit was the one, if it was.
+fn policy_limit(evidence: &Evidence, policy_bps: f64) -> Option<Vec<String>> {
+    let (reached, held) = (evidence.rate_bps / policy_bps, evidence.held_back);
+    let rate = format!(
+        "{:.1} Mbit/s is {:.0} % of the {:.1} Mbit/s that were allowed or requested",
+        evidence.rate_bps / 1e6,
+        reached * 100.0,
+        policy_bps / 1e6
+    );
+    if reached >= AT_LIMIT {
+        return Some(vec![rate]);
+    }
+    let kept = format!("this limit kept the bytes back for {:.0} % of the time", percent(held));
+    (held >= HELD_BACK).then(|| vec![rate, kept])
+}
+
 /// Decide what limited this direction of the test.
 pub fn judge(evidence: &Evidence) -> Verdict {
     if evidence.bytes == 0 || evidence.streams.is_empty() {
         return verdict(Limiter::Unknown, "nothing was transferred".into());
     }
-    if let Some(policy) =
-        evidence.policy_bps.filter(|policy| evidence.rate_bps >= policy * AT_LIMIT)
-    {
-        let because = format!(
-            "{:.1} Mbit/s is {:.0} % of the {:.1} Mbit/s that were allowed or requested",
-            evidence.rate_bps / 1e6,
-            evidence.rate_bps / policy * 100.0,
-            policy / 1e6
-        );
-        return verdict(Limiter::Policy, because);
+    if let Some(because) = evidence.policy_bps.and_then(|policy| policy_limit(evidence, policy)) {
+        return Verdict { limited_by: Limiter::Policy, because };
     }
     let mean_us = mean_of(evidence, |stream| stream.wall_us);
     if mean_us < LEAST_US {

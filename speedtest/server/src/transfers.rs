@@ -30,6 +30,8 @@ pub struct Transfer {
     pub bytes: u64,
     pub ended: Instant,
     pub time: Duration,
+    /// Time in which the allowed rate kept its bytes back.
+    pub held: Duration,
     pub summary: Summary,
     pub load: Load,
     /// It ended before its body did.
@@ -69,6 +71,8 @@ struct Way {
     ended: Instant,
     /// Sum over all transfers, so more than the elapsed time if some ran at the same time.
     seconds: f64,
+    /// Seconds of them in which the allowed rate kept the bytes back.
+    held: f64,
     summary: Summary,
     load: Load,
     aborted: u64,
@@ -84,6 +88,7 @@ impl Way {
             began: first.began(),
             ended: first.ended,
             seconds: first.seconds(),
+            held: first.held.as_secs_f64(),
             summary: first.summary,
             load: first.load,
             aborted: u64::from(first.aborted),
@@ -104,6 +109,7 @@ impl Way {
         self.began = self.began.min(next.began());
         self.ended = self.ended.max(next.ended);
         self.seconds += next.seconds();
+        self.held += next.held.as_secs_f64();
         self.summary = self.summary.then(&next.summary);
         self.aborted += u64::from(next.aborted);
         self.other_load = next.other_load;
@@ -117,6 +123,7 @@ impl Way {
             rate_bps: self.bytes as f64 * 8.0 / span_s,
             bytes: self.bytes,
             policy_bps,
+            held_back: self.held / self.seconds.max(1e-6),
             server_load: self.load,
             other_load: self.other_load,
             link_bps: self.link_bps.map(|link_bps| link_bps as f64),

@@ -11,11 +11,11 @@ import pytest
 
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.routing import churn
+from wirespeed.bench.routing.bfd import bfd_sessions, latest
 from wirespeed.bench.routing.churn import Churn
 from wirespeed.bench.routing.destinations import destinations
 from wirespeed.bench.routing.table import RoutingTable
 from wirespeed.bench.routing.texts import (
-    bfd_sessions,
     bird,
     change_commands,
     frr_bgpd,
@@ -170,15 +170,32 @@ def test_bfd_is_configured_for_each_session_and_only_if_wanted() -> None:
         assert len(sessions) == ROUTING.ecmp
 
 
-def test_bfd_sessions_are_read_with_state_and_time() -> None:
-    text = """BIRD 2.0.12 ready.
+def bfd_answer(state: str, since: str) -> str:
+    return f"""BIRD 2.0.12 ready.
 bfd1:
 IP address                Interface  State      Since         Interval  Timeout
-10.255.0.1                bgp        Up         2026-11-26 17:01:02.123    0.050    0.150
+10.255.0.1                bgp        {state}         2026-11-26 {since}    0.050    0.150
 10.255.1.1                bgp        Down       2026-11-26 17:01:03.456    1.000    0.000
 """
-    assert bfd_sessions(text) == {
-        "10.255.0.1": "Up since 2026-11-26 17:01:02.123",
+
+
+@pytest.mark.parametrize(
+    ("state", "since", "seen"),
+    [
+        ("Up", "17:01:02.122", "Up since 2026-11-26 17:01:02.123"),
+        ("Up", "17:01:02.149", "Up since 2026-11-26 17:01:02.123"),
+        ("Up", "17:01:02.273", "Up since 2026-11-26 17:01:02.273"),
+        ("Down", "17:01:02.123", "Down since 2026-11-26 17:01:02.123"),
+    ],
+)
+def test_bfd_sessions_have_their_state_and_the_time_of_its_change(
+    state: str, since: str, seen: str
+) -> None:
+    first = latest({}, bfd_sessions(bfd_answer("Up", "17:01:02.123")))
+    assert str(first["10.255.0.1"]) == "Up since 2026-11-26 17:01:02.123"
+    again = latest(first, bfd_sessions(bfd_answer(state, since)))
+    assert {end: str(session) for end, session in again.items()} == {
+        "10.255.0.1": seen,
         "10.255.1.1": "Down since 2026-11-26 17:01:03.456",
     }
 

@@ -163,6 +163,14 @@ fn a_limit_that_was_reached_is_the_answer_whatever_else_is_seen() {
     assert_eq!(limiter(&at_limit), Limiter::Policy);
     let far_below = Evidence { policy_bps: Some(5e9), ..at_limit };
     assert_eq!(limiter(&far_below), Limiter::Path);
+    let held_seldom = Evidence { held_back: 0.4, ..far_below };
+    assert_eq!(limiter(&held_seldom), Limiter::Path);
+    let held_mostly = Evidence { held_back: 0.6, ..held_seldom };
+    let judged = judge(&held_mostly);
+    assert_eq!(judged.limited_by, Limiter::Policy);
+    assert!(judged.because[1].contains("60 % of the time"), "{:?}", judged.because);
+    let no_limit = Evidence { policy_bps: None, ..held_mostly };
+    assert_eq!(limiter(&no_limit), Limiter::Path);
 }
 
 #[test]

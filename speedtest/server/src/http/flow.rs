@@ -51,6 +51,9 @@ struct Watch {
     bytes: u64,
     series: Series,
     next_sample: Instant,
+    /// Time in which the allowed rate kept the bytes back, counted to a moment.
+    held: Duration,
+    held_to: Instant,
     load_from: ThreadTime,
     /// Length of the body, if known.
     whole: Option<u64>,
@@ -65,6 +68,12 @@ impl Watch {
             self.series.push(sample);
         }
         now
+    }
+
+    /// Count the time from now until the allowed rate lets the next bytes move.
+    fn hold(&mut self, now: Instant, until: Instant) {
+        self.held += until.saturating_duration_since(now.max(self.held_to));
+        self.held_to = until.max(self.held_to);
     }
 }
 
@@ -92,6 +101,8 @@ impl Flow {
                 bytes: 0,
                 series: Series::default(),
                 next_sample: cx.now + SAMPLE_EVERY,
+                held: Duration::ZERO,
+                held_to: cx.now,
                 load_from: cx.meter.read(),
                 whole: bytes,
                 beside,
@@ -145,9 +156,14 @@ impl Flow {
         }
     }
 
-    /// Sample TCP_INFO if it is time; return the time of the next sample.
+    /// Sample TCP_INFO if it is time, and count a wait for the allowed rate; return the time of the
+    /// next sample.
     pub fn sample(&mut self, fd: RawFd, now: Instant) -> Option<Instant> {
+        let waits = self.wait_until(now);
         let watch = self.watch.as_mut()?;
+        if let Some(until) = waits {
+            watch.hold(now, until);
+        }
         if now >= watch.next_sample {
             watch.look(fd);
             watch.next_sample = now + SAMPLE_EVERY;
@@ -167,6 +183,7 @@ impl Flow {
             bytes: watch.bytes,
             ended,
             time: ended - watch.started,
+            held: watch.held,
             aborted: watch.whole.is_none_or(|whole| watch.bytes < whole),
             other_load: watch.beside.read(),
             link_bps: self.shared.other_load.link_bps,

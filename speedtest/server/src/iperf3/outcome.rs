@@ -211,6 +211,8 @@ fn verdict(side: Side<'_>, streams: &[&Ended], sent: bool, bytes: u64, rate_bps:
         rate_bps,
         bytes,
         policy_bps: requested.into_iter().chain(limit).reduce(f64::min),
+        // The pacers make up for any delay: the rate alone shows its limit.
+        held_back: 0.0,
         server_load: busiest(streams),
         other_load: side.other_load,
         link_bps: side.link_bps.map(|link_bps| link_bps as f64),

@@ -100,6 +100,8 @@ pub fn tell(shared: &Context, ended: &Ended<'_>, how: &How, id: Option<&str>) {
             bytes: ended.bytes,
             ended: Instant::now(),
             time: ended.time,
+            // Its pacer makes up for any delay: the rate alone shows its limit.
+            held: Duration::ZERO,
             summary: ended.series.summary(),
             load: ended.load,
             aborted: matches!(how, How::Broken(_)),

@@ -20,6 +20,7 @@ fn transfer_at(sent: bool, began: Instant, seconds: f64) -> Transfer {
         bytes: 1000,
         ended: began + time,
         time,
+        held: Duration::ZERO,
         summary,
         load: Load::default(),
         aborted: false,
@@ -90,4 +91,21 @@ fn transfers_one_after_the_other_are_as_fast_as_one_of_them() {
     assert_eq!(slow["download"]["verdict"]["limited_by"], "send_buffer");
     let together = transfers.verdicts(client(1), "two", Some(8_000.0)).unwrap();
     assert_eq!(together["download"]["verdict"]["limited_by"], "policy");
+}
+
+#[test]
+fn transfers_that_the_rate_kept_back_are_limited_by_it_though_late() {
+    let (transfers, start) = (Transfers::default(), Instant::now());
+    for (id, held_ms) in [("held", 600), ("seldom", 400)] {
+        for number in 0..4 {
+            let began = start + Duration::from_secs(number);
+            let held = Duration::from_millis(held_ms);
+            transfers.add(client(1), id, Transfer { held, ..transfer_at(true, began, 1.0) });
+        }
+    }
+    // 8,000 bit/s each, and 10,000 allowed.
+    for (id, limiter) in [("held", "policy"), ("seldom", "send_buffer")] {
+        let verdicts = transfers.verdicts(client(1), id, Some(10_000.0)).unwrap();
+        assert_eq!(verdicts["download"]["verdict"]["limited_by"], limiter);
+    }
 }

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from wirespeed.bench.host.network import Network, VethEnd, VethPair, inside
 from wirespeed.bench.host.process import Daemon
 from wirespeed.bench.interface import BenchError
+from wirespeed.bench.routing.bfd import BfdSession, bfd_sessions, latest
 from wirespeed.bench.routing.kernel import RouterNamespace
 from wirespeed.bench.routing.part import GeneratedRoutes, RoutesSetup
 from wirespeed.bench.routing.programs import BIRD, BIRD_CONTROL, check_daemon, frr_program
 from wirespeed.bench.routing.texts import (
-    bfd_sessions,
     bird,
     changing_protocols,
     frr_bfdd,
@@ -33,6 +33,10 @@ _MTU = 1500
 
 class LearnedRoutes(GeneratedRoutes):
     """Routes that a routing daemon learns from a BGP peer."""
+
+    def __init__(self, setup: RoutesSetup) -> None:
+        super().__init__(setup)
+        self._bfd: Mapping[str, BfdSession] = {}
 
     def prepare(self) -> None:
         check_daemon(self._setup.host.runner, self._routing)
@@ -53,26 +57,28 @@ class LearnedRoutes(GeneratedRoutes):
             self._start_frr("bgpd", frr_bgpd(table))
 
     def _find_missing(self) -> str:
-        up = [state for state in self._bfd_sessions().values() if state.startswith("Up ")]
+        up = [session for session in self._bfd_sessions().values() if session.state == "Up"]
         if self._routing.bfd and len(up) < self._routing.ecmp:
             return f"BFD sessions: {len(up)} of {self._routing.ecmp}"
         return super()._find_missing()
 
     def settings(self) -> Mapping[str, str]:
         """Return the same with the states of BFD: one that was lost has another time."""
-        found = {f"BFD session of {end}": state for end, state in self._bfd_sessions().items()}
+        found = {f"BFD session of {end}": str(one) for end, one in self._bfd_sessions().items()}
         return {**super().settings(), **found}
 
-    def _bfd_sessions(self) -> dict[str, str]:
-        """Return the state of each session with its time, by the router's address."""
+    def _bfd_sessions(self) -> Mapping[str, BfdSession]:
+        """Return each session with the time of its last change, by the router's address."""
         if not self._routing.bfd:
             return {}
         words = [BIRD_CONTROL, "-s", self._control(_PEER), "show", "bfd", "sessions"]
-        return bfd_sessions(self._setup.host.runner.run(words, check=False).stdout)
+        text = self._setup.host.runner.run(words, check=False).stdout
+        self._bfd = latest(self._bfd, bfd_sessions(text))
+        return self._bfd
 
     def describe(self) -> Mapping[str, object]:
-        bfd = {"BFD": self._bfd_sessions()} if self._routing.bfd else {}
-        return {**super().describe(), **bfd}
+        found = {end: str(session) for end, session in self._bfd_sessions().items()}
+        return {**super().describe(), **({"BFD": found} if found else {})}
 
     def change(self, group: int, *, announces: bool) -> None:
         """Let the peer withdraw a group of routes, or announce it again."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from wirespeed.bench.routing.bfd import INTERVAL_MS, MULTIPLIER
 from wirespeed.bench.routing.table import Hop, RoutingTable, hop_address
 
 # Private AS numbers (RFC 6996).
@@ -17,9 +18,9 @@ _ROUTER_AS, _PEER_AS = 65001, 65002
 # Retry soon: router and peer start at the same time.
 _RETRY_S = 1
 _HEAD = ("log stderr all;", "timeformat protocol iso long ms;", "protocol device { }")
-# A session of BFD is lost after this many intervals.
-_BFD_MS, _BFD_TIMES = 50, 3
-_BFD = f'protocol bfd {{ interface "*" {{ interval {_BFD_MS} ms; multiplier {_BFD_TIMES}; }}; }}'
+_BFD = (
+    f'protocol bfd {{ interface "*" {{ interval {INTERVAL_MS} ms; multiplier {MULTIPLIER}; }}; }}'
+)
 _BFD_PROFILE = "bench"
 
 
@@ -122,24 +123,14 @@ def bird(table: RoutingTable) -> Iterator[str]:
         yield "}"
 
 
-def bfd_sessions(text: str) -> dict[str, str]:
-    """Return state and time of each session, by address, of BIRD's `show bfd sessions`."""
-    found = {}
-    for words in (line.split() for line in text.splitlines()):
-        # Address, interface, state, date and time, interval, timeout.
-        if len(words) >= 6 and words[0].count(".") == 3:
-            found[words[0]] = f"{words[2]} since {' '.join(words[3:-2])}"
-    return found
-
-
 def _bfd(table: RoutingTable) -> tuple[str, ...]:
     return (_BFD,) if table.routing.bfd else ()
 
 
 def frr_bfdd() -> Iterator[str]:
     """Yield the lines of bfdd.conf of the router."""
-    yield from ("bfd", f" profile {_BFD_PROFILE}", f"  detect-multiplier {_BFD_TIMES}")
-    yield from (f"  receive-interval {_BFD_MS}", f"  transmit-interval {_BFD_MS}")
+    yield from ("bfd", f" profile {_BFD_PROFILE}", f"  detect-multiplier {MULTIPLIER}")
+    yield from (f"  receive-interval {INTERVAL_MS}", f"  transmit-interval {INTERVAL_MS}")
 
 
 def _bgp(session: int, local: str, local_as: int, other: str, other_as: int) -> Iterator[str]:
