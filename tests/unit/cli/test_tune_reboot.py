@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,6 +62,8 @@ def made(host: FakeHost, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Mad
 
     for module in (verb, tune_reboot):
         monkeypatch.setattr(module, "reach", reach)
+    # It would wait for all disks of this machine, which no test reboots.
+    monkeypatch.setattr(os, "sync", lambda: None)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     host.capacity_of = found.capacity
     (tmp_path / "factors.toml").write_text(FACTORS)
