@@ -128,8 +128,8 @@ def main() -> int:
         rates.add(name, result)
         grades[str(result.grade)] += 1
         places = ", ".join(
-            f"{placement_words(one.placement)}: grade {one.grade}, MRR "
-            f"{one.mrr_fps or math.nan:,.0f} fps"
+            f"{placement_words(one.placement)}: grade {one.grade}, "
+            + ("no MRR" if one.mrr_fps is None else f"MRR {one.mrr_fps:,.0f} fps")
             for one in result.answers
         )
         print(f"{name} {places}; placebo: {placebo(result)}; {'; '.join(result.because)} "
