@@ -35,8 +35,18 @@ Pack = dict[str, str | bytes | To]
 
 
 def write(path: Path, pack: Mapping[str, str | bytes | To], top: str = "sosreport-r730") -> Path:
-    """Write an archive; `top` is the folder above all paths, or ""."""
-    with tarfile.open(path, f"w:{path.suffix.removeprefix('.').replace('tgz', 'gz')}") as archive:
+    """Write an archive, packed as its name says; `top` is the folder above all paths, or ""."""
+    kind = path.suffix.removeprefix(".").replace("tgz", "gz")
+    path.write_bytes(packed(pack, top, kind))
+    return path
+
+
+def packed(
+    pack: Mapping[str, str | bytes | To], top: str = "sosreport-r730", kind: str = ""
+) -> bytes:
+    """Return an archive; kind: gz, xz, bz2 or "" for none."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode=f"w:{kind}") as archive:
         for name, content in pack.items():
             about = tarfile.TarInfo(f"{top}{name}" if top else name.removeprefix("/"))
             if isinstance(content, To):
@@ -46,7 +56,7 @@ def write(path: Path, pack: Mapping[str, str | bytes | To], top: str = "sosrepor
             octets = content.encode() if isinstance(content, str) else content
             about.size = len(octets)
             archive.addfile(about, io.BytesIO(octets))
-    return path
+    return file.getvalue()
 
 
 def sosreport(recording: Recording, facts: HostFacts) -> Pack:

@@ -40,7 +40,8 @@ def _node(number: int, first: int) -> str:
     </object>"""
 
 
-def _xml(version: str = "2.0", network: str = "2") -> str:
+def lstopo_xml(version: str = "2.0", network: str = "2") -> str:
+    """Return the topology of two packages, each with a NUMA node and a NIC."""
     infos = '<info name="HostName" value="c7"/><info name="OSRelease" value="5.14.0-427.el9"/>'
     body = _node(0, 0) + _node(1, 1)
     return f"""<?xml version="1.0" encoding="UTF-8"?>
@@ -64,7 +65,7 @@ def _write(folder: Path, text: str) -> Path:
 
 @pytest.mark.parametrize(("version", "network"), [("2.0", "2"), ("3.0", "16")])
 def test_lstopo_has_cpus_caches_nodes_and_nics(tmp_path: Path, version: str, network: str) -> None:
-    facts = read_imported(_write(tmp_path, _xml(version, network)))
+    facts = read_imported(_write(tmp_path, lstopo_xml(version, network)))
     assert (facts.host, facts.kernel.release) == ("c7", "5.14.0-427.el9")
     assert facts.cpu_model == "Intel(R) Xeon(R) Gold 6230N CPU"
     places = [(c.id, c.node, c.package, c.core, c.siblings) for c in facts.cpus]
@@ -84,20 +85,20 @@ def test_lstopo_has_cpus_caches_nodes_and_nics(tmp_path: Path, version: str, net
 
 
 def test_lstopo_notes_what_it_cannot_have(tmp_path: Path) -> None:
-    facts = read_imported(_write(tmp_path, _xml()))
+    facts = read_imported(_write(tmp_path, lstopo_xml()))
     for fact in ("free_memory", "governors", "pci", "kernel", "ovs", "irqs"):
         assert "the XML of lstopo" in (facts.why_missing(fact) or ""), fact
     assert facts.why_missing("cpus") is None
 
 
 def test_lstopo_cpus_that_it_was_not_allowed_are_noted(tmp_path: Path) -> None:
-    hidden = _xml().replace('complete_cpuset="0xf"', 'complete_cpuset="0x1,0xf"')
+    hidden = lstopo_xml().replace('complete_cpuset="0xf"', 'complete_cpuset="0x1,0xf"')
     facts = read_imported(_write(tmp_path, hidden))
     assert facts.why_missing("cpus") == "lstopo was not allowed to use CPUs 32"
 
 
 def test_lstopo_set_of_several_words_is_read_by_32_bits(tmp_path: Path) -> None:
-    far = _xml().replace('os_index="3" cpuset="0x8"', 'os_index="35" cpuset="0x8,0x0"')
+    far = lstopo_xml().replace('os_index="3" cpuset="0x8"', 'os_index="35" cpuset="0x8,0x0"')
     far = far.replace('cpuset="0xa"', 'cpuset="0x8,0x2"')
     facts = read_imported(_write(tmp_path, far))
     assert facts.siblings(35) == (1, 35)
@@ -122,7 +123,7 @@ def test_lstopo_set_of_several_words_is_read_by_32_bits(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_lstopo_bad_file_is_one_clear_error(tmp_path: Path, old: str, new: str, said: str) -> None:
     with pytest.raises(BadInput) as raised:
-        read_imported(_write(tmp_path, _xml().replace(old, new)))
+        read_imported(_write(tmp_path, lstopo_xml().replace(old, new)))
     assert said in raised.value.what
     assert raised.value.what.startswith(f"{tmp_path}/c7.lstopo: ")
 

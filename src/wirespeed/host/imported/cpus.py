@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Complete the CPUs of an archive that lacks some of their files.
 
-sos 4.10 and later collect at most 64 folders of CPUs, and gather-sysinfo has neither `present` nor
+sos 4.12 collects at most 64 folders of CPUs, and gather-sysinfo has neither `present` nor
 `online`. /proc/cpuinfo of x86 has every online CPU with its package and core.
 """
 

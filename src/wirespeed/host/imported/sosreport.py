@@ -3,7 +3,7 @@
 
 A sosreport has files of the host under their own paths, and what commands printed in sos_commands/.
 It has neither /sys/bus/pci nor most of /sys/class/net; lspci, ip and ethtool printed the same.
-Source: the plugins of sos 4.0 to 4.11 (processor, numa, memory, hardware, pci, networking,
+Source: the plugins of sos 4.0 to 4.12 (processor, numa, memory, hardware, pci, networking,
 openvswitch, virsh, libvirt, tuned, systemd, openstack_nova).
 """
 
