@@ -31,6 +31,10 @@ class ArchivedRunner(RecordedRunner):
         """Let the command print this and end with 0."""
         self._kept.commands.append(RecordedCommand(tuple(argv), 0, printed, ""))
 
+    def fail(self, argv: Sequence[str], error: str) -> None:
+        """Let the command print this to its standard error and end with 1."""
+        self._kept.commands.append(RecordedCommand(tuple(argv), 1, "", error))
+
     def lacks_program(self, name: str) -> None:
         """Let the program be missing, so that its files are read instead."""
         self._kept.programs_missing.add(name)
@@ -57,7 +61,7 @@ class ArchivedRunner(RecordedRunner):
     def glob(self, *patterns: str) -> tuple[str, ...]:
         """Return the archive's paths. Raises NotRecorded where it has none: they are unknown."""
         found = tuple(sorted({path for pattern in patterns for path in self.tree.glob(pattern)}))
-        if not found and not all(self._is_known(pattern) for pattern in patterns):
+        if not found and not all(self.is_known(pattern) for pattern in patterns):
             raise NotRecorded(f"{' and '.join(patterns)}: not in {self.what}")
         return found
 
@@ -67,9 +71,10 @@ class ArchivedRunner(RecordedRunner):
             return found
         if isinstance(found, TooLarge):
             return OSError(f"{path} is larger than what is read of {self.what}")
-        if self._is_known(path):
+        if self.is_known(path):
             return FileNotFoundError(f"{self.name} had no {path}")
         return NotRecorded(f"{path} is not in {self.what}")
 
-    def _is_known(self, path: str) -> bool:
+    def is_known(self, path: str) -> bool:
+        """Return whether the path would be here if the host had it."""
         return any(path.startswith(f"{folder}/") for folder in self._whole)

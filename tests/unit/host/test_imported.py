@@ -51,6 +51,31 @@ def test_sosreport_services_without_a_unit_are_not_active(facts: HostFacts) -> N
     assert [each.name for each in facts.services if each.active] == ["irqbalance"]
 
 
+def test_sosreport_with_the_error_of_ovs_vsctl_has_no_openvswitch(tmp_path: Path) -> None:
+    error = "ovs-vsctl: unix:/run/openvswitch/db.sock: database connection failed (No such file)\n"
+    pack = {**SOS, "/sos_commands/openvswitch/ovs-vsctl_-t_5_list_Open_vSwitch": error}
+    facts = read_imported(sosreport.write(tmp_path / "a.tar.gz", pack))
+    assert facts.ovs is None
+    assert facts.why_missing("ovs") is None
+
+
+def test_sosreport_lacks_only_the_cpus_of_workqueues_of_housekeeping(tmp_path: Path) -> None:
+    files = {
+        "/proc/sys/kernel/nmi_watchdog": "0\n", "/proc/sys/vm/stat_interval": "10\n",
+        "/proc/sys/kernel/sched_rt_runtime_us": "-1\n",
+        "/proc/sys/kernel/sched_rt_period_us": "1000000\n",
+        "/sys/kernel/mm/transparent_hugepage/enabled": "always madvise [never]\n",
+        "/sys/kernel/mm/ksm/run": "0\n", "/sys/devices/system/cpu/isolated": "2-3\n",
+        "/sys/module/pcie_aspm/parameters/policy": "[default] performance\n",
+    }  # fmt: skip
+    path = sosreport.write(tmp_path / "a.tar.gz", {**SOS, **files})
+    report = audit(Subject(read_imported(path)), all_rules())
+    found = {each.rule: (each.status, each.found) for each in report.findings}
+    assert found["WS58"][0] is not Status.NOT_CHECKED
+    assert found["WS63"][0] is Status.NOT_CHECKED
+    assert found["WS63"][1].startswith("needs the CPUs of unbound workqueues: /sys/devices/")
+
+
 def test_sosreport_without_openvswitch_has_its_reason(tmp_path: Path) -> None:
     pack = {path: text for path, text in SOS.items() if "openvswitch" not in path}
     facts = read_imported(sosreport.write(tmp_path / "a.tar.gz", pack))

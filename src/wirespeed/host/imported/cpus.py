@@ -58,7 +58,8 @@ def _unknown(runner: ArchivedRunner, lacking: set[int], online: set[int]) -> Map
     if lacking:
         reason = f"{runner.what} has no folder of CPUs {format_list(lacking)}"
         return dict.fromkeys(("governors", "idle_states", "caches"), reason)
-    if not any(runner.tree.has(f"{SYS_CPU}/cpu{cpu}/cpufreq") for cpu in online):
+    folders = [f"{SYS_CPU}/cpu{cpu}/cpufreq" for cpu in online]
+    if not any(runner.tree.has(each) or runner.is_known(each) for each in folders):
         return {"governors": f"{runner.what} has no folder cpufreq of any CPU"}
     return {}
 

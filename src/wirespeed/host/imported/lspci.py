@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from wirespeed.remote.file_tree import FileTree
 from wirespeed.remote.pci import SYS_PCI
 
+GROUPS = "/sys/kernel/iommu_groups"
 _HEAD = re.compile(
     r"(?P<address>(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) (?:[^\n]*\[)?"
     r"(?P<kind>[0-9a-f]{4})\]?: (?:[^\n]*\[)?(?P<vendor>[0-9a-f]{4}):(?P<device>[0-9a-f]{4})\b.*"
@@ -35,7 +36,8 @@ _LINE = 1000
 def write_devices(tree: FileTree, printed: str) -> Iterator[str]:
     """Add the devices to the tree. Yields the folders that are then known whole.
 
-    Without root, lspci prints no capabilities: such a device's links and VFs stay unknown.
+    Without root, lspci prints no capabilities: such a device's links and VFs stay unknown. A device
+    without a group has none, or its lspci is older than 3.7, which does not print them.
     """
     physical: dict[str, str] = {}
     cut = "\n".join(line[:_LINE].rstrip() for line in printed.split("\n"))
@@ -51,12 +53,13 @@ def write_devices(tree: FileTree, printed: str) -> Iterator[str]:
             tree.add(f"{real}/{name}", f"{text}\n")
         group = _VALUES["group"].search(block)
         if group:
-            tree.add(f"/sys/kernel/iommu_groups/{group[1]}/devices/{address}", {})
+            tree.add(f"{GROUPS}/{group[1]}/devices/{address}", {})
         if address in physical:
             owner = f"PCI_SLOT_NAME={physical[address]}\n"
             tree.add(f"{real}/physfn/uevent", owner)
         if _DENIED not in block:
             yield folder
+            yield GROUPS
 
 
 def _files(head: re.Match[str], address: str, block: str) -> Mapping[str, str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 
+from wirespeed.host.cpu import SYS_CPU
 from wirespeed.host.firmware import MODULES
 from wirespeed.host.guests import STATUS_FOLDER, VIRSH
 from wirespeed.host.imported import ovs_lists
@@ -46,6 +47,9 @@ def is_wanted(path: str) -> bool:
 
 def complete(runner: ArchivedRunner) -> None:
     """Let the outputs in sos_commands/ answer as the commands that wirespeed runs."""
+    if runner.tree.has(f"{SYS_CPU}/isolated"):
+        # sos copies all of this folder; `complete_cpus` notes the CPUs that it leaves out.
+        runner.is_whole(SYS_CPU)
     _network(runner)
     _pci(runner)
     _ovs(runner)
@@ -78,13 +82,15 @@ def _ovs(runner: ArchivedRunner) -> None:
         _printed(runner, f"{_OVS}/ovs-vsctl_-t_5_{name}")
         for name in ("list_Open_vSwitch", "show", "list_interface")
     ]
+    if (texts[0] or "").startswith("ovs-vsctl: "):
+        runner.fail([*VSCTL, "list", "Open_vSwitch"], texts[0] or "")
+        return
     try:
         switches, shown, interfaces = (text or "" for text in texts)
         tables = ovs_lists.tables(
             ovs_lists.rows(switches), ovs_lists.bridges(shown), ovs_lists.rows(interfaces)
         )
     except ValueError:
-        # Without a database the file has the error that ovs-vsctl printed.
         return
     asked = {
         "Open_vSwitch": [],
