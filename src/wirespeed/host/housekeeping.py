@@ -22,14 +22,15 @@ _RT_RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
 _RT_PERIOD = "/proc/sys/kernel/sched_rt_period_us"
 _WORKQUEUE = "/sys/devices/virtual/workqueue/cpumask"
 _ASPM = "/sys/module/pcie_aspm/parameters/policy"
-_PATHS = (_NMI, _THP, _KSM, _STAT, _RT_RUNTIME, _RT_PERIOD, _WORKQUEUE, _ASPM)
+_PATHS = (_NMI, _THP, _KSM, _STAT, _RT_RUNTIME, _RT_PERIOD, _ASPM)
 # The selected one of several words is in brackets.
 _SELECTED = re.compile(r"\[([a-z_]+)\]")
 
 
 def read_housekeeping(reader: Reader) -> Housekeeping | None:
     """Return the settings; None if the kernel has none of them, or they were not recorded."""
-    files = reader.files(_PATHS, _FACT)
+    # A sosreport lacks this file alone, which only one rule needs.
+    files = reader.files(_PATHS, _FACT) | reader.files([_WORKQUEUE], "workqueue_cpus")
     if not files:
         return None
     ksm = _number(reader, files, _KSM)

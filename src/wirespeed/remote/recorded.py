@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from wirespeed.remote.file_tree import as_regex
 from wirespeed.remote.interface import (
     Completed,
     Connection,
@@ -98,7 +99,7 @@ class RecordedRunner:
     def _matches(self, pattern: str) -> Iterator[str]:
         """Yield the paths that match, of the sorted ones that begin as the pattern does."""
         begin = re.split(r"[*?\[]", pattern, maxsplit=1)[0]
-        wanted = re.compile(_as_regex(pattern))
+        wanted = re.compile(as_regex(pattern))
         for number in range(bisect_left(self._paths, begin), len(self._paths)):
             path = self._paths[number]
             if not path.startswith(begin):
@@ -146,15 +147,3 @@ def _with_folders(paths: Iterable[str]) -> set[str]:
             found.add(above)
             above = above.rpartition("/")[0]
     return found
-
-
-def _as_regex(pattern: str) -> str:
-    """Return the glob pattern as a regular expression; wildcards never match a slash."""
-    pieces = re.split(r"(\*|\?|\[[^\]/]+\])", pattern)
-    wildcards = {"*": "[^/]*", "?": "[^/]"}
-    return "".join(
-        wildcards.get(
-            piece, piece if piece.startswith("[") and len(piece) > 2 else re.escape(piece)
-        )
-        for piece in pieces
-    )

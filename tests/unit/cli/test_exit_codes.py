@@ -83,6 +83,7 @@ READS = {
     ("inspect", "--openstack"): ["inspect", "--openstack", "FILE"],
     ("audit", "--host"): ["audit", "--host", "FILE"],
     ("audit", "--recorded"): ["audit", "--recorded", "FILE"],
+    ("audit", "--from"): ["audit", "--from", "FILE"],
     ("audit", "--kubelet"): ["audit", "--host", HOST, "--kubelet", "FILE"],
     ("audit", "--qualification"): ["audit", "--host", HOST, "--qualification", "FILE"],
     ("audit", "--plan"): ["audit", "--host", HOST, "--plan", "FILE"],

@@ -4,13 +4,24 @@
 from __future__ import annotations
 
 from wirespeed.audit.needs import Need
-from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
+from wirespeed.audit.rule import (
+    FactUnusable,
+    NotApplicable,
+    Outcome,
+    Passed,
+    Problem,
+    Rule,
+    Subject,
+)
 from wirespeed.model.cpuset import format_list, format_mask
 from wirespeed.model.host.finding import Severity
 
 
 def check(subject: Subject) -> Outcome:
     facts = subject.facts
+    unknown = facts.why_missing("workqueue_cpus")
+    if unknown:
+        raise FactUnusable(f"needs the CPUs of unbound workqueues: {unknown}")
     kept = facts.housekeeping
     if kept is None or kept.workqueue_cpus is None:
         return NotApplicable("the kernel does not show the CPUs of unbound workqueues")

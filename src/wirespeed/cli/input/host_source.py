@@ -19,7 +19,6 @@ from wirespeed.host.collect import collect
 from wirespeed.host.file import HOST_FILE
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.host.facts import HostFacts, Missing
-from wirespeed.remote.archive import open_archive
 from wirespeed.remote.interface import LOCALHOST, HostUnreachable, Runner
 from wirespeed.remote.reach import reach
 from wirespeed.remote.recorded import RecordedRunner
@@ -42,21 +41,39 @@ RecordedOption = Annotated[
         "--recorded", metavar="DIR", help="A host recorded with `wirespeed inspect --record DIR`."
     ),
 ]
-ArchiveOption = Annotated[
+ImportOption = Annotated[
     Path | None,
     typer.Option(
         "--from",
         metavar="FILE",
-        help="A host by its sosreport (tar, gzip, xz or bzip2). Links in it are not followed.",
+        help="A host by its sosreport, by an OpenShift must-gather (--node), or by the XML of "
+        "lstopo. The kind is found by the content.",
+    ),
+]
+NodeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--node",
+        metavar="NAME",
+        help="With --from: node of a must-gather. Default: the only one.",
     ),
 ]
 
 
-def read_archived(archive: Path, host: str | None, recorded: str | None) -> HostFacts:
-    """Return the facts of the host whose files an archive has. Raises BadInput."""
+def read_any_facts(
+    host: str | None, recorded: str | None, imported: Path | None, node: str | None
+) -> HostFacts:
+    """Return the facts of the host that one of the options names. Raises BadInput."""
+    if imported is None:
+        if node is not None:
+            raise BadInput("--node names a node of a file", "Give --from FILE as well.")
+        return read_facts(host, recorded)
     if host is not None or recorded is not None:
         raise BadInput("--from names a host, as --host and --recorded do", "Give one of them.")
-    return collect(open_archive(archive))
+    # Archives and XML load modules for which no other host should wait.
+    from wirespeed.host.imported.source import read_imported
+
+    return read_imported(imported, node)
 
 
 def read_facts(host: str | None, recorded: str | None, record: Path | None = None) -> HostFacts:

@@ -20,7 +20,13 @@ from wirespeed.audit.rule import Subject
 from wirespeed.audit.suppressions import Suppression, suppress
 from wirespeed.audit.suppressions import parse as parse_suppressions
 from wirespeed.cli.console import plain_console, print_line
-from wirespeed.cli.input.host_source import HostOption, RecordedOption, read_facts
+from wirespeed.cli.input.host_source import (
+    HostOption,
+    ImportOption,
+    NodeOption,
+    RecordedOption,
+    read_any_facts,
+)
 from wirespeed.cli.input.input_file import read_input
 from wirespeed.cli.input.options import JsonOption, StoreOption
 from wirespeed.cli.input.plan_source import named_plan
@@ -55,6 +61,8 @@ def audit(
     *,
     host: HostOption = None,
     recorded: RecordedOption = None,
+    imported: ImportOption = None,
+    node: NodeOption = None,
     plan: Annotated[
         Path | None,
         typer.Option("--plan", metavar="PLAN.json", help="Also compare the host with this plan."),
@@ -151,7 +159,7 @@ def audit(
         return print_rule(rule_named(explain), console)
     accepted = _accepted(suppressions) if suppressions else ()
     planned = named_plan(plan) if plan else None
-    facts = _with_flavors(read_facts(host, recorded), flavors)
+    facts = _with_flavors(read_any_facts(host, recorded, imported, node), flavors)
     if run is not None:
         facts = _with_neighbours(facts, run, store)
     if qualification is not None:

@@ -11,10 +11,11 @@ import typer
 from wirespeed.cli.console import plain_console, print_json
 from wirespeed.cli.input.cloud_source import CloudOption, read_cloud
 from wirespeed.cli.input.host_source import (
-    ArchiveOption,
     HostOption,
+    ImportOption,
+    NodeOption,
     RecordedOption,
-    read_archived,
+    read_any_facts,
     read_facts,
 )
 from wirespeed.cli.input.options import JsonOption
@@ -32,7 +33,8 @@ def inspect(
     *,
     host: HostOption = None,
     recorded: RecordedOption = None,
-    archive: ArchiveOption = None,
+    imported: ImportOption = None,
+    node: NodeOption = None,
     openstack: CloudOption = None,
     compute_host: Annotated[
         str | None,
@@ -58,10 +60,10 @@ def inspect(
     Changes nothing and needs no root. With --openstack and --host: that host, completed
     with facts from its cloud.
     """
-    if archive is not None:
+    if imported is not None or node is not None:
         if record is not None or openstack is not None:
             raise BadInput("--from takes neither --record nor --openstack", "Leave them out.")
-        _show(read_archived(archive, host, recorded), json)
+        _show(read_any_facts(host, recorded, imported, node), json)
     elif openstack is None:
         if compute_host is not None:
             raise BadInput("--compute-host needs a cloud", "Give --openstack CLOUD as well.")
