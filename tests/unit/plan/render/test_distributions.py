@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.support.apply_plans import lab_plan
 from tests.support.distribution_words import words_of_others
@@ -56,6 +57,13 @@ def test_playbook_of_several_distributions_serves_each() -> None:
     assert "update-grub" not in text
     both = ansible.render(plan_of(Family.RHEL, Family.UNKNOWN))["ansible/site.yml"]
     assert both == ansible.render(plan_of(*KNOWN))["ansible/site.yml"]
+
+
+@pytest.mark.parametrize("family", Family)
+def test_playbook_notifies_a_handler_that_it_has(family: Family) -> None:
+    [play] = yaml.safe_load(ansible.render(plan_of(family))["ansible/site.yml"])
+    notified = {task["notify"] for task in play["tasks"] if "notify" in task}
+    assert notified == {handler["name"] for handler in play.get("handlers", [])}
 
 
 def test_playbook_has_the_files_that_it_names() -> None:
