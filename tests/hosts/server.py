@@ -7,6 +7,7 @@ does not depend on how wirespeed reads a host: the files have the kernel's layou
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tests.hosts.fake_runner import FakeRunner
@@ -80,6 +81,8 @@ class Server:
     nova_conf: str | None = None
     domains: dict[str, str] = field(default_factory=dict)
     ovs: Vswitch | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Further files by path, e.g. of its distribution."""
 
     @property
     def cores(self) -> int:
@@ -132,6 +135,7 @@ def runner(server: Server) -> FakeRunner:
     if server.nova_conf is not None:
         lines["/etc/nova/nova.conf"] = server.nova_conf
     fake.files.update({path: f"{text}\n" for path, text in lines.items()})
+    fake.files.update(server.files)
     _answer_virsh(fake, server)
     if server.ovs:
         answer_ovs(fake, server.ovs)

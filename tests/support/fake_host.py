@@ -1,37 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simulate a server that apply changes, reboots and rolls back, cut wherever a test wants it.
 
-Its boot reads GRUB's menu and runs the unit's script, as the real one does.
+Its boot reads the boot loader's files and runs the unit's script, as the real one does.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from tests.hosts.server import Server
+from tests.support.fake_boot import FakeBoot, UpdateGrub
 from tests.support.fake_disk import FakeDisk
 from tests.support.fake_kernel import LAB, FakeKernel
 from tests.support.fake_ovs import FakeOvs
 from tests.support.fake_runner import WANTS, FakeRunner
 from wirespeed.remote.interface import HostUnreachable
 
-GRUB_CFG = "/boot/grub/grub.cfg"
-DROP_IN = "/etc/default/grub.d/60-wirespeed.cfg"
 # Units and their scripts, in the order of a boot.
 UNITS = {
     "wirespeed-host.service": "/var/lib/wirespeed/apply/at-boot.sh",
     "wirespeed-kept.service": "/var/lib/wirespeed/apply/kept-at-boot.sh",
 }
-FOLDERS = ("/", "/etc", "/etc/default", "/etc/default/grub.d", "/etc/systemd",
-           "/etc/systemd/system", "/etc/systemd/system/multi-user.target.wants", "/boot",
-           "/boot/grub", "/var", "/var/lib", "/run", "/run/systemd",
-           "/run/systemd/system")  # fmt: skip
-BASE_LINE = "linux /boot/vmlinuz root=/dev/vda1 ro console=ttyS0"
+FOLDERS = ("/", "/etc", "/etc/default", "/etc/systemd", "/etc/systemd/system",
+           "/etc/systemd/system/multi-user.target.wants", "/boot", "/var", "/var/lib", "/run",
+           "/run/systemd", "/run/systemd/system")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -73,8 +69,7 @@ class FakeHost:
     """Program that has a PCI function open through VFIO, by address."""
     owned: dict[str, tuple[str, int]] = field(default_factory=dict)
     """Mode (hexadecimal) and user of a path that is not root's own."""
-    keeps_words: bool = False
-    """True if the boot loader keeps its words and ignores the drop-in."""
+    boot_loader: FakeBoot = field(default_factory=UpdateGrub)
     cut: Cut | None = None
     changes: int = 0
     boots: int = 0
@@ -89,8 +84,8 @@ class FakeHost:
     log: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.disk = FakeDisk(folders=set(FOLDERS))
-        self._update_grub()
+        self.disk = FakeDisk(folders={*FOLDERS, *self.boot_loader.folders})
+        self.boot_loader.install(self.disk)
         self.disk.write("/etc/machine-id", "b08dfa6083e7567a1921a715000001fb\n")
         self.disk.sync_all()
         self.boot()
@@ -111,8 +106,7 @@ class FakeHost:
         self.waiting = ""
         self.opened.clear()
         self.holder = None
-        menu = self.disk.read(GRUB_CFG) or ""
-        line = next(line for line in menu.splitlines() if "vmlinuz" in line).split(None, 2)[2]
+        line = self.boot_loader.command_line(self.disk)
         cmdline = f"BOOT_IMAGE=/boot/vmlinuz {line}"
         self.kernel = FakeKernel(self.server, cmdline, self.found_now, self.trust)
         for unit, script in UNITS.items():
@@ -184,14 +178,6 @@ class FakeHost:
             self.kernel.write(path, value)
         except OSError as fault:
             self.log.append(str(fault))
-
-    def _update_grub(self) -> None:
-        if self.keeps_words:
-            return
-        drop_in = self.disk.read(DROP_IN) or ""
-        found = re.search(r"""^GRUB_CMDLINE_LINUX="\$\(.*\)"'(.*)'$""", drop_in, re.MULTILINE)
-        words = f" {found[1]}" if found else ""
-        self.disk.write(GRUB_CFG, f"menuentry 'Linux' {{\n\t{BASE_LINE}{words} quiet\n}}\n")
 
     def state(self) -> dict[str, object]:
         """Return everything that apply may have changed."""

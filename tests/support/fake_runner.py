@@ -125,7 +125,7 @@ class FakeRunner:
 
     def _exists(self, path: str) -> bool:
         host = self._host
-        if host.kernel.driver_link(path) or path == "/usr/sbin/update-grub":
+        if host.kernel.driver_link(path) or path == f"/usr/sbin/{host.boot_loader.program}":
             return True
         if host.disk.read(path) is not None or host.disk.has_folder(path):
             return True
@@ -223,6 +223,10 @@ class FakeRunner:
                 if host.ovs is None:
                     raise ProgramMissing("ovs-vsctl is not installed on lab1")
                 return 0, host.ovs.vsctl(words) or ""
+        if argv[0] == host.boot_loader.program:
+            shown = host.boot_loader.show(host.disk, argv[1:])
+            if shown is not None:
+                return 0, shown
         return self._run_change(argv, stdin)
 
     def _stat(self, paths: Sequence[str]) -> tuple[int, str]:
@@ -282,8 +286,10 @@ class FakeRunner:
                 disk.remove_folder(path)
             case ["dd", target, "oflag=append", "conv=notrunc,fsync", "status=none"]:
                 _append(disk, target.removeprefix("of="), stdin or "")
-            case ["update-grub"]:
-                host._update_grub()
+            case [program, *words] if program == host.boot_loader.program:
+                return host.boot_loader.run(disk, words)
+            case ["cp", "-p", old, new]:
+                disk.write(new, disk.read(old) or "")
             case ["systemctl", "daemon-reload"] | ["udevadm", "settle", *_]:
                 pass
             case ["systemctl", "enable", unit]:
@@ -346,7 +352,8 @@ def _writes(disk: FakeDisk, argv: Sequence[str]) -> bool:
             return any(disk.read(path) is not None for path in paths)
         case ["systemctl", "enable" | "disable", _]:
             return True
-    return argv[0] in ("install", "mkdir", "mv", "rm", "rmdir", "dd", "update-grub")
+    return argv[0] in ("install", "mkdir", "mv", "cp", "rm", "rmdir", "dd", "update-grub",
+                       "grubby", "grub2-mkconfig")  # fmt: skip
 
 
 def _append(disk: FakeDisk, path: str, text: str) -> None:

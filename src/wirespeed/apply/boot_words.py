@@ -17,18 +17,13 @@ from wirespeed.apply.make import make
 from wirespeed.apply.reboot import BOOT_ID, reboot
 from wirespeed.apply.running import running_guests
 from wirespeed.apply.setting import Entry, Setting, Value
-from wirespeed.apply.steps.kernel_line import (
-    GrubbyArguments,
-    GrubDropIn,
-    boot_loader,
-    kernel_steps,
-    line_of,
-    without_keys_of,
-)
+from wirespeed.apply.steps.boot_loader import BootLoader, without_keys_of
+from wirespeed.apply.steps.grub_drop_in import GrubDropIn, line_of
+from wirespeed.apply.steps.kernel_line import boot_loader
 from wirespeed.apply.target import Reach, Refused, locked, open_target
 from wirespeed.host.collect import collect
 from wirespeed.model.errors import WirespeedError
-from wirespeed.model.plan.plan import Decision, HostPlan, Plan
+from wirespeed.model.plan.plan import Decision, HostPlan
 from wirespeed.remote.interface import LOCALHOST, Runner
 
 _CMDLINE = "/proc/cmdline"
@@ -115,17 +110,14 @@ def reboot_host(reach: Reach, address: str, *, sleep: Callable[[float], None] = 
         return True
 
 
-def _with_words(
-    setting: GrubDropIn | GrubbyArguments, runner: Runner, before: Value, words: Sequence[str]
-) -> Value:
-    """Return the value of the setting with the words in addition."""
-    # kernel_steps keeps what grubby has; a drop-in is written whole.
+def _with_words(setting: BootLoader, runner: Runner, before: Value, words: Sequence[str]) -> Value:
+    """Return the value of the setting with the words in addition to those before."""
+    # A drop-in is written whole; the others keep what they have.
     written = line_of(before) if before and isinstance(setting, GrubDropIn) else ""
     kept = without_keys_of(words, written)
     decisions = tuple(Decision(word, _BECAUSE) for word in (*kept, *words))
     host = HostPlan("host", Decision((), _BECAUSE), kernel=decisions)
-    [step] = kernel_steps(Plan((host,)), host, runner)
-    return step.wanted
+    return setting.with_words(runner, before, host)
 
 
 def _noted(journal: Journal, setting: Setting) -> Entry | None:

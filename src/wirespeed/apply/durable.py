@@ -21,9 +21,12 @@ def read_text(runner: Runner, path: str) -> str | None:
         return None
 
 
-def replace_file(runner: Runner, path: str, text: str) -> None:
-    """Replace the file's text; its folder exists."""
+def replace_file(runner: Runner, path: str, text: str, *, same_mode: bool = False) -> None:
+    """Replace the file's text; its folder exists. same_mode: keep its mode and owner; it exists."""
     new = f"{path}{_NEW}"
+    if same_mode:
+        # Writing to the copy keeps its mode.
+        runner.run(["cp", "-p", path, new])
     runner.write(new, text)
     runner.run(["sync", new])
     runner.run(["mv", "-T", new, path])
@@ -34,6 +37,11 @@ def remove_file(runner: Runner, path: str) -> None:
     """Remove the file, and the rest of an interrupted replacement."""
     runner.run(["rm", "-f", path, f"{path}{_NEW}"])
     runner.run(["sync", posixpath.dirname(path)])
+
+
+def end_replacement(runner: Runner, path: str) -> None:
+    """Remove the rest of an interrupted replacement; the file stays."""
+    runner.run(["rm", "-f", f"{path}{_NEW}"])
 
 
 def append_text(runner: Runner, path: str, text: str) -> None:

@@ -11,17 +11,19 @@ from wirespeed.apply.setting import Entry, Setting
 from wirespeed.apply.steps.boot_unit import EnabledUnit
 from wirespeed.apply.steps.drivers import Driver
 from wirespeed.apply.steps.governors import Governors
+from wirespeed.apply.steps.grub_defaults import GrubDefaults
+from wirespeed.apply.steps.grub_drop_in import GrubDropIn
+from wirespeed.apply.steps.grubby import GrubbyArguments
 from wirespeed.apply.steps.huge_pages import HugePagePool
 from wirespeed.apply.steps.interrupts import Interrupts
 from wirespeed.apply.steps.kernel_files import KernelFiles
-from wirespeed.apply.steps.kernel_line import GrubbyArguments, GrubDropIn
 from wirespeed.apply.steps.text_file import TextFile
 from wirespeed.apply.steps.vfs import Vfs
 from wirespeed.apply.switches import APPLIED
 
 _SETTINGS: tuple[type[Setting], ...] = (
-    GrubDropIn, GrubbyArguments, HugePagePool, Governors, Interrupts, Vfs, Driver, TextFile,
-    EnabledUnit, KernelFiles,
+    GrubDropIn, GrubbyArguments, GrubDefaults, HugePagePool, Governors, Interrupts, Vfs, Driver,
+    TextFile, EnabledUnit, KernelFiles,
 )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ class PlannedSteps:
 def planned_steps(plan: Plan, host: HostPlan, facts: HostFacts, runner: Runner) -> PlannedSteps:
     """Return the steps for this host. Reads the host, changes nothing. Raises NoBootLoader."""
     steps = [
-        *kernel_steps(plan, host, runner),
+        *kernel_steps(host, runner),
         *page_steps(host, runner),
         *governor_steps(host),
         *interrupt_steps(host),

@@ -14,8 +14,10 @@ from dataclasses import dataclass
 
 from wirespeed.audit.evidence import evidence
 from wirespeed.audit.needs import Need
+from wirespeed.model.distribution import Distribution
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.host.finding import Severity
+from wirespeed.model.host.operating_system import distribution_of
 from wirespeed.model.plan.host_rules import MemoryModel
 from wirespeed.model.plan.kubelet import KubeletSettings
 from wirespeed.model.plan.plan import HostPlan, Plan
@@ -49,6 +51,11 @@ class Subject:
     def host_plan(self) -> HostPlan | None:
         hosts = self.plan.hosts if self.plan else ()
         return next((host for host in hosts if host.host == self.facts.host), None)
+
+    @property
+    def distribution(self) -> Distribution:
+        """Names and commands of the host's distribution."""
+        return distribution_of(self.facts.operating_system)
 
     @property
     def model_in_force(self) -> MemoryModel:

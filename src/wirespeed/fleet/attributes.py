@@ -90,6 +90,8 @@ def _caches(facts: HostFacts) -> str:
 
 
 def _kernel(facts: HostFacts) -> Iterator[tuple[str, str]]:
+    if facts.operating_system is not None:
+        yield "distribution", str(facts.operating_system)
     yield "kernel", facts.kernel.release
     words = facts.kernel.cmdline.split()
     yield "kernel command line", " ".join(w for w in words if w.split("=")[0] not in _OWN_WORDS)

@@ -18,6 +18,7 @@ from wirespeed.host.housekeeping import read_housekeeping
 from wirespeed.host.kernel import read_iommu_units, read_irqs, read_kernel, read_uio_drivers
 from wirespeed.host.memory import read_memory_channels, read_nodes
 from wirespeed.host.nova import read_nova
+from wirespeed.host.operating_system import read_operating_system
 from wirespeed.host.ovs import read_ovs
 from wirespeed.host.owners import read_services, read_tuned
 from wirespeed.host.pci import read_default_route_interface, read_interfaces, read_pci
@@ -65,6 +66,7 @@ def collect(runner: Runner) -> HostFacts:
         services=read_services(reader),
         tuned=read_tuned(reader),
         boot_environment=read_boot_environment(reader),
+        operating_system=read_operating_system(reader),
     )
     reader.raise_faults()
     try:

@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.apply_plans import lab_plan
 from tests.support.effort import effort
+from tests.support.fake_boot import BOOT_LOADERS, FakeBoot
 from tests.support.fake_host import Cut, FakeHost, no_sleep
 from tests.unit.apply.test_cuts import KINDS
 from wirespeed.apply import session
@@ -28,8 +29,19 @@ def boot_as(host: FakeHost, before: str | None) -> None:
     end_words(host.reach, HOST, before)
 
 
-def test_boot_words_are_there_after_the_reboot_and_gone_after_the_next() -> None:
-    host = FakeHost()
+def added(host: FakeHost) -> str | None:
+    """Return what the boot loader adds now."""
+    return look_at_boot(host.reach, HOST).added
+
+
+every_boot_loader = pytest.mark.parametrize("boot", BOOT_LOADERS)
+
+
+@every_boot_loader
+def test_boot_words_are_there_after_the_reboot_and_gone_after_the_next(
+    boot: type[FakeBoot],
+) -> None:
+    host = FakeHost(boot_loader=boot())
     before, state = look_at_boot(host.reach, HOST), host.state()
     boot_with(host, before.added, *WORDS)
     during = look_at_boot(host.reach, HOST)
@@ -40,8 +52,9 @@ def test_boot_words_are_there_after_the_reboot_and_gone_after_the_next() -> None
     assert host.state() == state
 
 
-def test_boot_words_next_to_those_of_a_plan_leave_the_plans_in_place() -> None:
-    host, plan = FakeHost(), lab_plan()
+@every_boot_loader
+def test_boot_words_next_to_those_of_a_plan_leave_the_plans_in_place(boot: type[FakeBoot]) -> None:
+    host, plan = FakeHost(boot_loader=boot()), lab_plan()
     session.apply(host.reach, HOST, plan, may_reboot=True, sleep=no_sleep)
     before, state = look_at_boot(host.reach, HOST), host.state()
     boot_with(host, before.added, "isolcpus=2", "idle=poll")
@@ -54,40 +67,55 @@ def test_boot_words_next_to_those_of_a_plan_leave_the_plans_in_place() -> None:
     assert not undone.failed
 
 
-def test_boot_words_that_are_repeated_change_nothing() -> None:
-    host = FakeHost()
-    state = host.state()
-    set_next_boot(host.reach, HOST, None, WORDS)
-    set_next_boot(host.reach, HOST, None, WORDS)
+@every_boot_loader
+def test_boot_words_that_are_repeated_change_nothing(boot: type[FakeBoot]) -> None:
+    host = FakeHost(boot_loader=boot())
+    state, before = host.state(), added(host)
+    set_next_boot(host.reach, HOST, before, WORDS)
+    set_next_boot(host.reach, HOST, before, WORDS)
     for _ in range(2):
-        set_next_boot(host.reach, HOST, None, ())
-        end_words(host.reach, HOST, None)
+        set_next_boot(host.reach, HOST, before, ())
+        end_words(host.reach, HOST, before)
     assert host.state() == state
 
 
-def changes() -> int:
-    host = FakeHost()
-    boot_with(host, None, *WORDS)
-    boot_as(host, None)
+@every_boot_loader
+def test_boot_words_of_the_next_try_replace_those_of_the_last(boot: type[FakeBoot]) -> None:
+    host = FakeHost(boot_loader=boot())
+    before = added(host)
+    boot_with(host, before, *WORDS)
+    boot_with(host, before, "idle=poll")
+    words = look_at_boot(host.reach, HOST).cmdline.split()
+    assert "idle=poll" in words
+    assert not set(WORDS) & set(words)
+
+
+def changes(boot: type[FakeBoot]) -> int:
+    host = FakeHost(boot_loader=boot())
+    before = added(host)
+    boot_with(host, before, *WORDS)
+    boot_as(host, before)
     return host.changes
 
 
+@every_boot_loader
 @pytest.mark.parametrize("follows", ["rollback", "again"])
-def test_boot_words_cut_anywhere_are_undone(follows: str) -> None:
-    state, seen = FakeHost().state(), 0
-    cases = [Cut(at, when, what) for at in range(1, changes() + 1) for when, what in KINDS]
+def test_boot_words_cut_anywhere_are_undone(follows: str, boot: type[FakeBoot]) -> None:
+    state, seen = FakeHost(boot_loader=boot()).state(), 0
+    before = added(FakeHost(boot_loader=boot()))
+    cases = [Cut(at, when, what) for at in range(1, changes(boot) + 1) for when, what in KINDS]
     for cut in cases[:: effort(5, 1)]:
-        host = FakeHost(cut=cut)
+        host = FakeHost(cut=cut, boot_loader=boot())
         try:
-            boot_with(host, None, *WORDS)
-            boot_as(host, None)
+            boot_with(host, before, *WORDS)
+            boot_as(host, before)
         except HostLost:
             seen += 1
         if follows == "rollback":
             undone = session.undo(host.reach, HOST, may_reboot=True, sleep=no_sleep)
             assert not undone.failed, cut
         else:
-            boot_as(host, None)
+            boot_as(host, before)
         assert host.state() == state, cut
     assert seen
 

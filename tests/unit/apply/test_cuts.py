@@ -16,6 +16,7 @@ import pytest
 
 from tests.support.apply_plans import SMALL, lab_plan, plan_for
 from tests.support.effort import effort
+from tests.support.fake_boot import BOOT_LOADERS, FakeBoot, UpdateGrub
 from tests.support.fake_host import Cut, FakeHost, no_sleep
 from wirespeed.apply import session
 from wirespeed.apply.journal import PATH
@@ -60,19 +61,20 @@ def cuts(changes: int, every: int) -> Iterator[Cut]:
                 yield Cut(at, when, what)
 
 
-def changes_of_apply() -> int:
-    host = FakeHost()
+def changes_of_apply(boot: type[FakeBoot] = UpdateGrub) -> int:
+    host = FakeHost(boot_loader=boot())
     apply(host, lab_plan())
     return host.changes
 
 
+@pytest.mark.parametrize("boot", BOOT_LOADERS)
 @pytest.mark.parametrize("follows", ["apply", "rollback", "verify"])
-def test_apply_may_be_cut_anywhere(follows: str) -> None:
+def test_apply_may_be_cut_anywhere(follows: str, boot: type[FakeBoot]) -> None:
     plan = lab_plan()
-    before = FakeHost().state()
+    before = FakeHost(boot_loader=boot()).state()
     seen = 0
-    for cut in cuts(changes_of_apply(), effort(67, 1)):
-        host = FakeHost(cut=cut)
+    for cut in cuts(changes_of_apply(boot), effort(67, 1)):
+        host = FakeHost(cut=cut, boot_loader=boot())
         try:
             apply(host, plan)
         except HostLost:
@@ -90,17 +92,18 @@ def test_apply_may_be_cut_anywhere(follows: str) -> None:
     assert seen >= 5
 
 
+@pytest.mark.parametrize("boot", BOOT_LOADERS)
 @pytest.mark.parametrize("follows", ["apply", "rollback"])
-def test_rollback_may_be_cut_anywhere(follows: str) -> None:
+def test_rollback_may_be_cut_anywhere(follows: str, boot: type[FakeBoot]) -> None:
     plan = lab_plan()
-    before = FakeHost().state()
-    host = FakeHost()
+    before = FakeHost(boot_loader=boot()).state()
+    host = FakeHost(boot_loader=boot())
     apply(host, plan)
     first = host.changes
     roll_back(host)
     seen = 0
     for cut in cuts(host.changes - first, effort(67, 1)):
-        host = FakeHost(cut=Cut(first + cut.at, cut.when, cut.what))
+        host = FakeHost(cut=Cut(first + cut.at, cut.when, cut.what), boot_loader=boot())
         apply(host, plan)
         try:
             roll_back(host)

@@ -246,7 +246,7 @@ def test_rollback_journal_overwritten_anywhere_never_reports_false_success(
 
 def test_rollback_reboot_still_due_after_our_own_fails() -> None:
     host = applied()
-    host.keeps_words = True
+    host.boot_loader.keeps_words = True
     undone = roll_back(host)
     assert undone.reboot_due
     assert undone.failed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Test the kernel command line in GRUB's drop-in and with grubby."""
+"""Test the kernel command line in GRUB's drop-in."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import subprocess
 from pathlib import Path
 
 from tests.support.apply_plans import lab_plan
-from wirespeed.apply.steps.kernel_line import DROP_IN, line_of, missing_words
+from wirespeed.apply.steps.grub_drop_in import DROP_IN, line_of
+from wirespeed.apply.steps.kernel_line import missing_words
+from wirespeed.model.plan.plan import Decision, HostPlan
 from wirespeed.plan.render import kernel
 
 HOST = lab_plan().hosts[0]
@@ -41,6 +43,11 @@ def test_words_that_contradict_the_plan_go_and_all_others_stay(tmp_path: Path) -
 
 def test_the_words_are_read_back_from_the_drop_in() -> None:
     assert line_of(TEXT) == LINE
+
+
+def test_one_word_is_read_back_from_the_drop_in() -> None:
+    host = HostPlan("lab1", Decision((), ""), kernel=(Decision("idle=poll", ""),))
+    assert line_of(kernel.drop_in(host)) == "idle=poll"
 
 
 def test_a_count_of_pages_belongs_to_the_size_before_it() -> None:

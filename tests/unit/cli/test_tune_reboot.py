@@ -199,7 +199,7 @@ def test_tune_reboot_in_the_middle_of_another_search_is_refused(
 def test_tune_reboot_boot_loader_that_ignores_the_words_is_an_error(
     wirespeed: Command, made: Made
 ) -> None:
-    made.server.keeps_words = True
+    made.server.boot_loader.keeps_words = True
     ended = to_its_end(wirespeed)
     assert ended.code == 1
     assert "kernel command line" in ended.err

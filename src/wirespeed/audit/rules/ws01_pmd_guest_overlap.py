@@ -24,7 +24,7 @@ def check(subject: Subject) -> Outcome:
         Problem(
             found=f"CPUs {format_list(both)} run PMD threads and are given to guests",
             wanted=f"guests on {free} only",
-            fix=nova_option(path, "compute", f"cpu_dedicated_set = {free}"),
+            fix=nova_option(subject.distribution, path, "compute", f"cpu_dedicated_set = {free}"),
         )
     ]
 

@@ -25,7 +25,7 @@ def check(subject: Subject) -> Outcome:
         Problem(
             found=f"CPUs {format_list(both)} are in cpu_shared_set and in cpu_dedicated_set",
             wanted=f"cpu_shared_set = {free}",
-            fix=nova_option(nova.path, "compute", f"cpu_shared_set = {free}"),
+            fix=nova_option(subject.distribution, nova.path, "compute", f"cpu_shared_set = {free}"),
         )
     ]
 

@@ -23,7 +23,9 @@ def check(subject: Subject) -> Outcome:
             found=f"PMD CPUs {format_list(exposed)} are not isolated "
             f"(isolated: {format_list(isolated) or 'none'})",
             wanted=f"isolcpus={wanted}",
-            fix=kernel_arguments(f"isolcpus={wanted} nohz_full={wanted} rcu_nocbs={wanted}"),
+            fix=kernel_arguments(
+                subject.distribution, f"isolcpus={wanted} nohz_full={wanted} rcu_nocbs={wanted}"
+            ),
         )
     ]
 

@@ -28,7 +28,7 @@ def check(subject: Subject) -> Outcome:
         Problem(
             found=f"nohz_full is {format_list(kernel.nohz_full) or 'empty'}, isolated {isolated}",
             wanted=f"nohz_full={isolated}",
-            fix=kernel_arguments(f"nohz=on nohz_full={isolated}"),
+            fix=kernel_arguments(subject.distribution, f"nohz=on nohz_full={isolated}"),
         )
     ]
 

@@ -25,7 +25,7 @@ def check(subject: Subject) -> Outcome:
             found=f"callbacks are offloaded from {format_list(offloaded) or 'no CPU'}, "
             f"isolated are {wanted}",
             wanted=f"rcu_nocbs={wanted}",
-            fix=kernel_arguments(f"rcu_nocbs={wanted}"),
+            fix=kernel_arguments(subject.distribution, f"rcu_nocbs={wanted}"),
         )
     ]
 

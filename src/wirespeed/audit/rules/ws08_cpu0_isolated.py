@@ -20,7 +20,9 @@ def check(subject: Subject) -> Outcome:
         Problem(
             found=f"isolated CPUs are {format_list(isolated)}",
             wanted=f"CPU 0 and its siblings excluded: isolcpus={wanted}",
-            fix=kernel_arguments(f"isolcpus={wanted} nohz_full={wanted} rcu_nocbs={wanted}"),
+            fix=kernel_arguments(
+                subject.distribution, f"isolcpus={wanted} nohz_full={wanted} rcu_nocbs={wanted}"
+            ),
         )
     ]
 

@@ -28,7 +28,9 @@ def check(subject: Subject) -> Outcome:
         Problem(
             found=f"of the SMT siblings {pairs} one is isolated and one is not",
             wanted=f"whole cores: isolcpus={wanted}",
-            fix=kernel_arguments(f"isolcpus={wanted} nohz_full={wanted} rcu_nocbs={wanted}"),
+            fix=kernel_arguments(
+                subject.distribution, f"isolcpus={wanted} nohz_full={wanted} rcu_nocbs={wanted}"
+            ),
         )
     ]
 

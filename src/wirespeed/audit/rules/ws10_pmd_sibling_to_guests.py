@@ -30,7 +30,7 @@ def check(subject: Subject) -> Outcome:
             found=f"guests may run on {format_list(shared)}, siblings of PMD CPUs "
             f"{format_list(pmds)}",
             wanted=f"guests on {free}; the siblings idle or also PMD threads",
-            fix=nova_option(path, "compute", f"cpu_dedicated_set = {free}"),
+            fix=nova_option(subject.distribution, path, "compute", f"cpu_dedicated_set = {free}"),
         )
     ]
 

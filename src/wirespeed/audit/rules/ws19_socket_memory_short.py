@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from wirespeed.audit.fixes import RESTART_OVS, ovs_other_config
+from wirespeed.audit.fixes import ovs_other_config, restart_ovs
 from wirespeed.audit.needs import Need
 from wirespeed.audit.ports import memory_ports, socket_memory_mib
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
@@ -39,7 +39,7 @@ def check(subject: Subject) -> Outcome:
             found=f"{has} MiB on node {node} for {_ports(ports, node)}",
             wanted=f"{wants} MiB ({needed[node].formula}); by model: "
             + ", ".join(f"{m} {socket_memory(m, ports, [node])[node].mib}" for m in COMPARED),
-            fix=(*ovs_other_config(f"dpdk-socket-mem={wanted}"), RESTART_OVS),
+            fix=(*ovs_other_config(f"dpdk-socket-mem={wanted}"), restart_ovs(subject.distribution)),
             subject=f"node {node}",
         )
         for node, has, wants in short

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from wirespeed.audit.fixes import RESTART_OVS, ovs_other_config
+from wirespeed.audit.fixes import ovs_other_config, restart_ovs
 from wirespeed.audit.needs import Need
 from wirespeed.audit.ports import memory_ports, socket_memory_mib
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
@@ -41,7 +41,7 @@ def check(subject: Subject) -> Outcome:
         Problem(
             found=f"{has} MiB on node {node}; Open vSwitch's own model needs {wants}",
             wanted=f"about {wants} MiB ({needed[node].formula})",
-            fix=(*ovs_other_config(f"dpdk-socket-mem={wanted}"), RESTART_OVS),
+            fix=(*ovs_other_config(f"dpdk-socket-mem={wanted}"), restart_ovs(subject.distribution)),
             subject=f"node {node}",
         )
         for node, has, wants in above

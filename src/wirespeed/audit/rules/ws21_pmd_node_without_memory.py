@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from wirespeed.audit.cores import pmd_cpus
-from wirespeed.audit.fixes import RESTART_OVS, ovs_other_config
+from wirespeed.audit.fixes import ovs_other_config, restart_ovs
 from wirespeed.audit.needs import Need
 from wirespeed.audit.ports import socket_memory_mib
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
@@ -29,7 +29,7 @@ def check(subject: Subject) -> Outcome:
         Problem(
             found=f"node {node} has PMD threads and 0 MiB of dpdk-socket-mem",
             wanted=f"at least {MINIMUM_MIB} MiB on node {node}",
-            fix=(*ovs_other_config(f"dpdk-socket-mem={wanted}"), RESTART_OVS),
+            fix=(*ovs_other_config(f"dpdk-socket-mem={wanted}"), restart_ovs(subject.distribution)),
             subject=f"node {node}",
         )
         for node in bare

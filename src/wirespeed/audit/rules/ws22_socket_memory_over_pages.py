@@ -28,7 +28,9 @@ def check(subject: Subject) -> Outcome:
         Problem(
             found=f"node {node.id}: dpdk-socket-mem {mib} MiB, huge pages {_pages_mib(node)} MiB",
             wanted=f"at least {mib} MiB of huge pages on node {node.id}",
-            fix=kernel_arguments(f"default_hugepagesz=1G hugepagesz=1G hugepages={pages}"),
+            fix=kernel_arguments(
+                subject.distribution, f"default_hugepagesz=1G hugepagesz=1G hugepages={pages}"
+            ),
             subject=f"node {node.id}",
         )
         for node, mib in over

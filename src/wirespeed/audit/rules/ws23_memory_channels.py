@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from wirespeed.audit.fixes import RESTART_OVS, ovs_other_config
+from wirespeed.audit.fixes import ovs_other_config, restart_ovs
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.host.finding import Severity
@@ -29,7 +29,7 @@ def check(subject: Subject) -> Outcome:
             found=f"DPDK uses {configured} ({'-n' if given else 'its default'}), the host has "
             f"{channels} populated channels per node",
             wanted=f"-n {channels}",
-            fix=(*ovs_other_config(f"dpdk-extra={wanted}"), RESTART_OVS),
+            fix=(*ovs_other_config(f"dpdk-extra={wanted}"), restart_ovs(subject.distribution)),
         )
     ]
 

@@ -32,7 +32,9 @@ def check(subject: Subject) -> Outcome:
             found=f"no 1 GiB huge page; {others or 'no other huge page either'}",
             wanted="1 GiB huge pages for guests and DPDK, "
             + (f"e.g. {count}" if count else "in a host with more memory"),
-            fix=kernel_arguments(f"default_hugepagesz=1G hugepagesz=1G hugepages={count}")
+            fix=kernel_arguments(
+                subject.distribution, f"default_hugepagesz=1G hugepagesz=1G hugepages={count}"
+            )
             if count
             else (),
         )

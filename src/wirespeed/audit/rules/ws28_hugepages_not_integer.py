@@ -26,7 +26,7 @@ def check(subject: Subject) -> Outcome:
         Problem(
             found=f"hugepages={text}",
             wanted=f"hugepages={_whole(text)}",
-            fix=kernel_arguments(f"hugepages={_whole(text)}"),
+            fix=kernel_arguments(subject.distribution, f"hugepages={_whole(text)}"),
         )
         for text in odd
     ]

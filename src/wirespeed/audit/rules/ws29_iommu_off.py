@@ -43,7 +43,9 @@ def check(subject: Subject) -> Outcome:
         Problem(
             found=f"no IOMMU is on, but there are {', '.join(users)}",
             wanted="the IOMMU on, in the BIOS (VT-d, AMD-Vi) and in the kernel",
-            fix=kernel_arguments("iommu=pt" if amd else "intel_iommu=on iommu=pt"),
+            fix=kernel_arguments(
+                subject.distribution, "iommu=pt" if amd else "intel_iommu=on iommu=pt"
+            ),
         )
     ]
 

@@ -33,7 +33,7 @@ def check(subject: Subject) -> Outcome:
         Problem(
             found=f"IOMMU {', '.join(facts.iommu_units)} is on without pass-through",
             wanted="iommu=pt on the kernel command line",
-            fix=kernel_arguments("iommu=pt"),
+            fix=kernel_arguments(subject.distribution, "iommu=pt"),
         )
     ]
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from wirespeed.audit.fixes import program
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import (
     FactUnusable,
@@ -42,6 +43,7 @@ def check(subject: Subject) -> Outcome:
             wanted=f"governor {WANTED} on {format_list(polling)}",
             fix=(
                 f"cpupower --cpu {format_list(slow)} frequency-set --governor {WANTED}",
+                *program(subject.distribution, "cpupower"),
                 "# permanently: tuned-adm profile cpu-partitioning (or throughput-performance)",
             ),
         )

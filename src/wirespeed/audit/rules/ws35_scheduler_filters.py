@@ -27,7 +27,9 @@ def check(subject: Subject) -> Outcome:
         Problem(
             found=f"enabled_filters in {nova.path} lacks {', '.join(absent)}",
             wanted=f"enabled_filters = {wanted}",
-            fix=scheduler_option(nova.path, "filter_scheduler", f"enabled_filters = {wanted}"),
+            fix=scheduler_option(
+                subject.distribution, nova.path, "filter_scheduler", f"enabled_filters = {wanted}"
+            ),
         )
     ]
 

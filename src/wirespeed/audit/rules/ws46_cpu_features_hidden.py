@@ -47,7 +47,7 @@ def check(subject: Subject) -> Outcome:
         Problem(
             found=f"cpu_mode = {mode}; flavor {name} requires {', '.join(sorted(features))}",
             wanted="cpu_mode = host-model or host-passthrough",
-            fix=nova_option(nova.path, "libvirt", "cpu_mode = host-model"),
+            fix=nova_option(subject.distribution, nova.path, "libvirt", "cpu_mode = host-model"),
             subject=name,
         )
         for name, features in hidden.items()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from wirespeed.audit.cores import pmd_cpus
+from wirespeed.audit.fixes import program
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import (
     FactUnusable,
@@ -42,7 +43,10 @@ def check(subject: Subject) -> Outcome:
             found=f"PMD CPUs {format_list(able)} may enter "
             + ", ".join(f"{name} ({latency} us to wake)" for latency, name in states),
             wanted=f"idle states above {DEEP_US} us disabled on them",
-            fix=(f"cpupower --cpu {format_list(able)} idle-set --disable-by-latency {DEEP_US}",),
+            fix=(
+                f"cpupower --cpu {format_list(able)} idle-set --disable-by-latency {DEEP_US}",
+                *program(subject.distribution, "cpupower"),
+            ),
         )
     ]
 

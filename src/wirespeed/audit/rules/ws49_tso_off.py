@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from wirespeed.audit.fixes import RESTART_OVS, ovs_other_config
+from wirespeed.audit.fixes import ovs_other_config, restart_ovs
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import (
     FactUnusable,
@@ -31,7 +31,7 @@ def check(subject: Subject) -> Outcome:
         Problem(
             found=f"{KEY} is not set",
             wanted=f"{KEY}=true",
-            fix=(*ovs_other_config(f"{KEY}=true"), RESTART_OVS),
+            fix=(*ovs_other_config(f"{KEY}=true"), restart_ovs(subject.distribution)),
         )
     ]
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from wirespeed.audit.fixes import command
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.host.finding import Severity
@@ -19,7 +20,7 @@ def check(subject: Subject) -> Outcome:
             found="/sys/kernel/mm/ksm/run is 1",
             wanted="2: stopped, with every merged page separate again",
             fix=(
-                "systemctl disable --now ksmtuned ksm",
+                command("systemctl", "disable", "--now", *subject.distribution.ksm_units),
                 "echo 2 > /sys/kernel/mm/ksm/run",
             ),
         )

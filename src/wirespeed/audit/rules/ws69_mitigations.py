@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from wirespeed.audit.fixes import command, comment
+from wirespeed.audit.fixes import microcode, without_kernel_arguments
 from wirespeed.audit.needs import Need
 from wirespeed.audit.rule import NothingToCheck, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.host.finding import Severity
@@ -16,10 +16,6 @@ _OFF = (
     "reg_file_data_sampling", "indirect_target_selection", "tsa", "vmscape",
 )  # fmt: skip
 _ON = (["auto"], ["on"], ["auto,nosmt"])
-_MICROCODE = (
-    "# newer microcode: package intel-microcode or amd64-microcode (Debian, Ubuntu), microcode_ctl "
-    "or linux-firmware (RHEL), ucode-intel or ucode-amd (SUSE); or the server's firmware"
-)
 
 
 def check(subject: Subject) -> Outcome:
@@ -41,7 +37,7 @@ def check(subject: Subject) -> Outcome:
         Problem(
             found=f"open: {', '.join(still_open)}{by}",
             wanted="mitigated, or a decision that all code here is trusted (--suppressions)",
-            fix=_fix(words),
+            fix=_fix(subject, words),
         )
     ]
 
@@ -51,16 +47,10 @@ def _words(cmdline: str) -> list[str]:
     return [word for word, key, *value in pairs if key in _OFF and value not in _ON]
 
 
-def _fix(words: list[str]) -> tuple[str, ...]:
-    if not words:
-        return (_MICROCODE,)
-    removed = " ".join(words)
-    return (
-        command("grubby", "--update-kernel=ALL", f"--remove-args={removed}"),
-        comment(f"without grubby: take {removed} out of /etc/default/grub, run update-grub"),
-        "reboot",
-        _MICROCODE,
-    )
+def _fix(subject: Subject, words: list[str]) -> tuple[str, ...]:
+    on = subject.distribution
+    removed = without_kernel_arguments(on, " ".join(words)) if words else ()
+    return (*removed, *microcode(on, subject.facts.cpu_model))
 
 
 RULE = Rule(

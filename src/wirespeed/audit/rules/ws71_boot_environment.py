@@ -25,14 +25,22 @@ def check(subject: Subject) -> Outcome:
             f"{block.size}",
             wanted=f"at most {block.size} octets",
             fix=(
-                command("grubby", "--update-kernel=DEFAULT", f"--args={' '.join(planned)}"),
-                "# it writes them into the kernel's own file in /boot/loader/entries, which has no "
-                "such limit; repeat it for each new kernel",
+                *_by_grubby(subject, planned),
                 "# shorter lists: a step, e.g. 2-94:1/2 for CPUs 2, 4, ... 94 "
                 "(kernel-parameters.rst)",
             ),
         )
     ]
+
+
+def _by_grubby(subject: Subject, planned: list[str]) -> tuple[str, ...]:
+    if subject.distribution.new_menu:  # This distribution has no grubby.
+        return ()
+    return (
+        command("grubby", "--update-kernel=DEFAULT", f"--args={' '.join(planned)}"),
+        "# it writes them into the kernel's own file in /boot/loader/entries, which has no such "
+        "limit; repeat it for each new kernel",
+    )
 
 
 def _with(line: str, planned: list[str]) -> str:

@@ -59,6 +59,8 @@ def _headline(facts: HostFacts) -> RenderableType:
         f"{counted(len(sockets), 'socket')}, {counted(len(cores), 'core')}, "
         f"{counted(len(facts.online_cpus), 'CPU')}, {smt}; Linux {facts.kernel.release}"
     )
+    if facts.operating_system:
+        text.append(f"; {facts.operating_system}")
     if facts.ovs:
         dpdk = facts.ovs.dpdk_version or "DPDK" if facts.ovs.dpdk_initialized else "no DPDK"
         text.append(f"; Open vSwitch {facts.ovs.version} ({dpdk})".replace("  ", " "))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from wirespeed.model.host.guest_facts import Flavor, Guest, NovaFacts
 from wirespeed.model.host.neighbours import Neighbours
+from wirespeed.model.host.operating_system import OperatingSystem
 from wirespeed.model.host.ovs_facts import OvsFacts
 from wirespeed.model.host.platform import (
     BootEnvironment,
@@ -277,6 +278,7 @@ class HostFacts:
     boot_environment: BootEnvironment | None = None
     smis: SmiCount | None = None
     """Of a qualification of this host; None if none was given."""
+    operating_system: OperatingSystem | None = None
     missing: tuple[Missing, ...] = ()
 
     @property

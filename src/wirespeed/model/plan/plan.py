@@ -14,6 +14,7 @@ from typing import Annotated, Generic, TypeVar
 
 from annotated_types import Ge, Le
 
+from wirespeed.model.distribution import Family
 from wirespeed.model.input.text import (
     GuestName,
     HexId,
@@ -315,6 +316,8 @@ class HostPlan:
     control_cpu: Decision[Cpu] | None = None
     partner: VswitchPlan | None = None
     pods: tuple[PlacedPod, ...] = ()
+    family: Family = Family.UNKNOWN
+    """Distribution's family, which decides how the kernel command line is set."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from wirespeed.model.host.operating_system import family_of
 from wirespeed.model.plan.plan import Decision, HostPlan, NicPlan, Plan
 from wirespeed.model.plan.policy import NicUse
 from wirespeed.plan.deployment.guest_plans import GuestBuilder, PlacedGuest
@@ -101,6 +102,7 @@ def _host_plan(requested: Requested, draft: HostDraft, placed: Sequence[PlacedGu
             requested.workload.kernel.extra,
         ),
         reserved_memory_mib=_reserved(requested, draft),
+        family=family_of(draft.facts.operating_system),
     )  # fmt: skip
 
 

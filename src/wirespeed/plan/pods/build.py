@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from wirespeed.model.cpuset import format_list
 from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.host.operating_system import family_of
 from wirespeed.model.plan.kubelet import CpuOption, NodeMemory, TopologyPolicy
 from wirespeed.model.plan.plan import (
     Decision,
@@ -206,6 +207,7 @@ def _host_plan(node: Node, host: PodHost, pool: PoolPlan) -> HostPlan:
         nics=tuple(_nic_plans(node)),
         kernel=pool.kernel,
         pods=tuple(_placed(answer, host) for _, answer in host.admitted),
+        family=family_of(node.facts.operating_system),
     )
 
 
