@@ -28,31 +28,28 @@ _WEST = ("10.2.0.1/24", "2001:db8:2::1/64")
 _HOSTS = ("b", "bred", "bblue")
 
 
-def _add_host(router: LabRouter, cable: str, name: str, vlan: int, *addresses: str) -> None:
-    """Put a VLAN of a host's cable into a namespace, with its far addresses if it is b's."""
-    router.ip(cable, "link", "add", "link", "eth0", "name", "up0", "type", "vlan",
-              "id", str(vlan))  # fmt: skip
-    router.ip(cable, "link", "set", "up0", "netns", name)
-    router.add_addresses(name, "up0", *addresses)
-    router.ip(name, "link", "set", "up0", "up")
-    for address in _EAST if cable == "a" else _WEST:
-        router.ip(name, "route", "add", "default", "via", address.split("/")[0])
+def _add_host(router: LabRouter, name: str, vlan: int) -> None:
+    """Put a VLAN of a cable into a namespace: of a's, or of b's for those that are far."""
+    cable = name[0]
+    router.batch(cable, f"link add link eth0 name up0 type vlan id {vlan}\n"
+                        f"link set up0 netns {name}\n")  # fmt: skip
+    router.add_addresses(name, "up0", *(_A if cable == "a" else _B))
+    gateways = (address.split("/")[0] for address in (_EAST if cable == "a" else _WEST))
+    router.batch(name, "link set up0 up\n" + "".join(
+        f"route add default via {gateway}\n" for gateway in gateways
+    ))  # fmt: skip
 
 
 def _add_routes(router: LabRouter, name: str, vlan: int) -> None:
-    router.ip("router", "route", "add", "198.18.0.0/15", "via", "10.2.0.2",
-              "dev", f"west.{vlan}", "vrf", name)  # fmt: skip
-    router.ip("router", "route", "add", "2001:2::/48", "via", "2001:db8:2::2",
-              "dev", f"west.{vlan}", "vrf", name)  # fmt: skip
+    router.batch("router", f"route add 198.18.0.0/15 via 10.2.0.2 dev west.{vlan} vrf {name}\n"
+        f"route add 2001:2::/48 via 2001:db8:2::2 dev west.{vlan} vrf {name}\n")  # fmt: skip
 
 
 def _add_vrf(router: LabRouter, name: str, table: int, vlan: int) -> None:
-    router.ip("router", "link", "add", name, "type", "vrf", "table", str(table))
-    router.ip("router", "link", "set", name, "up")
-    # Without it the kernel would go on to the main table.
-    for version in ("-4", "-6"):
-        router.ip("router", version, "route", "add", "unreachable", "default",
-                  "metric", "4278198272", "vrf", name)  # fmt: skip
+    # Without the routes `unreachable` the kernel would go on to the main table.
+    router.batch("router", f"link add {name} type vrf table {table}\nlink set {name} up\n"
+        f"route add unreachable default metric 4278198272 vrf {name}\n"
+        f"route add unreachable ::/0 metric 4278198272 vrf {name}\n")  # fmt: skip
     router.add_vlan("router", "east", vlan, *_EAST, master=name)
     router.add_vlan("router", "west", vlan, *_WEST, master=name)
     _add_routes(router, name, vlan)
@@ -63,20 +60,17 @@ def _set_up(router: LabRouter, stack: ExitStack) -> None:
     router.enter("router", "sh", "-c", "echo 1 > /proc/sys/net/ipv6/conf/all/keep_addr_on_down")
     add_namespaces(router.runner, stack, "ared", "ablue", "bred", "bblue")
     for name, (table, vlan) in _VRFS.items():
-        _add_host(router, "a", f"a{name}", vlan, *_A)
-        _add_host(router, "b", f"b{name}", vlan, *_B)
+        for cable in ("a", "b"):
+            _add_host(router, f"{cable}{name}", vlan)
         _add_vrf(router, name, table, vlan)
-    router.ip("router", "link", "set", "east", "master", "red")
-    router.add_addresses("router", "east", "10.3.0.1/24")
-    router.add_addresses("router", "west", "10.4.0.1/24")
-    router.add_addresses("a", "eth0", "10.3.0.2/24")
-    router.add_addresses("b", "eth0", "10.4.0.2/24")
-    router.ip("a", "route", "add", "default", "via", "10.3.0.1")
-    router.ip("b", "route", "add", "default", "via", "10.4.0.1")
+    # The route of main is what no frame of a VRF may go by.
+    router.batch("router", "link set east master red\n"
+        "address add 10.3.0.1/24 dev east\naddress add 10.4.0.1/24 dev west\n"
+        "route add 198.18.0.0/15 via 10.4.0.2\n")  # fmt: skip
+    router.batch("a", "address add 10.3.0.2/24 dev eth0\nroute add default via 10.3.0.1\n")
+    router.batch("b", "address add 10.4.0.2/24 dev eth0\nroute add default via 10.4.0.1\n")
     for name in _HOSTS:
         router.add_addresses(name, "lo", f"{_FAR}/32", f"{_FAR_V6}/128")
-    # What no frame of a VRF may go by.
-    router.ip("router", "route", "add", "198.18.0.0/15", "via", "10.4.0.2")
 
 
 @pytest.fixture(scope="module")

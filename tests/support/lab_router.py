@@ -50,6 +50,10 @@ class LabRouter:
     def ip(self, namespace: str, *words: str) -> None:
         self.runner.run(["ip", "-n", namespace, *words])
 
+    def batch(self, namespace: str, commands: str) -> None:
+        """Run commands of iproute2, one a line: a program takes long to start in the node."""
+        self.runner.run(["ip", "-n", namespace, "-batch", "-"], stdin=commands)
+
     def enter(self, namespace: str, *words: str, check: bool = True) -> str:
         """Run a program in a namespace and return its output."""
         inside = ["ip", "netns", "exec", namespace, *words]
@@ -90,18 +94,21 @@ class LabRouter:
     ) -> None:
         """Make an interface of a VLAN. master: name of a VRF, which must precede addresses."""
         name = f"{lower}.{number}"
-        self.ip(namespace, "link", "set", lower, "up")
-        self.ip(namespace, "link", "add", "link", lower, "name", name,
-                "type", "vlan", "id", str(number))  # fmt: skip
-        if master:
-            self.ip(namespace, "link", "set", name, "master", master)
-        self.add_addresses(namespace, name, *addresses)
-        self.ip(namespace, "link", "set", name, "up")
+        self.batch(namespace, f"link set {lower} up\n"
+            f"link add link {lower} name {name} type vlan id {number}\n"
+            + (f"link set {name} master {master}\n" if master else "")
+            + _addresses(name, *addresses)
+            + f"link set {name} up\n")  # fmt: skip
 
     def add_addresses(self, namespace: str, interface: str, *addresses: str) -> None:
-        for address in addresses:
-            nodad = ["nodad"] if ":" in address else []
-            self.ip(namespace, "address", "replace", address, "dev", interface, *nodad)
+        self.batch(namespace, _addresses(interface, *addresses))
+
+
+def _addresses(interface: str, *addresses: str) -> str:
+    return "".join(
+        f"address replace {address} dev {interface}{' nodad' * (':' in address)}\n"
+        for address in addresses
+    )
 
 
 def add_namespaces(runner: Runner, stack: ExitStack, *names: str) -> None:
