@@ -97,7 +97,8 @@ def _echoes(router: LabRouter) -> dict[str, int]:
 def _sends(router: LabRouter, host: str, target: str = _FAR, *, frames: int = 5) -> dict[str, int]:
     """Send echo requests and return how many each far host got of them."""
     before = _echoes(router)
-    router.enter(host, "busybox", "ping", "-c", str(frames), "-W", "1", target, check=False)
+    words = ["ping", "-i", "0.1", "-c", str(frames), "-W", "1", target]
+    router.enter(host, "busybox", *words, check=False)
     return {name: count - before[name] for name, count in _echoes(router).items()}
 
 
@@ -181,7 +182,7 @@ def _check_goes_to(router: LabRouter, host: str, other: str) -> None:
 def test_interface_that_moves_under_traffic_has_no_third_table(router: LabRouter) -> None:
     """On its way from red to blue the kernel has it in no VRF; no frame goes by the main table."""
     before = _datagrams(router)
-    loop = f"while :; do echo > /dev/udp/{_FAR}/9; done"
+    loop = f"while :; do for i in {{1..9}}; do echo > /dev/udp/{_FAR}/9; done; sleep 0.01; done"
     sender = router.runner.spawn(
         ["ip", "netns", "exec", "a", "bash", "-c", f"{loop} 2> /dev/null"], log="/run/sender"
     )

@@ -61,7 +61,7 @@ class LabRouter:
 
     def ping(self, namespace: str, target: str, *, octets: int = 56, frames: int = 3) -> None:
         """Require an answer to one echo request at least."""
-        words = ["busybox", "ping", "-c", str(frames), "-W", "10", "-s", str(octets), target]
+        words = ["busybox", "ping", "-A", "-c", str(frames), "-W", "10", "-s", str(octets), target]
         self.enter(namespace, *words)
 
     def figures(self) -> dict[str, Any]:
@@ -167,4 +167,6 @@ def lab_router(node: LabNode) -> Iterator[tuple[LabRouter, ExitStack]]:
         stack.callback(wsdp.signal, 15)
         telemetry = _telemetry(runner)
         stack.callback(telemetry.close)
+        # An lcore that polls all the time takes most of an emulated node.
+        telemetry.ask("/wirespeed/pause_pollers,ns=1000000")
         yield LabRouter(runner, telemetry), stack
