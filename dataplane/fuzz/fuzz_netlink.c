@@ -31,10 +31,13 @@ check_routes(const struct routes *routes)
 
 		require(route->hop < routes->nb_hops &&
 			route->length <= (route->version == 4 ? 32 : 128));
+		require(route->vrf <= ROUTES_VRFS_MAX &&
+			(route->vrf == 0 || route->vrf < routes->nb_vrfs));
 		for (uint32_t k = 0; k < i; k++)
 			require(memcmp(routes->list[k].prefix, route->prefix, 16) != 0 ||
 				routes->list[k].version != route->version ||
-				routes->list[k].length != route->length);
+				routes->list[k].length != route->length ||
+				routes->list[k].vrf != route->vrf);
 	}
 }
 
@@ -60,8 +63,10 @@ check_changes(struct kernel *kernel, struct hop_ids *ids, struct routes *routes,
 
 	if (!compile_changes(kernel, ids, routes, report, &list, &nb))
 		return;
-	for (uint32_t i = 0; i < nb; i++)
+	for (uint32_t i = 0; i < nb; i++) {
+		require(list[i].vrf == 0 || list[i].vrf < routes->nb_vrfs);
 		require(list[i].hop == ROUTE_GONE || list[i].hop < routes->nb_hops);
+	}
 	free(list);
 	check_routes(routes);
 }

@@ -48,6 +48,23 @@ attributes_octets(const struct nlattr *attribute, void *octets, size_t size)
 	return true;
 }
 
+void
+attributes_nested(const struct attributes *from, unsigned int type, struct attributes *nested)
+{
+	memset(nested, 0, sizeof(*nested));
+	if (from->of[type] != NULL)
+		mnl_attr_parse_nested(from->of[type], attributes_keep, nested);
+}
+
+bool
+attributes_is(const struct nlattr *attribute, const char *text)
+{
+	size_t size = strlen(text) + 1;
+
+	return attribute != NULL && mnl_attr_get_payload_len(attribute) == size &&
+	       memcmp(mnl_attr_get_payload(attribute), text, size) == 0;
+}
+
 uint8_t
 attributes_version(uint8_t family)
 {

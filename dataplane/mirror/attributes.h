@@ -22,6 +22,10 @@ attributes_open(const struct nlmsghdr *message, size_t size, struct attributes *
 bool attributes_u32(const struct attributes *attributes, unsigned int type, uint32_t *value);
 /* Read an attribute that must be there. */
 bool attributes_octets(const struct nlattr *attribute, void *octets, size_t size);
+/* Open a nested attribute: none where it is not there. */
+void attributes_nested(const struct attributes *from, unsigned int type, struct attributes *nested);
+/* Return whether an attribute is this text. */
+bool attributes_is(const struct nlattr *attribute, const char *text);
 /* Read the gateway of a way, where there is one. */
 bool attributes_gateway(const struct attributes *attributes, unsigned int type, uint8_t version,
 			struct kernel_way *way);
@@ -35,8 +39,17 @@ enum kernel_effect message_malformed(struct kernel *kernel);
 enum kernel_effect
 message_refuse(struct kernel *kernel, const struct nlmsghdr *message, enum kernel_refusal refusal);
 
+/* Note that a message is a step of a change of tables, unless it is of a dump. */
+void message_step(struct kernel *kernel, const struct nlmsghdr *message);
+
 /* RTM_NEWLINK and RTM_DELLINK. */
 enum kernel_effect message_link(struct kernel *kernel, const struct nlmsghdr *message);
+/* The same of a VRF. */
+enum kernel_effect message_vrf(struct kernel *kernel, const struct nlmsghdr *message);
+/* Return the table of the VRF that a link's message says it is in; 0: main; or KERNEL_NO_TABLE. */
+uint32_t message_table(struct kernel *kernel, const struct nlmsghdr *message);
+/* RTM_NEWRULE and RTM_DELRULE. */
+enum kernel_effect message_rule(struct kernel *kernel, const struct nlmsghdr *message);
 /* RTM_NEWROUTE and RTM_DELROUTE. */
 enum kernel_effect message_route(struct kernel *kernel, const struct nlmsghdr *message);
 

@@ -19,6 +19,10 @@ find_route(struct making *making, const struct kernel_prefix *prefix, uint16_t *
 		bool exists;
 
 		key.is_local = making->kernel->ranks[i].is_local;
+		key.vrf = key.is_local != 0 ? 0 : prefix->vrf;
+		if (key.vrf != prefix->vrf &&
+		    !kernel_is_local_first(making->kernel, prefix->version))
+			continue;
 		key.priority = making->kernel->ranks[i].priority;
 		route = table_find(&making->kernel->routes, &key);
 		if (route == NULL)
@@ -52,14 +56,19 @@ holds(const struct kernel_prefix *prefix, const struct kernel_neighbour_key *nei
 	return memcmp(first, prefix->prefix, sizeof(first)) == 0;
 }
 
-/* Return the longest route that holds a neighbour, or NULL: it is none of at least this length. */
+/* Return the longest route that holds a neighbour, of the table of its interface, or NULL: it is none of at
+ * least this length. */
 static const struct kernel_route *
 find_longest(struct making *making, const struct kernel_neighbour_key *neighbour,
 	     unsigned int least)
 {
 	struct kernel_prefix prefix = {.version = (uint8_t)neighbour->version};
+	unsigned int place = kernel_place_of_link(making->kernel, neighbour->link);
 	uint16_t hop;
 
+	if (place == KERNEL_NO_PLACE)
+		return NULL;
+	prefix.vrf = (uint8_t)place;
 	for (unsigned int length = neighbour->version == 4 ? 33 : 129; length-- > least;) {
 		const struct kernel_route *route;
 
@@ -83,6 +92,7 @@ concerns_neighbour(struct making *making, const struct kernel_prefix *prefix)
 
 	while ((neighbour = table_next(neighbours, neighbour)) != NULL)
 		if (!making_is_link_local(&neighbour->key) && holds(prefix, &neighbour->key) &&
+		    kernel_place_of_link(making->kernel, neighbour->key.link) == prefix->vrf &&
 		    find_longest(making, &neighbour->key, prefix->length + 1u) == NULL)
 			return true;
 	return false;
@@ -154,6 +164,7 @@ make_hosts(struct making *making, struct route *list, uint32_t *nb)
 	for (uint32_t i = 0; i < changes->nb_moved; i++) {
 		const struct kernel_moved *moved = &changes->moved[i];
 		struct kernel_neighbour *now = table_find(&making->kernel->neighbours, &moved->key);
+		unsigned int place = kernel_place_of_link(making->kernel, moved->key.link);
 		struct route *route = &list[*nb];
 		uint16_t hop;
 
@@ -164,9 +175,12 @@ make_hosts(struct making *making, struct route *list, uint32_t *nb)
 		}
 		if (!host_hop(making, moved, now, &hop))
 			return false;
+		if (place == KERNEL_NO_PLACE)
+			continue;
 		*route = (struct route){.version = (uint8_t)moved->key.version,
 					.length = moved->key.version == 4 ? 32 : 128,
-					.hop = hop};
+					.hop = hop,
+					.vrf = (uint8_t)place};
 		memcpy(route->prefix, moved->key.address, sizeof(route->prefix));
 		++*nb;
 	}
@@ -188,8 +202,10 @@ make(struct making *making, struct route *list, uint32_t *nb)
 			return false;
 		if (find_route(making, prefix, &hop) != NULL && hop == HOP_NONE)
 			return false;
-		list[*nb] = (struct route){
-			.version = prefix->version, .length = prefix->length, .hop = hop};
+		list[*nb] = (struct route){.version = prefix->version,
+					   .length = prefix->length,
+					   .hop = hop,
+					   .vrf = prefix->vrf};
 		memcpy(list[*nb].prefix, prefix->prefix, sizeof(list[*nb].prefix));
 		++*nb;
 	}

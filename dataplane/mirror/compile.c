@@ -7,7 +7,7 @@
 
 /* By version, length, prefix; of one prefix the table local first, then by priority. */
 static int
-compare(const void *a, const void *b)
+compare_in_table(const void *a, const void *b)
 {
 	const struct kernel_route_key *one = &(*(const struct kernel_route *const *)a)->key;
 	const struct kernel_route_key *other = &(*(const struct kernel_route *const *)b)->key;
@@ -23,6 +23,16 @@ compare(const void *a, const void *b)
 	if (one->is_local != other->is_local)
 		return one->is_local ? -1 : 1;
 	return one->priority < other->priority ? -1 : one->priority > other->priority;
+}
+
+/* By table, then as above. */
+static int
+compare(const void *a, const void *b)
+{
+	const struct kernel_route_key *one = &(*(const struct kernel_route *const *)a)->key;
+	const struct kernel_route_key *other = &(*(const struct kernel_route *const *)b)->key;
+
+	return one->vrf != other->vrf ? one->vrf - other->vrf : compare_in_table(a, b);
 }
 
 static bool
@@ -43,7 +53,8 @@ add_route(struct making *making, const struct kernel_route_key *key, uint8_t len
 		making->report->over_hops++;
 		hop = making_bare_hop(making, ROUTE_KERNEL);
 	}
-	*route = (struct route){.version = key->version, .length = length, .hop = hop};
+	*route = (struct route){
+		.version = key->version, .length = length, .hop = hop, .vrf = making->vrf};
 	memcpy(route->prefix, prefix, key->version == 4 ? 4 : 16);
 }
 
@@ -131,7 +142,7 @@ making_is_direct(const struct making *making, const struct kernel_neighbour_key 
 	       ways->list[0].version == 0 && ways->list[0].link == key->link;
 }
 
-/* Host routes of neighbours on a link, so that one lookup suffices. */
+/* Host routes of neighbours on links that look up in the table, so that one lookup suffices. */
 static void
 add_neighbours(struct making *making)
 {
@@ -143,6 +154,8 @@ add_neighbours(struct making *making)
 		struct kernel_route_key as = {.version = (uint8_t)key->version};
 		uint16_t hop;
 
+		if (kernel_place_of_link(making->kernel, key->link) != making->vrf)
+			continue;
 		neighbour->has_route = 0;
 		if (making_is_link_local(key) ||
 		    !making_is_direct(making, key, find(making, as.version, key->address)))
@@ -157,22 +170,110 @@ add_neighbours(struct making *making)
 	}
 }
 
+/* Make the routes of a table of these, in order. */
+static void
+make_table(struct making *making, const struct kernel_route **sorted, uint32_t nb)
+{
+	making->nb_best = 0;
+	memset(making->first, 0, sizeof(making->first));
+	memset(making->nb, 0, sizeof(making->nb));
+	add_routes(making, sorted, nb);
+	add_neighbours(making);
+}
+
+/* Make the routes of a VRF's table of its own, which are the first `nb` of room for more, and of those of the
+ * table local where the kernel asks that first. */
+static void
+make_vrf(struct making *making, const struct kernel_route **room, uint32_t nb,
+	 const struct kernel_route **locals, uint32_t nb_locals)
+{
+	struct routes *routes = making->routes;
+	struct routes_vrf *vrf = &routes->vrfs[making->vrf];
+	const struct kernel_vrf *of;
+
+	vrf->table = making->kernel->tables[making->vrf];
+	vrf->first = routes->nb_routes;
+	of = kernel_vrf(making->kernel, vrf->table);
+	/* No interface is in a VRF that was deleted. */
+	if (of == NULL)
+		return;
+	memcpy(vrf->name, of->name, sizeof(vrf->name));
+	for (uint32_t i = 0; i < nb_locals; i++)
+		if (kernel_is_local_first(making->kernel, locals[i]->key.version))
+			room[nb++] = locals[i];
+	qsort(room, nb, sizeof(*room), compare_in_table);
+	make_table(making, room, nb);
+	vrf->nb = routes->nb_routes - vrf->first;
+}
+
+/* Make the routes of all tables. room: for all routes, twice. */
+static void
+make_tables(struct making *making, const struct kernel_route **sorted, uint32_t nb,
+	    const struct kernel_route **room)
+{
+	struct routes *routes = making->routes;
+	const struct kernel_route **locals = room + nb;
+	uint32_t nb_locals = 0, end = 0, begin;
+
+	while (end < nb && sorted[end]->key.vrf == 0) {
+		if (routes->vrfs != NULL && sorted[end]->key.is_local != 0)
+			locals[nb_locals++] = sorted[end];
+		end++;
+	}
+	make_table(making, sorted, end);
+	if (routes->vrfs == NULL)
+		return;
+	routes->vrfs[0].nb = routes->nb_routes;
+	for (making->vrf = 1; making->vrf < routes->nb_vrfs; making->vrf++) {
+		for (begin = end; end < nb && sorted[end]->key.vrf == making->vrf; end++)
+			room[end - begin] = sorted[end];
+		make_vrf(making, room, end - begin, locals, nb_locals);
+	}
+}
+
+static uint32_t
+count_locals(const struct table *table)
+{
+	const struct kernel_route *route = NULL;
+	uint32_t nb = 0;
+
+	while ((route = table_next(table, route)) != NULL)
+		nb += route->key.is_local;
+	return nb;
+}
+
+/* Make room for what is made. Return false: memory is short. */
+static bool
+make_room(struct making *making)
+{
+	const struct kernel *kernel = making->kernel;
+	struct routes *routes = making->routes;
+	size_t most = kernel->routes.count + kernel->neighbours.count;
+
+	if (kernel->nb_tables > 0) {
+		routes->nb_vrfs = 1 + kernel->nb_tables;
+		routes->vrfs = calloc(routes->nb_vrfs, sizeof(*routes->vrfs));
+		if (routes->vrfs == NULL)
+			return false;
+		most += (size_t)kernel->nb_tables * count_locals(&kernel->routes);
+	}
+	making->best = calloc(kernel->routes.count + 1, sizeof(*making->best));
+	routes->hops = calloc(ROUTES_HOPS_MAX, sizeof(*routes->hops));
+	routes->list = calloc(most + 1, sizeof(*routes->list));
+	return making->best != NULL && routes->hops != NULL && routes->list != NULL;
+}
+
 static bool
 make(struct making *making)
 {
 	const struct table *table = &making->kernel->routes;
-	struct routes *routes = making->routes;
-	uint32_t most = table->count + making->kernel->neighbours.count;
-	const struct kernel_route **sorted = calloc(table->count + 1, sizeof(*sorted));
+	/* With VRFs, room for the routes of one and for those of the table local. */
+	size_t most = (making->kernel->nb_tables > 0 ? 3 : 1) * (size_t)table->count;
+	const struct kernel_route **sorted = calloc(most + 1, sizeof(*sorted));
 	const struct kernel_route *route = NULL;
 	uint32_t nb = 0;
-	bool is_made;
+	bool is_made = make_room(making) && sorted != NULL;
 
-	making->best = calloc(table->count + 1, sizeof(*making->best));
-	routes->hops = calloc(ROUTES_HOPS_MAX, sizeof(*routes->hops));
-	routes->list = calloc((size_t)most + 1, sizeof(*routes->list));
-	is_made = sorted != NULL && making->best != NULL && routes->hops != NULL &&
-		  routes->list != NULL;
 	/* First, so that they have ids whatever else needs one. */
 	if (is_made)
 		for (unsigned int kind = ROUTE_BLACKHOLE; kind <= ROUTE_KERNEL; kind++)
@@ -181,8 +282,7 @@ make(struct making *making)
 		sorted[nb++] = route;
 	if (is_made) {
 		qsort(sorted, nb, sizeof(*sorted), compare);
-		add_routes(making, sorted, nb);
-		add_neighbours(making);
+		make_tables(making, sorted, nb, sorted + nb);
 	}
 	free(sorted);
 	free(making->best);

@@ -23,8 +23,8 @@ struct compile_report {
 	struct compile_wish wishes[COMPILE_WISHES_MAX];
 };
 
-/* Make the routes: of each prefix the kernel's best one, shorter prefixes first, and a route for each
- * neighbour on a link. Return false with nothing left: memory is short. */
+/* Make the routes of main and of the tables of VRFs: of each prefix the kernel's best one, shorter prefixes
+ * first, and a route for each neighbour on a link. Return false with nothing left: memory is short. */
 bool compile(struct kernel *kernel, struct hop_ids *ids, struct routes *routes,
 	     struct compile_report *report);
 

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <libmnl/libmnl.h>
 
+#include "attributes.h"
 #include "feed.h"
 
 #define BUFFER_BYTES (128 * 1024) /* a dump has up to 32 KiB at once */
@@ -265,7 +266,8 @@ feed_wait_dump(struct feed *feed, struct kernel *kernel, const atomic_bool *canc
 }
 
 static int
-send_question(struct feed *feed, uint8_t version, const uint8_t *address)
+send_question(struct feed *feed, const struct kernel_vrf *vrf, uint8_t version,
+	      const uint8_t *address)
 {
 	char request[256];
 	struct nlmsghdr *message = mnl_nlmsg_put_header(request);
@@ -280,6 +282,10 @@ send_question(struct feed *feed, uint8_t version, const uint8_t *address)
 	/* The route, not what it means to this address. */
 	header->rtm_flags = RTM_F_FIB_MATCH;
 	mnl_attr_put(message, RTA_DST, octets, address);
+	if (vrf != NULL) {
+		header->rtm_flags |= RTM_F_LOOKUP_TABLE;
+		mnl_attr_put_u32(message, RTA_OIF, vrf->index);
+	}
 	return mnl_socket_sendto(feed->dumped, message, message->nlmsg_len) < 0 ? -errno : 0;
 }
 
@@ -308,11 +314,35 @@ keep_for_address(struct nlmsghdr *message, const uint8_t *address)
 	info->rtm_dst_len = 128;
 }
 
+/* Return whether an answer is of a table that belongs to a VRF's. */
+static bool
+is_of_vrf(const struct kernel *kernel, const struct kernel_vrf *vrf, const struct nlmsghdr *message)
+{
+	const struct rtmsg *info = mnl_nlmsg_get_payload(message);
+	const struct nlattr *attribute;
+	uint32_t table;
+
+	if (mnl_nlmsg_get_payload_len(message) < sizeof(*info))
+		return false;
+	table = info->rtm_table;
+	mnl_attr_for_each(attribute, message, sizeof(*info))
+	{
+		if (mnl_attr_get_type(attribute) == RTA_TABLE &&
+		    mnl_attr_get_payload_len(attribute) == sizeof(table))
+			table = mnl_attr_get_u32(attribute);
+	}
+	return table == vrf->table ||
+	       (table == RT_TABLE_LOCAL &&
+		kernel_is_local_first(kernel, attributes_version(info->rtm_family)));
+}
+
 static int
-take_answer(struct kernel *kernel, const struct nlmsghdr *message)
+take_answer(struct kernel *kernel, const struct kernel_vrf *vrf, const struct nlmsghdr *message)
 {
 	int error = 0;
 
+	if (message->nlmsg_type == RTM_NEWROUTE && vrf != NULL && !is_of_vrf(kernel, vrf, message))
+		return FEED_NO_ROUTE;
 	if (message->nlmsg_type == RTM_NEWROUTE)
 		return kernel_apply(kernel, message) == KERNEL_NO_MEMORY ? -ENOMEM : FEED_ROUTE;
 	if (message->nlmsg_type != NLMSG_ERROR ||
@@ -335,10 +365,11 @@ take_answer(struct kernel *kernel, const struct nlmsghdr *message)
 }
 
 int
-feed_ask_route(struct feed *feed, struct kernel *kernel, uint8_t version, const uint8_t *address)
+feed_ask_route(struct feed *feed, struct kernel *kernel, const struct kernel_vrf *vrf,
+	       uint8_t version, const uint8_t *address)
 {
 	struct pollfd polled = {.fd = feed_dumped_fd(feed), .events = POLLIN};
-	int ret = send_question(feed, version, address);
+	int ret = send_question(feed, vrf, version, address);
 
 	while (ret == 0) {
 		struct nlmsghdr *message = (void *)feed->buffer;
@@ -355,7 +386,7 @@ feed_ask_route(struct feed *feed, struct kernel *kernel, uint8_t version, const 
 		     message = mnl_nlmsg_next(message, &left))
 			if (message->nlmsg_seq == feed->sequence) {
 				keep_for_address(message, address);
-				return take_answer(kernel, message);
+				return take_answer(kernel, vrf, message);
 			}
 	}
 	return ret;

@@ -56,11 +56,13 @@ enum feed_answer {
 	FEED_NO_ROUTE,
 	FEED_BLACKHOLE,
 	FEED_REFUSED, /* unreachable or prohibited: the kernel tells the sender */
+	FEED_UNASKED, /* it does not answer for a VRF that is down */
 };
 
-/* Ask the kernel for its route to an address, and wait. Returns an answer or a negative errno. */
-int
-feed_ask_route(struct feed *feed, struct kernel *kernel, uint8_t version, const uint8_t *address);
+/* Ask the kernel for its route to an address, for interfaces in a VRF or, NULL, for others, and wait. Where a VRF
+ * has no route, the kernel goes on to main, which is no route here. Returns an answer or a negative errno. */
+int feed_ask_route(struct feed *feed, struct kernel *kernel, const struct kernel_vrf *vrf,
+		   uint8_t version, const uint8_t *address);
 
 /* Take notifications, a few buffers at a time; *effect becomes their strongest. *count grows by them.
  * Returns 0, or -ENOBUFS: some are lost, or another negative errno. */

@@ -18,11 +18,14 @@ const char *const kernel_refusal_names[KERNEL_REFUSALS] = {
 	[KERNEL_MASTER] = "refused_master",
 	[KERNEL_VLAN] = "refused_vlan",
 	[KERNEL_UPPER] = "refused_interface",
+	[KERNEL_VRF] = "refused_vrf",
+	[KERNEL_VRF_ROUTE] = "refused_vrf_route",
 };
 
 const char *const kernel_refusal_texts[KERNEL_REFUSALS] = {
 	[KERNEL_RULE] = "policy rules are not followed: the main table decides",
-	[KERNEL_TABLE] = "routes of tables other than main and local are not used",
+	[KERNEL_TABLE] = "routes of tables other than main, local and those of VRFs are not "
+			 "used",
 	[KERNEL_MPLS] = "routes with MPLS labels are left to the kernel",
 	[KERNEL_SEG6] = "routes with segment routing are left to the kernel",
 	[KERNEL_ENCAP] = "routes with an encapsulation are left to the kernel",
@@ -31,9 +34,12 @@ const char *const kernel_refusal_texts[KERNEL_REFUSALS] = {
 	[KERNEL_SOURCE] = "routes for a source prefix are not used",
 	[KERNEL_MTU] = "routes with an MTU of their own are left to the kernel",
 	[KERNEL_WAYS] = "routes with more than 64 next hops are left to the kernel",
-	[KERNEL_MASTER] = "VRFs and bridges of interfaces are not followed: the main table decides",
+	[KERNEL_MASTER] = "bridges and bonds of interfaces are not followed: the main table "
+			  "decides",
 	[KERNEL_VLAN] = "VLANs of 802.1ad, VLANs in VLANs and VLAN 0 are left to the kernel",
 	[KERNEL_UPPER] = "interfaces on top of a port that are no VLANs are not followed",
+	[KERNEL_VRF] = "VRFs beyond 64, and those with the table local, are left to the kernel: ",
+	[KERNEL_VRF_ROUTE] = "routes to a VRF itself are left to the kernel; name its interface",
 };
 
 void
@@ -44,6 +50,8 @@ kernel_open(struct kernel *kernel, const uint32_t *indexes, unsigned int nb)
 	for (unsigned int i = 0; i < nb; i++)
 		kernel->links[i] = (struct kernel_link){.index = indexes[i], .port = (uint8_t)i};
 	kernel->changes.is_all = true;
+	memset(kernel->local_rule, 0xff, sizeof(kernel->local_rule));
+	memset(kernel->vrf_rule, 0xff, sizeof(kernel->vrf_rule));
 	table_open(&kernel->vlans, sizeof(uint32_t), sizeof(struct kernel_link));
 	table_open(&kernel->neighbours, sizeof(struct kernel_neighbour_key),
 		   sizeof(struct kernel_neighbour));
@@ -124,6 +132,8 @@ kernel_note(struct kernel *kernel, const struct kernel_route_key *key)
 	struct kernel_prefix *one;
 
 	note_rank(kernel, key);
+	/* Each VRF may have the routes of the table local, too. */
+	changes->is_all |= key->is_local != 0 && kernel->nb_tables > 0;
 	if (changes->is_all)
 		return;
 	if (changes->list == NULL)
@@ -135,6 +145,7 @@ kernel_note(struct kernel *kernel, const struct kernel_route_key *key)
 	one = &changes->list[changes->nb++];
 	one->version = key->version;
 	one->length = key->length;
+	one->vrf = key->vrf;
 	memcpy(one->prefix, key->prefix, sizeof(one->prefix));
 }
 
@@ -172,6 +183,47 @@ kernel_link(const struct kernel *kernel, uint32_t index)
 		if (kernel->links[i].index == index)
 			return &kernel->links[i];
 	return table_find(&kernel->vlans, &index);
+}
+
+unsigned int
+kernel_place(const struct kernel *kernel, uint32_t table)
+{
+	if (table == 0)
+		return 0;
+	if (table == KERNEL_NO_TABLE)
+		return KERNEL_NO_PLACE;
+	for (unsigned int place = 1; place <= kernel->nb_tables; place++)
+		if (kernel->tables[place] == table)
+			return place;
+	return KERNEL_NO_PLACE;
+}
+
+unsigned int
+kernel_place_of_link(const struct kernel *kernel, uint32_t index)
+{
+	const struct kernel_link *link = kernel_link(kernel, index);
+
+	return link == NULL ? KERNEL_NO_PLACE : kernel_place(kernel, link->table);
+}
+
+const struct kernel_vrf *
+kernel_vrf(const struct kernel *kernel, uint32_t table)
+{
+	const struct kernel_vrf *found = NULL;
+
+	for (unsigned int i = 0; i < kernel->nb_vrfs; i++)
+		if (kernel->vrfs[i].table == table && (found == NULL || !found->is_up))
+			found = &kernel->vrfs[i];
+	return found;
+}
+
+bool
+kernel_is_local_first(const struct kernel *kernel, uint8_t version)
+{
+	unsigned int family = version == 6;
+
+	return kernel->vrf_rule[family] == UINT32_MAX ||
+	       kernel->local_rule[family] < kernel->vrf_rule[family];
 }
 
 const struct kernel_neighbour *

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pktlib/routes.h"
 #include "table.h"
 
 struct nlmsghdr;
@@ -19,7 +20,7 @@ struct nlmsghdr;
  * says so, by the routes that are mirrored. */
 enum kernel_refusal {
 	KERNEL_RULE,  /* policy rules: the main table decides */
-	KERNEL_TABLE, /* routes of tables other than main and local: not used */
+	KERNEL_TABLE, /* routes of tables other than main, local and those of VRFs: not used */
 	KERNEL_MPLS,
 	KERNEL_SEG6,
 	KERNEL_ENCAP,     /* any other encapsulation */
@@ -28,9 +29,11 @@ enum kernel_refusal {
 	KERNEL_SOURCE,    /* IPv6 routes for a source prefix: not used */
 	KERNEL_MTU,       /* routes with an MTU of their own */
 	KERNEL_WAYS,      /* routes with more next hops than KERNEL_WAYS_MAX */
-	KERNEL_MASTER,    /* an interface in a VRF or a bridge: the main table decides */
+	KERNEL_MASTER,    /* an interface in a bridge or a bond: the main table decides */
 	KERNEL_VLAN,      /* a VLAN of 802.1ad, in another VLAN, or of id 0 */
 	KERNEL_UPPER,     /* an interface upon one of ours that is no VLAN */
+	KERNEL_VRF,       /* VRFs beyond ROUTES_VRFS_MAX, or with a table of another use */
+	KERNEL_VRF_ROUTE, /* routes whose next hop is a VRF itself */
 	KERNEL_REFUSALS
 };
 
@@ -47,7 +50,22 @@ struct kernel_link {
 	uint16_t vlan; /* id; 0: that of a port */
 	uint8_t port;  /* number of the output */
 	uint8_t unused[3];
+	uint32_t table; /* of the VRF that it is in; 0: main; or KERNEL_NO_TABLE */
 };
+
+/* Of an interface in a VRF whose table is not known; no VRF that is followed has it. */
+#define KERNEL_NO_TABLE UINT32_MAX
+
+/* A VRF: a device whose interfaces look up in its table. */
+struct kernel_vrf {
+	uint32_t index;
+	uint32_t table;
+	bool is_up;
+	char name[ROUTES_VRF_NAME]; /* letters, digits, '-', '_', '.', or '?' for another octet */
+};
+
+/* Instead of a place: of a table that no VRF has. */
+#define KERNEL_NO_PLACE (ROUTES_VRFS_MAX + 1)
 
 struct kernel_neighbour_key {
 	uint32_t link; /* index */
@@ -98,7 +116,8 @@ struct kernel_nexthop {
 };
 
 struct kernel_route_key {
-	uint8_t version, is_local, length, unused; /* is_local: of the table local */
+	uint8_t version, is_local, length; /* is_local: of the table local */
+	uint8_t vrf;                       /* place of its table; 0: main or local */
 	uint32_t priority;
 	uint8_t prefix[16];
 };
@@ -122,7 +141,7 @@ struct kernel_rank {
 
 /* A prefix of which a route has changed. */
 struct kernel_prefix {
-	uint8_t version, length;
+	uint8_t version, length, vrf;
 	uint8_t prefix[16];
 };
 
@@ -151,6 +170,13 @@ struct kernel {
 	unsigned int nb_links;
 	struct kernel_link links[KERNEL_LINKS_MAX]; /* of ports, by output */
 	struct table vlans;                         /* further links, by index */
+	unsigned int nb_vrfs, nb_tables;
+	struct kernel_vrf vrfs[ROUTES_VRFS_MAX];
+	/* Tables of VRFs by place, from 1 on, KERNEL_NO_TABLE after their VRF. Routes have places: a VRF that gets
+	 * the table of a former one has none of the former routes. */
+	uint32_t tables[1 + ROUTES_VRFS_MAX];
+	/* Lowest priorities of the rules for the table local and for VRFs, of IPv4 and IPv6. */
+	uint32_t local_rule[2], vrf_rule[2];
 	struct table neighbours, nexthops, routes;
 	struct kernel_ways *chains[KERNEL_CHAINS];
 	struct kernel_changes changes;
@@ -159,6 +185,10 @@ struct kernel {
 	unsigned int nb_ranks; /* more than KERNEL_RANKS_MAX: not all are there */
 	struct kernel_rank ranks[KERNEL_RANKS_MAX]; /* that routes had since the dump, best first */
 	uint64_t refused[KERNEL_REFUSALS];          /* messages */
+	char refused_vrf[ROUTES_VRF_NAME];          /* the last of KERNEL_VRF */
+	/* Interfaces have other tables, or VRFs have come or gone: the kernel reports the steps of one change, and
+	 * not what it deletes, so that no routes are to be made before the next dump. */
+	bool wants_dump;
 	uint64_t malformed;
 	uint64_t mark; /* the last one given out */
 };
@@ -184,6 +214,14 @@ void kernel_forget_changes(struct kernel *kernel);
 
 /* Return an interface of the router, or NULL: another one. */
 const struct kernel_link *kernel_link(const struct kernel *kernel, uint32_t index);
+/* Return the place of a table, 0 for main (0), or KERNEL_NO_PLACE. */
+unsigned int kernel_place(const struct kernel *kernel, uint32_t table);
+/* The same of the table in which frames that come by an interface are looked up. */
+unsigned int kernel_place_of_link(const struct kernel *kernel, uint32_t index);
+/* Return a VRF that has this table, if possible one that is up, or NULL. */
+const struct kernel_vrf *kernel_vrf(const struct kernel *kernel, uint32_t table);
+/* Return whether the kernel asks the table local before those of VRFs. */
+bool kernel_is_local_first(const struct kernel *kernel, uint8_t version);
 /* Return the neighbour, or NULL: its address is not known. */
 const struct kernel_neighbour *kernel_neighbour(const struct kernel *kernel, uint32_t link,
 						uint8_t version, const uint8_t *address);

@@ -25,8 +25,7 @@ read_state(struct kernel *kernel, const struct reading *reading, struct kernel_l
 	if (!attributes_octets(reading->attributes.of[IFLA_ADDRESS], now->mac, sizeof(now->mac)) ||
 	    !attributes_u32(&reading->attributes, IFLA_MTU, &now->mtu))
 		return false;
-	if (reading->attributes.of[IFLA_MASTER] != NULL)
-		message_refuse(kernel, reading->message, KERNEL_MASTER);
+	now->table = message_table(kernel, reading->message);
 	return true;
 }
 
@@ -40,8 +39,11 @@ apply_port(struct kernel *kernel, const struct reading *reading, struct kernel_l
 		return message_malformed(kernel);
 	if (memcmp(link, &now, sizeof(now)) == 0)
 		return KERNEL_SAME;
+	if (now.table != link->table)
+		message_step(kernel, reading->message);
 	/* Routes by a link that goes down end without a message, and those that come back, too. */
-	effect = now.flags == link->flags ? KERNEL_CHANGED : KERNEL_UNSURE;
+	effect = now.flags == link->flags && now.table == link->table ? KERNEL_CHANGED
+								      : KERNEL_UNSURE;
 	*link = now;
 	return effect;
 }
@@ -60,23 +62,6 @@ lower_of(const struct kernel *kernel, const struct reading *reading)
 	return kernel_link(kernel, index);
 }
 
-static void
-open_nested(const struct attributes *from, unsigned int type, struct attributes *nested)
-{
-	memset(nested, 0, sizeof(*nested));
-	if (from->of[type] != NULL)
-		mnl_attr_parse_nested(from->of[type], attributes_keep, nested);
-}
-
-static bool
-is_vlan(const struct nlattr *kind)
-{
-	static const char name[] = "vlan";
-
-	return kind != NULL && mnl_attr_get_payload_len(kind) == sizeof(name) &&
-	       memcmp(mnl_attr_get_payload(kind), name, sizeof(name)) == 0;
-}
-
 /* Read port and VLAN of an interface. Return false: it is no VLAN of a port, or one that is refused. */
 static bool
 read_vlan(struct kernel *kernel, const struct reading *reading, struct kernel_link *now)
@@ -87,12 +72,12 @@ read_vlan(struct kernel *kernel, const struct reading *reading, struct kernel_li
 
 	if (lower == NULL)
 		return false;
-	open_nested(&reading->attributes, IFLA_LINKINFO, &info);
-	if (!is_vlan(info.of[IFLA_INFO_KIND])) {
+	attributes_nested(&reading->attributes, IFLA_LINKINFO, &info);
+	if (!attributes_is(info.of[IFLA_INFO_KIND], "vlan")) {
 		message_refuse(kernel, reading->message, KERNEL_UPPER);
 		return false;
 	}
-	open_nested(&info, IFLA_INFO_DATA, &data);
+	attributes_nested(&info, IFLA_INFO_DATA, &data);
 	if (!attributes_octets(data.of[IFLA_VLAN_ID], &now->vlan, sizeof(now->vlan)) ||
 	    !attributes_octets(data.of[IFLA_VLAN_PROTOCOL], &protocol, sizeof(protocol)) ||
 	    ntohs(protocol) != ETH_P_8021Q || lower->vlan != 0 || now->vlan == 0 ||
@@ -125,8 +110,10 @@ apply_other(struct kernel *kernel, const struct reading *reading)
 		return message_malformed(kernel);
 	if (known != NULL && memcmp(known, &now, sizeof(now)) == 0)
 		return KERNEL_SAME;
+	if (known != NULL && known->table != now.table)
+		message_step(kernel, reading->message);
 	is_same = known != NULL && known->flags == now.flags && known->port == now.port &&
-		  known->vlan == now.vlan;
+		  known->vlan == now.vlan && known->table == now.table;
 	if (known == NULL)
 		known = table_put(&kernel->vlans, &now.index);
 	if (known == NULL)
@@ -139,6 +126,7 @@ enum kernel_effect
 message_link(struct kernel *kernel, const struct nlmsghdr *message)
 {
 	struct reading reading = {.message = message};
+	struct attributes info;
 
 	reading.info = attributes_open(message, sizeof(*reading.info), &reading.attributes);
 	if (reading.info == NULL)
@@ -148,5 +136,8 @@ message_link(struct kernel *kernel, const struct nlmsghdr *message)
 	for (unsigned int i = 0; i < kernel->nb_links; i++)
 		if (kernel->links[i].index == (uint32_t)reading.info->ifi_index)
 			return apply_port(kernel, &reading, &kernel->links[i]);
+	attributes_nested(&reading.attributes, IFLA_LINKINFO, &info);
+	if (attributes_is(info.of[IFLA_INFO_KIND], "vrf"))
+		return message_vrf(kernel, message);
 	return apply_other(kernel, &reading);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From netlink messages to the state that they report. */
-#include <linux/fib_rules.h>
 #include <linux/neighbour.h>
 #include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
@@ -11,9 +10,6 @@
 
 #define NEIGHBOUR_VALID \
 	(NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_PROBE | NUD_STALE | NUD_DELAY)
-
-/* Priorities of the rules that each namespace has. */
-enum { RULE_LOCAL = 0, RULE_MAIN = 32766, RULE_DEFAULT = 32767 };
 
 /* Routes with a source address that is gone end without a message. */
 static enum kernel_effect
@@ -66,23 +62,6 @@ apply_neighbour(struct kernel *kernel, const struct nlmsghdr *message)
 	memcpy(neighbour->mac, mac, sizeof(mac));
 	neighbour->is_stale = (info->ndm_state & NUD_STALE) != 0;
 	return is_same ? KERNEL_SAME : KERNEL_CHANGED;
-}
-
-/* Only those that every kernel has are expected: local, main, default. */
-static enum kernel_effect
-apply_rule(struct kernel *kernel, const struct nlmsghdr *message)
-{
-	struct attributes attributes;
-	const struct fib_rule_hdr *rule = attributes_open(message, sizeof(*rule), &attributes);
-	uint32_t priority = 0;
-
-	if (rule == NULL || !attributes_u32(&attributes, FRA_PRIORITY, &priority))
-		return message_malformed(kernel);
-	/* A VRF's own rule concerns its interfaces alone. */
-	if (attributes_version(rule->family) == 0 || priority == RULE_LOCAL ||
-	    priority == RULE_MAIN || priority == RULE_DEFAULT || attributes.of[FRA_L3MDEV] != NULL)
-		return KERNEL_SAME;
-	return message_refuse(kernel, message, KERNEL_RULE);
 }
 
 /* Groups that are deleted one by one; for more, routes are made whole. */
@@ -192,7 +171,8 @@ apply(struct kernel *kernel, const struct nlmsghdr *message)
 	case RTM_DELNEIGH:
 		return apply_neighbour(kernel, message);
 	case RTM_NEWRULE:
-		return apply_rule(kernel, message);
+	case RTM_DELRULE:
+		return message_rule(kernel, message);
 	case RTM_NEWNEXTHOP:
 	case RTM_DELNEXTHOP:
 		return apply_nexthop(kernel, message);

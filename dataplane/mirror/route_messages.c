@@ -113,6 +113,26 @@ read_ways(struct kernel *kernel, const struct nlmsghdr *message, const struct rt
 	return true;
 }
 
+/* Return whether a route's next hop is a VRF, which would look up again. */
+static bool
+leads_to_vrf(const struct kernel *kernel, const struct reading *reading)
+{
+	for (uint16_t i = 0; i < reading->nb; i++)
+		for (unsigned int v = 0; v < kernel->nb_vrfs; v++)
+			if (reading->ways[i].link == kernel->vrfs[v].index)
+				return true;
+	return false;
+}
+
+/* Return the place of a table whose routes are used, or KERNEL_NO_PLACE. */
+static unsigned int
+place_of(const struct kernel *kernel, uint32_t table)
+{
+	if (table == RT_TABLE_MAIN || table == RT_TABLE_LOCAL)
+		return 0;
+	return table == 0 ? KERNEL_NO_PLACE : kernel_place(kernel, table);
+}
+
 static bool
 read_key(const struct rtmsg *info, const struct attributes *attributes, uint32_t table,
 	 struct kernel_route_key *key)
@@ -261,6 +281,7 @@ message_route(struct kernel *kernel, const struct nlmsghdr *message)
 	struct kernel_route_key key = {0};
 	struct reading reading = {0};
 	uint32_t table, nexthop = 0;
+	unsigned int place;
 	enum kernel_effect effect;
 
 	if (info == NULL)
@@ -278,8 +299,10 @@ message_route(struct kernel *kernel, const struct nlmsghdr *message)
 		return message_malformed(kernel);
 	if (is_on_link(&key))
 		return KERNEL_SAME;
-	if (table != RT_TABLE_MAIN && table != RT_TABLE_LOCAL)
+	place = place_of(kernel, table);
+	if (place == KERNEL_NO_PLACE)
 		return message_refuse(kernel, message, KERNEL_TABLE);
+	key.vrf = (uint8_t)place;
 	if (info->rtm_src_len != 0)
 		return message_refuse(kernel, message, KERNEL_SOURCE);
 	if (info->rtm_tos != 0)
@@ -291,6 +314,8 @@ message_route(struct kernel *kernel, const struct nlmsghdr *message)
 	/* An object says what a route leads to, whatever the message repeats of it. */
 	if (nexthop == 0 && !read_ways(kernel, message, info, &attributes, &reading))
 		return message_malformed(kernel);
+	if (info->rtm_type == RTN_UNICAST && leads_to_vrf(kernel, &reading))
+		message_refuse(kernel, message, KERNEL_VRF_ROUTE);
 	if (message->nlmsg_type == RTM_DELROUTE)
 		effect = delete_route(kernel, &key, nexthop, &reading);
 	else

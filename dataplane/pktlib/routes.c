@@ -394,5 +394,20 @@ routes_free(struct routes *routes)
 	free(routes->hops);
 	free(routes->members);
 	free(routes->list);
+	free(routes->vrfs);
 	*routes = (struct routes){0};
+}
+
+struct routes
+routes_of(const struct routes *routes, unsigned int vrf)
+{
+	struct routes part = *routes;
+
+	if (routes->vrfs == NULL)
+		return part;
+	part.list = routes->list + routes->vrfs[vrf].first;
+	part.nb_routes = routes->vrfs[vrf].nb;
+	part.vrfs = NULL;
+	part.nb_vrfs = 0;
+	return part;
 }

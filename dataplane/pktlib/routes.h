@@ -12,6 +12,8 @@
 #define ROUTES_MEMBERS_MAX 64
 #define ROUTES_WEIGHT_MAX 256
 #define ROUTES_COMPLAINTS_MAX 100
+#define ROUTES_VRFS_MAX 64 /* tables of VRFs, next to main */
+#define ROUTES_VRF_NAME 16
 #define ROUTE_GONE UINT16_MAX /* hop of a changed route: its prefix has none any more */
 
 /* Treatment of a packet whose longest prefix leads here. */
@@ -49,6 +51,14 @@ struct route {
 	uint8_t length;
 	uint8_t prefix[16];
 	uint16_t hop;
+	uint8_t vrf; /* place of its table in routes.vrfs; 0: main. Not in files */
+};
+
+/* The routes of one table, in a row. */
+struct routes_vrf {
+	uint32_t table; /* its number; 0: main */
+	uint32_t first, nb;
+	char name[ROUTES_VRF_NAME]; /* of a VRF that has it; "": main */
 };
 
 /* Order two routes by version, length and prefix, for qsort and bsearch; 0: the same prefix. */
@@ -58,7 +68,8 @@ struct routes {
 	struct route_hop *hops;
 	struct route_member *members;
 	struct route *list;
-	uint32_t nb_hops, nb_members, nb_routes;
+	struct routes_vrf *vrfs; /* by place, the first one main; NULL: all routes are main's */
+	uint32_t nb_hops, nb_members, nb_routes, nb_vrfs;
 };
 
 /* Called with one sentence, which begins with "PATH:LINE: ", for each thing that is wrong. */
@@ -71,6 +82,8 @@ struct routes_complaint {
 uint32_t
 routes_read(struct routes *routes, const char *path, const struct routes_complaint *complaint);
 void routes_free(struct routes *routes);
+/* Return the routes of the table at a place, which are parts of `routes`: not to be freed. */
+struct routes routes_of(const struct routes *routes, unsigned int vrf);
 
 /* Space that the routes of a version take of a table that resolves 24 bits at once and 8 more with each
  * further table of 256 entries. */

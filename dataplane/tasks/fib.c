@@ -25,6 +25,9 @@ _Static_assert(ROUTES_HOPS_MAX < TABLES_OF_2_OCTETS, "2 octets hold the number o
 /* Room for changes: a quarter of what there is, and at least this. */
 #define ROUTES_ROOM 4096u
 #define TABLES_ROOM 1024u
+/* The same of small tables; up to this many routes are a tree. */
+#define ROUTES_ROOM_SMALL 256u
+#define TREE_ROUTES 1024u
 
 static uint32_t
 tables_of(uint8_t version, const struct routes_need *need)
@@ -37,7 +40,7 @@ tables_of(uint8_t version, const struct routes_need *need)
 }
 
 bool
-fib_size(const struct routes *routes, uint8_t version, bool has_room, struct fib_size *size)
+fib_size(const struct routes *routes, uint8_t version, enum fib_room room, struct fib_size *size)
 {
 	struct routes_need need;
 
@@ -48,13 +51,17 @@ fib_size(const struct routes *routes, uint8_t version, bool has_room, struct fib
 		return true;
 	size->routes = need.routes;
 	size->tables = tables_of(version, &need);
-	if (has_room) {
-		size->routes += size->routes / 4 + ROUTES_ROOM;
+	if (room != FIB_EXACT) {
+		size->routes +=
+			size->routes / 4 + (room == FIB_SMALL ? ROUTES_ROOM_SMALL : ROUTES_ROOM);
 		size->tables += size->tables / 4 + TABLES_ROOM;
 	}
+	size->is_tree = room == FIB_SMALL && need.routes <= TREE_ROUTES;
 	size->entry_bytes = size->tables <= TABLES_OF_2_OCTETS ? 2 : 4;
-	size->bytes = (FIRST_ENTRIES + (uint64_t)size->tables * TABLE_ENTRIES) * size->entry_bytes +
-		      (uint64_t)size->routes * NODES_A_ROUTE * NODE_BYTES;
+	size->bytes = (uint64_t)size->routes * NODES_A_ROUTE * NODE_BYTES;
+	if (!size->is_tree)
+		size->bytes += (FIRST_ENTRIES + (uint64_t)size->tables * TABLE_ENTRIES) *
+			       size->entry_bytes;
 	return true;
 }
 
@@ -79,7 +86,8 @@ build_v4(struct fib *fib, const struct routes *routes, const struct fib_size *si
 	 const atomic_bool *cancel)
 {
 	struct rte_fib_conf conf = {
-		.type = RTE_FIB_DIR24_8,
+		/* The dummy one looks up in the tree. */
+		.type = size->is_tree ? RTE_FIB_DUMMY : RTE_FIB_DIR24_8,
 		.default_nh = FIB_NO_ROUTE,
 		.max_routes = (int)size->routes + 1,
 		.dir24_8 = {.nh_sz = size->entry_bytes == 2 ? RTE_FIB_DIR24_8_2B
@@ -114,7 +122,7 @@ build_v6(struct fib *fib, const struct routes *routes, const struct fib_size *si
 	 const atomic_bool *cancel)
 {
 	struct rte_fib6_conf conf = {
-		.type = RTE_FIB6_TRIE,
+		.type = size->is_tree ? RTE_FIB6_DUMMY : RTE_FIB6_TRIE,
 		.default_nh = FIB_NO_ROUTE,
 		.max_routes = (int)size->routes + 1,
 		.trie = {.nh_sz = size->entry_bytes == 2 ? RTE_FIB6_TRIE_2B : RTE_FIB6_TRIE_4B,
@@ -145,14 +153,14 @@ build_v6(struct fib *fib, const struct routes *routes, const struct fib_size *si
 }
 
 int
-fib_build(struct fib *fib, const struct routes *routes, bool has_room, int socket_id,
+fib_build(struct fib *fib, const struct routes *routes, enum fib_room room, int socket_id,
 	  const atomic_bool *cancel)
 {
 	struct fib_size v4, v6;
 	int ret = 0;
 
 	*fib = (struct fib){0};
-	if (!fib_size(routes, 4, has_room, &v4) || !fib_size(routes, 6, has_room, &v6))
+	if (!fib_size(routes, 4, room, &v4) || !fib_size(routes, 6, room, &v6))
 		return -ENOMEM;
 	if (v4.routes > 0)
 		ret = build_v4(fib, routes, &v4, socket_id, cancel);

@@ -24,15 +24,24 @@ struct fib_size {
 	uint32_t routes;
 	uint32_t tables;      /* of 256 entries, behind the first 24 bits */
 	uint32_t entry_bytes; /* 2 or 4; with 2, half as much to bring near */
+	bool is_tree;         /* no such tables: the tree of prefixes is looked up */
 	uint64_t bytes;       /* of all, with the tree of prefixes that DPDK keeps */
 };
 
-/* Return false if memory is short. has_room: for more routes than these. */
-bool fib_size(const struct routes *routes, uint8_t version, bool has_room, struct fib_size *size);
+/* Room for more routes. */
+enum fib_room {
+	FIB_EXACT,
+	FIB_ROOM,
+	FIB_SMALL, /* less room, and few routes take a tree alone: 1 MiB at most, for some 50 cycles a lookup */
+};
+
+/* Return false if memory is short. */
+bool
+fib_size(const struct routes *routes, uint8_t version, enum fib_room room, struct fib_size *size);
 
 /* Build both. Return 0, or a negative errno with nothing left: -ECANCELED soon after *cancel, which
  * may be NULL. */
-int fib_build(struct fib *fib, const struct routes *routes, bool has_room, int socket_id,
+int fib_build(struct fib *fib, const struct routes *routes, enum fib_room room, int socket_id,
 	      const atomic_bool *cancel);
 void fib_free(struct fib *fib);
 

@@ -115,7 +115,7 @@ complain(const char *path, const struct routes *routes, int socket_id, int error
 	struct fib_size v4, v6;
 
 	fprintf(stderr, "routes: no lookup tables of %s: %s", path, strerror(-error));
-	if (fib_size(routes, 4, false, &v4) && fib_size(routes, 6, false, &v6))
+	if (fib_size(routes, 4, FIB_EXACT, &v4) && fib_size(routes, 6, FIB_EXACT, &v6))
 		fprintf(stderr,
 			"; %u IPv4 routes take %" PRIu64 " MiB and %u IPv6 routes %" PRIu64
 			" MiB of DPDK's memory on NUMA node %d",
@@ -147,7 +147,7 @@ build(const char *path, int socket_id, unsigned int nb_out)
 	shared->path = strdup(path);
 	ret = shared->path == NULL ? -ENOMEM : add_hops(&shared->tables, &routes, socket_id);
 	if (ret == 0)
-		ret = fib_build(&shared->tables.fib, &routes, false, socket_id, NULL);
+		ret = fib_build(&shared->tables.fib, &routes, FIB_EXACT, socket_id, NULL);
 	if (ret != 0) {
 		complain(path, &routes, socket_id, ret);
 		release(shared);

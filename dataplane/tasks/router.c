@@ -16,6 +16,7 @@
 #include "router.h"
 #include "router_judge.h"
 #include "router_mirror.h"
+#include "router_vrf.h"
 
 #define PUNT_DEPTH 256 /* frames of a class that may follow each other at once */
 
@@ -242,6 +243,7 @@ router_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 	uint8_t why[TASK_BURST], outs[TASK_BURST], verdicts[TASK_BURST];
 	uint16_t left = 0, nb_excepted = 0;
 	struct judged_input input = {.mac = router->mac};
+	struct judged_others others;
 	struct ip_burst burst;
 	bool any_tagged;
 
@@ -249,12 +251,15 @@ router_handle(struct task *task, struct rte_mbuf **mbufs, uint16_t n)
 		input.links = &tables->links;
 		input.port = router->host->interface_of[task->from];
 		input.mac = tables->links.macs[input.port];
+		input.fib = tables->links.fibs[input.port];
 		if (!begin_burst(task, mbufs, n, input.mac))
 			return;
 	}
 	n = task_discard_short(task, mbufs, n, RTE_ETHER_HDR_LEN);
-	any_tagged = judge_burst(&input, mbufs, n, verdicts, &burst);
-	ip_burst_look_up(&burst, &tables->fib);
+	any_tagged = judge_burst(&input, mbufs, n, verdicts, &burst, &others);
+	ip_burst_look_up(&burst, &tables->fibs[input.fib]);
+	if (unlikely(any_tagged) && others.nb > 0)
+		vrf_look_up(tables, mbufs, &others, &burst);
 	for (uint16_t i = 0; i < n; i++) {
 		const struct router_hop *hop = NULL;
 		uint8_t verdict = decide(tables, mbufs[i], &burst.value_of[i], verdicts[i], &hop);
@@ -301,6 +306,8 @@ router_stats(const struct task *task, struct telemetry_out *out)
 	telemetry_u64(out, "tables_bytes", tables->bytes);
 	if (router->host != NULL)
 		host_stats(router->host->host, out);
+	if (tables->nb_vrfs > 1)
+		vrf_stats(tables, out);
 }
 
 static void

@@ -52,7 +52,7 @@ read_kernel(struct checker *checker, struct kernel *kernel, struct wanted *wante
 	if (ret != 0)
 		return ret;
 	if (checker->samples.nb == 0)
-		samples_draw(&checker->samples, &wanted->routes, SAMPLES);
+		samples_draw(&checker->samples, &wanted->routes, kernel, SAMPLES);
 	kernel_forget_routes(kernel);
 	ret = samples_ask(&checker->samples, &checker->feed, kernel, &wanted->answers, cancel);
 	if (ret != 0)

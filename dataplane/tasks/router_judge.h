@@ -19,6 +19,13 @@ struct judged_input {
 	const struct router_links *links; /* NULL: there are no VLANs */
 	uint64_t mac;                     /* of frames without a tag; 0: any */
 	uint8_t port;                     /* number of its output */
+	uint8_t fib;                      /* of frames without a tag: place of its lookup tables */
+};
+
+/* Frames of a burst that are to be looked up in other tables than those of their port's interface. */
+struct judged_others {
+	uint16_t nb;
+	uint8_t at[TASK_BURST], fibs[TASK_BURST], versions[TASK_BURST];
 };
 
 /* Judge by the frame alone; mac: that of its input, or 0. *version: 4 or 6 if the destination is to be
@@ -50,19 +57,26 @@ judge(uint64_t mac, const struct rte_mbuf *mbuf, uint8_t *version)
 	return verdict;
 }
 
-/* Judge a frame, whose VLAN tag is in its mbuf, by the interface of its VLAN; without one, by its port's. */
+/* Judge a frame, whose VLAN tag is in its mbuf, by the interface of its VLAN; without one, by its port's. *fib: the
+ * lookup tables of that interface. */
 static inline uint8_t
-judge_by_vlan(const struct judged_input *input, const struct rte_mbuf *mbuf, uint8_t *version)
+judge_by_vlan(const struct judged_input *input, const struct rte_mbuf *mbuf, uint8_t *version,
+	      uint8_t *fib)
 {
 	uint16_t vlan = vlan_is_stripped(mbuf) ? mbuf->vlan_tci & VLAN_ID_MASK : 0;
-	/* VLAN 0 is that of a tag with a priority alone. */
-	uint64_t mac = vlan == 0 ? input->mac : router_links_vlan(input->links, input->port, vlan);
+	uint64_t link;
 
-	if (unlikely(mac == ROUTER_NO_VLAN))
+	*fib = input->fib;
+	/* VLAN 0 is that of a tag with a priority alone. */
+	if (vlan == 0)
+		return judge(input->mac, mbuf, version);
+	link = router_links_vlan(input->links, input->port, vlan);
+	if (unlikely(link == ROUTER_NO_VLAN))
 		return UNKNOWN_VLAN;
-	if (unlikely(mac == ROUTER_DOWN))
+	if (unlikely(link == ROUTER_DOWN))
 		return INTERFACE_DOWN;
-	return judge(mac, mbuf, version);
+	*fib = (uint8_t)(link >> ROUTER_FIB_SHIFT);
+	return judge(link & ROUTER_MAC_MASK, mbuf, version);
 }
 
 /* Judge a frame that is larger than the hop's MTU, for which its padding does not count. */
@@ -80,20 +94,27 @@ judge_size(const uint8_t *ip, uint16_t mtu)
  * has. Apart from the others: untagged frames must not wait for what it takes. */
 static __rte_noinline bool
 judge_rest(const struct judged_input *input, struct rte_mbuf **mbufs, uint16_t n, uint8_t *verdicts,
-	   struct ip_burst *burst)
+	   struct ip_burst *burst, struct judged_others *others)
 {
 	bool any_tagged = false;
 
+	others->nb = 0;
 	for (uint16_t i = 0; i < n; i++) {
-		uint8_t version = 0;
+		uint8_t version = 0, fib;
 
 		if ((verdicts[i] & LOOKED_UP) != 0)
 			continue;
 		any_tagged |= vlan_strip(mbufs[i]);
-		verdicts[i] = judge_by_vlan(input, mbufs[i], &version);
+		verdicts[i] = judge_by_vlan(input, mbufs[i], &version, &fib);
 		if (version == 0)
 			continue;
 		verdicts[i] |= LOOKED_UP;
+		if (unlikely(fib != input->fib)) {
+			others->at[others->nb] = (uint8_t)i;
+			others->fibs[others->nb] = fib;
+			others->versions[others->nb++] = version;
+			continue;
+		}
 		ip_burst_add(burst, rte_pktmbuf_mtod(mbufs[i], const uint8_t *), version,
 			     (uint8_t)i);
 	}
@@ -135,10 +156,10 @@ any_stripped(struct rte_mbuf *const *mbufs, uint16_t n)
 	return (flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0;
 }
 
-/* Judge the frames of a burst. Return whether any had a VLAN tag. */
+/* Judge the frames of a burst. Return whether any had a VLAN tag; only then `others` is set. */
 static inline bool
 judge_burst(const struct judged_input *input, struct rte_mbuf **mbufs, uint16_t n,
-	    uint8_t *verdicts, struct ip_burst *burst)
+	    uint8_t *verdicts, struct ip_burst *burst, struct judged_others *others)
 {
 	bool any_left = true;
 
@@ -150,7 +171,7 @@ judge_burst(const struct judged_input *input, struct rte_mbuf **mbufs, uint16_t 
 	else
 		any_left = judge_untagged(input->mac, mbufs, n, verdicts, burst);
 	return unlikely(any_left) && input->links != NULL &&
-	       judge_rest(input, mbufs, n, verdicts, burst);
+	       judge_rest(input, mbufs, n, verdicts, burst, others);
 }
 
 #endif

@@ -13,6 +13,7 @@ router_links_open(struct router_links *links)
 	links->nb_vlans = 0;
 	for (unsigned int i = 0; i < TASK_MAX_OUT; i++) {
 		links->macs[i] = ROUTER_DOWN;
+		links->fibs[i] = 0;
 		links->vlans[i] = NULL;
 	}
 }
@@ -34,18 +35,29 @@ mac_of(const struct kernel_link *link)
 	return (link->flags & IFF_UP_FLAG) != 0 ? router_mac(link->mac) : ROUTER_DOWN;
 }
 
+/* The place after those of all VRFs has no routes: the kernel gets what is looked up there. */
+_Static_assert(KERNEL_NO_PLACE == ROUTES_VRFS_MAX + 1, "the last of router_tables.fibs");
+static uint8_t
+fib_of(const struct kernel *kernel, const struct kernel_link *link)
+{
+	return (uint8_t)kernel_place(kernel, link->table);
+}
+
 bool
 router_links_read(struct router_links *links, const struct kernel *kernel, int socket_id)
 {
 	const struct kernel_link *link = NULL;
 
 	router_links_open(links);
-	for (unsigned int i = 0; i < kernel->nb_links; i++)
+	for (unsigned int i = 0; i < kernel->nb_links; i++) {
 		links->macs[i] = mac_of(&kernel->links[i]);
+		links->fibs[i] = fib_of(kernel, &kernel->links[i]);
+	}
 	while ((link = table_next(&kernel->vlans, link)) != NULL) {
 		if (!make_vlans(links, link->port, socket_id))
 			return false;
-		links->vlans[link->port][link->vlan] = mac_of(link);
+		links->vlans[link->port][link->vlan] = mac_of(link) | (uint64_t)fib_of(kernel, link)
+									      << ROUTER_FIB_SHIFT;
 		links->nb_vlans++;
 	}
 	return true;
@@ -56,6 +68,7 @@ router_links_copy(struct router_links *links, const struct router_links *from, i
 {
 	router_links_open(links);
 	memcpy(links->macs, from->macs, sizeof(links->macs));
+	memcpy(links->fibs, from->fibs, sizeof(links->fibs));
 	links->nb_vlans = from->nb_vlans;
 	for (uint8_t port = 0; port < TASK_MAX_OUT; port++) {
 		if (from->vlans[port] == NULL)

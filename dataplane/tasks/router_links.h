@@ -15,6 +15,8 @@
 /* Of an interface that is down: no frame's address reads so. */
 #define ROUTER_DOWN UINT64_MAX
 #define ROUTER_NO_VLAN 0 /* no interface has this VLAN */
+/* Of a VLAN, bits above the address: which lookup tables it has. */
+#define ROUTER_FIB_SHIFT 48
 
 #define ROUTER_VLANS 4096
 
@@ -32,6 +34,7 @@ struct kernel;
 struct router_links {
 	uint64_t macs[TASK_MAX_OUT];   /* of the ports' interfaces, by output */
 	uint64_t *vlans[TASK_MAX_OUT]; /* of their VLANs, by id; NULL: the output has none */
+	uint8_t fibs[TASK_MAX_OUT];    /* of the ports' interfaces: places in router_tables.fibs */
 	uint32_t nb_vlans;
 };
 
@@ -42,7 +45,7 @@ bool router_links_read(struct router_links *links, const struct kernel *kernel, 
 bool router_links_copy(struct router_links *links, const struct router_links *from, int socket_id);
 void router_links_close(struct router_links *links);
 
-/* Return the address of the interface of a VLAN, ROUTER_DOWN or ROUTER_NO_VLAN. */
+/* Return address and lookup tables of the interface of a VLAN, ROUTER_DOWN or ROUTER_NO_VLAN. */
 static inline uint64_t
 router_links_vlan(const struct router_links *links, uint8_t port, uint16_t vlan)
 {

@@ -10,6 +10,7 @@
 #include "router_builder.h"
 #include "router_checker.h"
 #include "router_neighbours.h"
+#include "router_refusals.h"
 #include "router_sampler.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -33,10 +34,10 @@ struct router_mirror {
 	struct kernel *kernel; /* NULL before the first dump has ended */
 	struct kernel *fresh;  /* of the dump that is under way */
 	bool is_listening;     /* notifications are served */
-	bool is_dirty;         /* the state has changed since it was compiled */
+	bool is_dirty;         /* the state has changed since it was compiled; see may_build */
 	bool is_unsure;        /* a dump is wanted, from dump_ns on */
 	uint64_t dump_ns, build_ns, backoff_ns, refresh_ns;
-	bool is_said[KERNEL_REFUSALS];
+	struct refusals refusals;
 	struct compile_report report;
 	uint64_t dumps, interrupted, overruns, notifications, builds, failures;
 	uint64_t updates, updated; /* changes in a spare copy, and their routes */
@@ -77,18 +78,6 @@ free_kernel(struct kernel *kernel)
 	free(kernel);
 }
 
-/* Say once by name what is not mirrored; called at once, so a count above 0 has its reason. */
-static void
-say_refusals(struct router_mirror *mirror)
-{
-	for (unsigned int i = 0; i < KERNEL_REFUSALS; i++)
-		if (mirror->kernel->refused[i] > 0 && !mirror->is_said[i]) {
-			mirror->is_said[i] = true;
-			fprintf(stderr, "wsdp: [task.%s] kernel: %s (%s)\n", mirror->task->name,
-				kernel_refusal_texts[i], kernel_refusal_names[i]);
-		}
-}
-
 static void
 want_dump(struct router_mirror *mirror, uint64_t wait_ns)
 {
@@ -116,11 +105,18 @@ begin_build(struct router_mirror *mirror)
 	builder_begin(&mirror->builder, mirror->kernel);
 }
 
+/* Return whether tables are to be made of the state. */
+static bool
+may_build(const struct router_mirror *mirror)
+{
+	return mirror->is_dirty && !mirror->kernel->wants_dump;
+}
+
 /* Return whether nothing but routes has changed, which takes no longer than waiting for more. */
 static bool
 can_change_now(struct router_mirror *mirror)
 {
-	return mirror->is_dirty && !mirror->kernel->changes.is_all &&
+	return may_build(mirror) && !mirror->kernel->changes.is_all &&
 	       builder_stage(&mirror->builder) == BUILD_IDLE && mirror->builder.can_change &&
 	       !mirror->builder.wants_spare && builder_now_ns() >= mirror->build_ns;
 }
@@ -143,7 +139,7 @@ notified(struct task *task __rte_unused, int fd)
 		mirror->overruns++;
 		want_dump(mirror, 0);
 	}
-	say_refusals(mirror);
+	refusals_say(&mirror->refusals, mirror->kernel, mirror->task->name);
 	if (can_change_now(mirror))
 		begin_build(mirror);
 }
@@ -317,7 +313,7 @@ mirror_tick(struct router_mirror *mirror)
 	}
 	if (stage != BUILD_IDLE || now < mirror->build_ns)
 		return;
-	if (mirror->is_dirty)
+	if (may_build(mirror))
 		begin_build(mirror);
 	else if (mirror->builder.wants_spare)
 		builder_begin(&mirror->builder, NULL);
@@ -435,11 +431,8 @@ mirror_stats(const struct router_mirror *mirror, struct telemetry_out *out)
 	telemetry_u64(out, "neighbours_unknown", mirror->report.nb_wishes);
 	telemetry_u64(out, "routes_by_kernel", atomic_load(&mirror->space->current)->nb_by_kernel);
 	telemetry_u64(out, "routes_over_hops", mirror->report.over_hops);
-	if (mirror->kernel == NULL)
-		return;
-	telemetry_u64(out, "malformed", mirror->kernel->malformed);
-	for (unsigned int i = 0; i < KERNEL_REFUSALS; i++)
-		telemetry_u64(out, kernel_refusal_names[i], mirror->kernel->refused[i]);
+	if (mirror->kernel != NULL)
+		refusals_stats(mirror->kernel, out);
 }
 
 int

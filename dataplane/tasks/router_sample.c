@@ -48,22 +48,46 @@ draw(struct router_samples *samples, struct router_sample *sample, const struct 
 }
 
 void
-samples_draw(struct router_samples *samples, const struct routes *routes, uint32_t nb)
+samples_draw(struct router_samples *samples, const struct routes *routes,
+	     const struct kernel *kernel, uint32_t nb)
 {
-	static const struct route anywhere[] = {{.version = 4},
-						{.version = 6, .length = 3, .prefix = {0x20}}};
+	static const struct route everywhere[] = {{.version = 4},
+						  {.version = 6, .length = 3, .prefix = {0x20}}};
 
 	samples->nb = 0;
 	for (uint32_t i = 0; i < nb; i++) {
 		struct router_sample *sample = &samples->list[samples->nb];
-		const struct route *prefix = &anywhere[i / ANYWHERE % 2];
+		struct route anywhere = everywhere[i / ANYWHERE % 2];
+		const struct route *prefix = &anywhere;
 
+		anywhere.vrf = (uint8_t)(samples_random(samples) % (1 + kernel->nb_tables));
 		if (i % ANYWHERE != 0 && routes->nb_routes > 0)
 			prefix = &routes->list[samples_random(samples) % routes->nb_routes];
 		sample->version = prefix->version;
+		sample->table = kernel->tables[prefix->vrf];
 		draw(samples, sample, prefix);
 		samples->nb += is_unicast(sample->version, sample->address);
 	}
+}
+
+/* Ask for one. Return 0 or a negative errno. */
+static int
+ask(struct router_sample *sample, struct feed *feed, struct kernel *kernel)
+{
+	const struct kernel_vrf *vrf = NULL;
+	int ret;
+
+	if (sample->table != 0) {
+		vrf = kernel_vrf(kernel, sample->table);
+		sample->answer = FEED_UNASKED;
+		if (vrf == NULL || !vrf->is_up)
+			return 0;
+	}
+	ret = feed_ask_route(feed, kernel, vrf, sample->version, sample->address);
+	if (ret < 0)
+		return ret;
+	sample->answer = (enum feed_answer)ret;
+	return 0;
 }
 
 int
@@ -75,14 +99,10 @@ samples_ask(struct router_samples *samples, struct feed *feed, struct kernel *ke
 	bool is_compiled;
 
 	for (uint32_t i = 0; i < samples->nb; i++) {
-		struct router_sample *sample = &samples->list[i];
-		int ret = atomic_load(cancel)
-				  ? -ECANCELED
-				  : feed_ask_route(feed, kernel, sample->version, sample->address);
+		int ret = atomic_load(cancel) ? -ECANCELED : ask(&samples->list[i], feed, kernel);
 
 		if (ret < 0)
 			return ret;
-		sample->answer = (enum feed_answer)ret;
 	}
 	hop_ids_open(&ids);
 	is_compiled = compile(kernel, &ids, answers, &report);

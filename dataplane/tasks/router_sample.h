@@ -14,6 +14,7 @@
 struct router_sample {
 	uint8_t version;
 	uint8_t address[16];
+	uint32_t table; /* of a VRF; 0: main */
 	enum feed_answer answer;
 };
 
@@ -24,8 +25,10 @@ struct router_samples {
 };
 
 uint32_t samples_random(struct router_samples *samples);
-/* Draw up to SAMPLES addresses anew: most of them inside prefixes of the routes. */
-void samples_draw(struct router_samples *samples, const struct routes *routes, uint32_t nb);
+/* Draw up to SAMPLES addresses anew, of main and of VRFs: most of them inside prefixes of the routes, whose tables
+ * have the places that this kernel gives them. */
+void samples_draw(struct router_samples *samples, const struct routes *routes,
+		  const struct kernel *kernel, uint32_t nb);
 /* Ask for each, in a state whose routes are forgotten: make those of the answers. Return 0 or a negative
  * errno with nothing left. */
 int samples_ask(struct router_samples *samples, struct feed *feed, struct kernel *kernel,

@@ -42,7 +42,9 @@ pick(struct sampler *sampler, const struct kernel *kernel, struct routes *picked
 		/* The rest of the table is empty. */
 		if (route == NULL)
 			continue;
-		*one = (struct route){.version = route->key.version, .length = route->key.length};
+		*one = (struct route){.version = route->key.version,
+				      .length = route->key.length,
+				      .vrf = route->key.vrf};
 		memcpy(one->prefix, route->key.prefix, sizeof(one->prefix));
 		picked->nb_routes++;
 	}
@@ -95,7 +97,7 @@ sampler_run(struct sampler *sampler, const struct kernel *kernel)
 
 	if (sampler->checker.samples.nb == 0) {
 		pick(sampler, kernel, &picked);
-		samples_draw(&sampler->checker.samples, &picked, SAMPLED);
+		samples_draw(&sampler->checker.samples, &picked, kernel, SAMPLED);
 	}
 	if (checker_ask(&sampler->checker, &answers, &never) != 0)
 		return;

@@ -70,7 +70,8 @@ router_tables_free(struct router_tables *tables)
 {
 	if (tables == NULL)
 		return;
-	fib_free(&tables->fib);
+	for (unsigned int i = 0; i < ROUTER_FIBS; i++)
+		fib_free(&tables->fibs[i]);
 	router_links_close(&tables->links);
 	rte_free(tables->hops);
 	rte_free(tables->buckets);
@@ -162,10 +163,14 @@ make_hops(struct router_tables *tables, const struct routes *routes,
 	return 0;
 }
 
-static uint32_t *
-count_of(struct router_tables *tables, uint8_t version)
+/* Count a route more, or less. */
+static void
+count(struct router_tables *tables, const struct route *route, int more)
 {
-	return version == 4 ? &tables->nb_v4 : &tables->nb_v6;
+	struct router_vrf *vrf = &tables->vrfs[route->vrf];
+
+	*(route->version == 4 ? &tables->nb_v4 : &tables->nb_v6) += (uint32_t)more;
+	*(route->version == 4 ? &vrf->nb_v4 : &vrf->nb_v6) += (uint32_t)more;
 }
 
 static void
@@ -174,9 +179,57 @@ count_routes(struct router_tables *tables, const struct routes *routes)
 	for (uint32_t i = 0; i < routes->nb_routes; i++) {
 		const struct route *route = &routes->list[i];
 
-		++*count_of(tables, route->version);
+		count(tables, route, 1);
 		tables->nb_by_kernel += routes->hops[route->hop].kind == ROUTE_KERNEL;
 	}
+}
+
+/* Tables of VRFs are many, and small. */
+static enum fib_room
+room_of(const struct router_space *space, unsigned int vrf)
+{
+	if (!space->has_room)
+		return FIB_EXACT;
+	return vrf == 0 ? FIB_ROOM : FIB_SMALL;
+}
+
+/* Note which tables there will be, and how large. Return false: memory is short. */
+static bool
+size_tables(struct router_tables *tables, const struct routes *routes,
+	    const struct router_space *space)
+{
+	tables->nb_vrfs = routes->vrfs == NULL ? 1 : routes->nb_vrfs;
+	for (unsigned int i = 0; i < tables->nb_vrfs; i++) {
+		struct routes part = routes_of(routes, i);
+		struct router_vrf *vrf = &tables->vrfs[i];
+		struct fib_size v4, v6;
+
+		if (!fib_size(&part, 4, room_of(space, i), &v4) ||
+		    !fib_size(&part, 6, room_of(space, i), &v6))
+			return false;
+		vrf->bytes = v4.bytes + v6.bytes;
+		tables->bytes += vrf->bytes;
+		if (routes->vrfs == NULL)
+			continue;
+		vrf->table = routes->vrfs[i].table;
+		memcpy(vrf->name, routes->vrfs[i].name, sizeof(vrf->name));
+	}
+	return true;
+}
+
+static int
+build_tables(struct router_tables *tables, const struct routes *routes,
+	     const struct router_space *space, const atomic_bool *cancel)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; ret == 0 && i < tables->nb_vrfs; i++) {
+		struct routes part = routes_of(routes, i);
+
+		ret = fib_build(&tables->fibs[i], &part, room_of(space, i), space->socket_id,
+				cancel);
+	}
+	return ret;
 }
 
 struct router_tables *
@@ -184,19 +237,16 @@ router_tables_make(const struct router_space *space, const struct routes *routes
 		   const atomic_bool *cancel, char *error, size_t size)
 {
 	struct router_tables *tables = calloc(1, sizeof(*tables));
-	struct fib_size v4, v6;
 	int ret = -ENOMEM;
 
 	if (tables != NULL)
 		router_links_open(&tables->links);
-	if (tables != NULL && fib_size(routes, 4, space->has_room, &v4) &&
-	    fib_size(routes, 6, space->has_room, &v6)) {
-		tables->bytes = v4.bytes + v6.bytes;
+	if (tables != NULL && size_tables(tables, routes, space)) {
 		count_routes(tables, routes);
 		ret = make_hops(tables, routes, space);
 	}
 	if (ret == 0)
-		ret = fib_build(&tables->fib, routes, space->has_room, space->socket_id, cancel);
+		ret = build_tables(tables, routes, space, cancel);
 	if (ret == 0)
 		return tables;
 	if (tables == NULL || tables->bytes == 0)
@@ -214,15 +264,15 @@ router_tables_make(const struct router_space *space, const struct routes *routes
 static int
 change(struct router_tables *tables, const struct route *route)
 {
-	uint64_t before = fib_value(&tables->fib, route);
+	struct fib *fib = &tables->fibs[route->vrf];
+	uint64_t before = fib_value(fib, route);
 	uint64_t after = route->hop == ROUTE_GONE ? FIB_NO_ROUTE : 1 + (uint64_t)route->hop;
-	int ret = fib_change(&tables->fib, route, after);
+	int ret = fib_change(fib, route, after);
 
 	/* The first hop is none, and of another kind. */
 	tables->nb_by_kernel += tables->hops[after].kind == ROUTE_KERNEL;
 	tables->nb_by_kernel -= tables->hops[before].kind == ROUTE_KERNEL;
-	*count_of(tables, route->version) += after != FIB_NO_ROUTE;
-	*count_of(tables, route->version) -= before != FIB_NO_ROUTE;
+	count(tables, route, (after != FIB_NO_ROUTE) - (before != FIB_NO_ROUTE));
 	return ret;
 }
 

@@ -28,13 +28,26 @@ struct __rte_cache_aligned router_hop {
 	const uint16_t *buckets; /* of a group: ECMP_BUCKETS places in `hops` */
 };
 
+/* The lookup tables of main come first; the last ones never have a route. */
+#define ROUTER_FIBS (2 + ROUTES_VRFS_MAX)
+
+/* What there is in the lookup tables of a VRF, or main. */
+struct router_vrf {
+	uint32_t table; /* its number; 0: main */
+	uint32_t nb_v4, nb_v6;
+	uint64_t bytes;
+	char name[ROUTES_VRF_NAME];
+};
+
 struct router_tables {
-	struct fib fib;
-	struct router_hop *hops; /* by what a lookup gives; the first is none */
-	uint16_t *buckets;       /* of all groups */
+	struct router_hop *hops;      /* by what a lookup gives; the first is none */
+	struct fib fibs[ROUTER_FIBS]; /* each interface has one of them: see router_links.h */
+	uint16_t *buckets;            /* of all groups */
 	uint32_t nb_hops, nb_groups;
 	uint32_t room_hops, room_groups; /* of the arrays */
-	uint32_t nb_v4, nb_v6;
+	unsigned int nb_vrfs;            /* with main */
+	struct router_vrf vrfs[1 + ROUTES_VRFS_MAX];
+	uint32_t nb_v4, nb_v6;       /* of all of them */
 	uint32_t nb_by_kernel;       /* routes that lead to the kernel */
 	uint64_t bytes;              /* of the lookup tables */
 	struct router_links links;   /* the kernel's interfaces */

@@ -82,14 +82,14 @@ test_many(void)
 		add(&made, 4, 32, 0x0a000001 + (i << 8));
 	for (uint32_t i = 0; i < MANY_V6; i++)
 		be16_store(add(&made, 6, 48, 0x24000000 + 2 * i)->prefix + 4, 1);
-	CHECK(fib_size(&made.routes, 4, false, &size));
+	CHECK(fib_size(&made.routes, 4, FIB_EXACT, &size));
 	CHECK_EQ(size.routes, MANY_V4);
 	CHECK_EQ(size.entry_bytes, 4);
 	CHECK(size.bytes > (UINT64_C(64) << 20));
-	CHECK(fib_size(&made.routes, 6, false, &size));
+	CHECK(fib_size(&made.routes, 6, FIB_EXACT, &size));
 	CHECK_EQ(size.entry_bytes, 4);
 	CHECK(size.tables >= 3 * MANY_V6);
-	CHECK_EQ(fib_build(&fib, &made.routes, false, SOCKET_ID_ANY, NULL), 0);
+	CHECK_EQ(fib_build(&fib, &made.routes, FIB_EXACT, SOCKET_ID_ANY, NULL), 0);
 	check_all(&fib, &made.routes);
 	fib_free(&fib);
 	CHECK(fib.v4 == NULL && fib.v6 == NULL);
@@ -106,17 +106,17 @@ test_few(void)
 	struct fib fib;
 
 	make(&made, 1);
-	CHECK_EQ(fib_build(&fib, &made.routes, false, SOCKET_ID_ANY, NULL), 0);
+	CHECK_EQ(fib_build(&fib, &made.routes, FIB_EXACT, SOCKET_ID_ANY, NULL), 0);
 	CHECK(fib.v4 == NULL && fib.v6 == NULL);
 	CHECK_EQ(find(&fib, 4, somewhere), FIB_NO_ROUTE);
 	CHECK_EQ(find(&fib, 6, somewhere), FIB_NO_ROUTE);
 	add(&made, 4, 8, 0x0a000000);
-	CHECK(fib_size(&made.routes, 6, false, &size));
+	CHECK(fib_size(&made.routes, 6, FIB_EXACT, &size));
 	CHECK_EQ(size.bytes, 0);
-	CHECK(fib_size(&made.routes, 4, false, &size));
+	CHECK(fib_size(&made.routes, 4, FIB_EXACT, &size));
 	CHECK_EQ(size.entry_bytes, 2);
 	CHECK(size.bytes < (UINT64_C(33) << 20));
-	CHECK_EQ(fib_build(&fib, &made.routes, false, SOCKET_ID_ANY, NULL), 0);
+	CHECK_EQ(fib_build(&fib, &made.routes, FIB_EXACT, SOCKET_ID_ANY, NULL), 0);
 	CHECK(fib.v6 == NULL);
 	CHECK_EQ(find(&fib, 4, somewhere), 1);
 	fib_free(&fib);
@@ -133,7 +133,7 @@ test_too_many(void)
 	make(&made, 1 << 19);
 	for (uint32_t i = 0; i < 1 << 19; i++)
 		add(&made, 4, 32, i << 11);
-	CHECK_EQ(fib_build(&fib, &made.routes, false, SOCKET_ID_ANY, NULL), -ENOMEM);
+	CHECK_EQ(fib_build(&fib, &made.routes, FIB_EXACT, SOCKET_ID_ANY, NULL), -ENOMEM);
 	CHECK(fib.v4 == NULL && fib.v6 == NULL);
 	free(made.routes.list);
 }
@@ -148,10 +148,10 @@ test_canceled(void)
 
 	make(&made, 1);
 	add(&made, 4, 8, 0x0a000000);
-	CHECK_EQ(fib_build(&fib, &made.routes, false, SOCKET_ID_ANY, &cancel), -ECANCELED);
+	CHECK_EQ(fib_build(&fib, &made.routes, FIB_EXACT, SOCKET_ID_ANY, &cancel), -ECANCELED);
 	CHECK(fib.v4 == NULL);
 	cancel = false;
-	CHECK_EQ(fib_build(&fib, &made.routes, false, SOCKET_ID_ANY, &cancel), 0);
+	CHECK_EQ(fib_build(&fib, &made.routes, FIB_EXACT, SOCKET_ID_ANY, &cancel), 0);
 	fib_free(&fib);
 	free(made.routes.list);
 }
@@ -203,7 +203,7 @@ check_model(const struct fib *fib, const struct routes *model)
 
 /* Routes that come, change and go have the answers of tables made of them. */
 static void
-test_changes(void)
+test_changes(enum fib_room room)
 {
 	unsigned int built_anew = 0;
 	struct made made;
@@ -213,7 +213,7 @@ test_changes(void)
 	make(&made, 4096);
 	add(&made, 4, 8, 0x0a000000);
 	add(&made, 6, 8, 0x20000000);
-	CHECK_EQ(fib_build(&fib, &made.routes, true, SOCKET_ID_ANY, NULL), 0);
+	CHECK_EQ(fib_build(&fib, &made.routes, room, SOCKET_ID_ANY, NULL), 0);
 	for (unsigned int i = 1; i <= CHANGES; i++) {
 		struct routes *model = &made.routes;
 		struct route route;
@@ -236,7 +236,7 @@ test_changes(void)
 		    0) {
 			built_anew++;
 			fib_free(&fib);
-			CHECK_EQ(fib_build(&fib, model, true, SOCKET_ID_ANY, NULL), 0);
+			CHECK_EQ(fib_build(&fib, model, room, SOCKET_ID_ANY, NULL), 0);
 		}
 		if (i % CHECKED == 0)
 			check_model(&fib, model);
@@ -247,12 +247,36 @@ test_changes(void)
 	free(made.routes.list);
 }
 
+/* Few routes of a VRF take little memory; many have tables as those of main. */
+static void
+test_small(void)
+{
+	struct made made;
+	struct fib_size size;
+	struct fib fib;
+
+	make(&made, 1025);
+	for (uint32_t i = 0; i < 1024; i++)
+		add(&made, 4, 32, 0x0a000001 + (i << 8));
+	CHECK(fib_size(&made.routes, 4, FIB_SMALL, &size));
+	CHECK(size.is_tree && size.bytes < 1000000);
+	CHECK_EQ(fib_build(&fib, &made.routes, FIB_SMALL, SOCKET_ID_ANY, NULL), 0);
+	check_all(&fib, &made.routes);
+	fib_free(&fib);
+	add(&made, 4, 24, 0x0b000000);
+	CHECK(fib_size(&made.routes, 4, FIB_SMALL, &size));
+	CHECK(!size.is_tree);
+	free(made.routes.list);
+}
+
 int
 main(void)
 {
 	harness_start();
 	test_few();
-	test_changes();
+	test_changes(FIB_ROOM);
+	test_changes(FIB_SMALL);
+	test_small();
 	test_canceled();
 	test_too_many();
 	test_many();

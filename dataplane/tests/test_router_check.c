@@ -276,11 +276,107 @@ test_changes(void)
 	router_space_put(other);
 }
 
+/* Routes of main, then of two VRFs, a route each. */
+static struct routes
+vrf_routes(const struct routes *hops, struct route *list, struct routes_vrf *vrfs)
+{
+	struct routes made = *hops;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		list[i] = (struct route){.version = i == 2 ? 6 : 4,
+					 .length = 16,
+					 .prefix = {0x20, 1},
+					 .hop = (uint16_t)i,
+					 .vrf = (uint8_t)i};
+		vrfs[i] = (struct routes_vrf){.table = 10 * i, .first = i, .nb = 1};
+	}
+	strcpy(vrfs[1].name, "red");
+	strcpy(vrfs[2].name, "blue");
+	made.list = list;
+	made.vrfs = vrfs;
+	made.nb_routes = made.nb_vrfs = 3;
+	return made;
+}
+
+static void
+compare(const struct router_tables *tables, const struct routes *routes,
+	struct router_difference_counts *counts, char *lines, size_t size)
+{
+	FILE *file = fmemopen(lines, size, "w");
+
+	CHECK(file != NULL);
+	router_compare(tables, routes, names, file, counts);
+	fclose(file);
+}
+
+/* Each VRF is compared with its own table, by the table's number; differences name it. */
+static void
+test_vrfs(void)
+{
+	struct route list[3], other_list[3];
+	struct routes_vrf vrfs[3], other_vrfs[3];
+	struct router_difference_counts counts;
+	struct routes hops, routes, other;
+	struct router_space *space = open_space(HOPS "route 10.0.0.0/8 1\n", &hops);
+	struct router_samples samples = {0};
+	struct router_tables *tables;
+	char lines[4096] = "", error[128];
+
+	routes = vrf_routes(&hops, list, vrfs);
+	other = vrf_routes(&hops, other_list, other_vrfs);
+	space->has_room = true;
+	tables = router_tables_make(space, &routes, NULL, error, sizeof(error));
+	CHECK(tables != NULL);
+	CHECK_EQ(tables->vrfs[1].nb_v4, 1);
+	CHECK_EQ(tables->vrfs[2].nb_v6, 1);
+	CHECK(tables->vrfs[1].bytes < 1000000 && tables->vrfs[2].bytes < 1000000);
+	other_vrfs[1].table = 20;
+	other_vrfs[2].table = 10;
+	compare(tables, &routes, &counts, lines, sizeof(lines));
+	CHECK_EQ(counts.compared, 3);
+	CHECK_EQ(counts.missing + counts.different + counts.extra + counts.wrong_lookups, 0);
+	compare(tables, &other, &counts, lines, sizeof(lines));
+	CHECK_EQ(counts.missing, 2);
+	CHECK_EQ(counts.extra, 2);
+	check_line(lines, "{\"prefix\": \"32.1.0.0/16\", \"vrf\": \"red\", \"kernel\": \"by west");
+	/* A VRF that the kernel has no longer, and one that the tables have not yet. */
+	other_vrfs[1].table = 10;
+	other_vrfs[2].table = 30;
+	strcpy(other_vrfs[2].name, "green");
+	compare(tables, &other, &counts, lines, sizeof(lines));
+	CHECK_EQ(counts.missing, 1);
+	CHECK_EQ(counts.extra, 1);
+	check_line(lines, "\"vrf\": \"green\", \"kernel\": \"dropped\", \"fib\": \"no route\"}");
+	check_line(lines, "\"vrf\": \"blue\", \"kernel\": \"no route\", \"fib\": \"dropped\"}");
+	/* A change of one is none of another. */
+	list[1].hop = 3;
+	CHECK_EQ(router_tables_change(tables, &routes, &list[1], 1), 0);
+	compare(tables, &routes, &counts, lines, sizeof(lines));
+	CHECK_EQ(counts.missing + counts.different + counts.extra + counts.wrong_lookups, 0);
+	/* The kernel's answer for a VRF is not that for main. */
+	add_sample(&samples, "32.1.0.1", FEED_ROUTE);
+	add_sample(&samples, "32.1.0.1", FEED_ROUTE);
+	samples.list[1].table = 10;
+	add_sample(&samples, "32.1.0.1", FEED_NO_ROUTE);
+	samples.list[2].table = 20;
+	add_sample(&samples, "32.1.0.1", FEED_UNASKED);
+	counts = (struct router_difference_counts){0};
+	router_compare_samples(tables, &samples, &routes, names, stderr, &counts);
+	CHECK_EQ(counts.samples, 3);
+	CHECK_EQ(counts.wrong_samples, 0);
+	router_compare_samples(tables, &samples, &other, names, stderr, &counts);
+	CHECK_EQ(counts.wrong_samples, 1);
+	router_tables_free(tables);
+	routes_free(&hops);
+	router_space_put(space);
+}
+
 int
 main(void)
 {
 	harness_start();
 	test_same();
+	test_vrfs();
 	test_vlan();
 	test_differences();
 	test_samples();

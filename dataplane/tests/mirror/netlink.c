@@ -2,6 +2,7 @@
 #include "netlink.h"
 
 #include <arpa/inet.h>
+#include <linux/fib_rules.h>
 #include <linux/lwtunnel.h>
 #include <linux/neighbour.h>
 #include <linux/nexthop.h>
@@ -84,6 +85,68 @@ upon(struct nlmsghdr *message, uint32_t lower, const char *kind, uint16_t protoc
 	mnl_attr_nest_end(message, data);
 	mnl_attr_nest_end(message, info);
 	return message;
+}
+
+struct nlmsghdr *
+vrf_message(uint16_t type, uint32_t index, unsigned int flags, const char *name, uint32_t table)
+{
+	struct nlmsghdr *message = link_message(type, index, flags, "2:0:0:0:0:77", 65575);
+	struct nlattr *info, *data;
+
+	mnl_attr_put_strz(message, IFLA_IFNAME, name);
+	info = mnl_attr_nest_start(message, IFLA_LINKINFO);
+	mnl_attr_put_strz(message, IFLA_INFO_KIND, "vrf");
+	data = mnl_attr_nest_start(message, IFLA_INFO_DATA);
+	mnl_attr_put_u32(message, IFLA_VRF_TABLE, table);
+	mnl_attr_nest_end(message, data);
+	mnl_attr_nest_end(message, info);
+	return message;
+}
+
+/* Return the message's IFLA_LINKINFO, which is its last attribute, or a new one. */
+static struct nlattr *
+link_info(struct nlmsghdr *message)
+{
+	struct nlattr *attribute;
+
+	mnl_attr_for_each(attribute, message, sizeof(struct ifinfomsg))
+	{
+		if (mnl_attr_get_type(attribute) == IFLA_LINKINFO)
+			return attribute;
+	}
+	return mnl_attr_nest_start(message, IFLA_LINKINFO);
+}
+
+struct nlmsghdr *
+in_vrf(struct nlmsghdr *message, uint32_t vrf, uint32_t table)
+{
+	struct nlattr *info = link_info(message), *data;
+
+	mnl_attr_put_strz(message, IFLA_INFO_SLAVE_KIND, "vrf");
+	if (table != 0) {
+		data = mnl_attr_nest_start(message, IFLA_INFO_SLAVE_DATA);
+		mnl_attr_put_u32(message, IFLA_VRF_PORT_TABLE, table);
+		mnl_attr_nest_end(message, data);
+	}
+	mnl_attr_nest_end(message, info);
+	mnl_attr_put_u32(message, IFLA_MASTER, vrf);
+	return message;
+}
+
+struct nlmsghdr *
+rule_message(uint16_t type, uint32_t priority, uint32_t table, uint16_t flags)
+{
+	struct fib_rule_hdr *rule = begin(type, sizeof(*rule));
+
+	rule->family = AF_INET;
+	rule->action = FR_ACT_TO_TBL;
+	message_of()->nlmsg_flags = flags;
+	mnl_attr_put_u32(message_of(), FRA_PRIORITY, priority);
+	if (table == 0)
+		mnl_attr_put_u8(message_of(), FRA_L3MDEV, 1);
+	else
+		mnl_attr_put_u32(message_of(), FRA_TABLE, table);
+	return message_of();
 }
 
 struct nlmsghdr *

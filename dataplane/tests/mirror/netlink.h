@@ -15,6 +15,13 @@ link_message(uint16_t type, uint32_t index, unsigned int flags, const char *mac,
 /* Add to such a message what it is upon, and, where kind is "vlan", its tag. */
 struct nlmsghdr *
 upon(struct nlmsghdr *message, uint32_t lower, const char *kind, uint16_t protocol, uint16_t id);
+/* A VRF of this table. */
+struct nlmsghdr *
+vrf_message(uint16_t type, uint32_t index, unsigned int flags, const char *name, uint32_t table);
+/* Add to a link's message that it is in the VRF of this index, which has this table; 0: it does not say. */
+struct nlmsghdr *in_vrf(struct nlmsghdr *message, uint32_t vrf, uint32_t table);
+/* A rule of IPv4. table: 0 for the one by which VRFs have theirs. */
+struct nlmsghdr *rule_message(uint16_t type, uint32_t priority, uint32_t table, uint16_t flags);
 struct nlmsghdr *neighbour_message(uint16_t type, uint32_t link, const char *address,
 				   const char *mac, uint16_t state);
 

@@ -65,6 +65,20 @@ begin(void)
 	compile_all();
 }
 
+/* The same with two VRFs: interface 12 is in the first one, and routes of main by it leak. */
+static void
+begin_vrfs(void)
+{
+	begin();
+	apply(vrf_message(RTM_NEWLINK, 50, IFF_UP, "red", 10));
+	apply(vrf_message(RTM_NEWLINK, 51, IFF_UP, "blue", 20));
+	apply(in_vrf(link_message(RTM_NEWLINK, 12, IFF_UP, "2:0:0:0:0:c", 1400), 50, 10));
+	add(&(struct route_message){.prefix = "10.0.1.0/24", .link = 12, .table = 10});
+	add(&(struct route_message){
+		.prefix = "2001:db8::/64", .link = 12, .priority = 256, .table = 10});
+	compile_all();
+}
+
 static void
 end(void)
 {
@@ -77,7 +91,7 @@ static struct route *
 find(struct route *in, uint32_t count, const struct route *prefix)
 {
 	for (uint32_t i = 0; i < count; i++)
-		if (route_compare(&in[i], prefix) == 0)
+		if (in[i].vrf == prefix->vrf && route_compare(&in[i], prefix) == 0)
 			return &in[i];
 	return NULL;
 }
@@ -161,7 +175,7 @@ random_prefix(uint64_t *seed, bool is_v6, char *text, size_t size)
 
 /* Put a route, and maybe delete it: the kernel names the one that it deletes. */
 static void
-change_randomly(uint64_t *seed)
+change_randomly(uint64_t *seed, bool has_vrfs)
 {
 	static const char *const gateways[2][3] = {{"10.0.1.9", "10.0.1.7", "10.0.0.8"},
 						   {"fe80::9", "fe80::8", "fe80::7"}};
@@ -175,6 +189,8 @@ change_randomly(uint64_t *seed)
 	};
 	char prefix[64];
 
+	if (has_vrfs)
+		route.table = random_next(seed) % 3 * 10;
 	random_prefix(seed, is_v6, prefix, sizeof(prefix));
 	route.prefix = prefix;
 	if (route.type == 0)
@@ -208,15 +224,18 @@ change_neighbour(uint64_t *seed)
 }
 
 static void
-test_random(void)
+test_random(bool has_vrfs)
 {
 	uint64_t seed = 7;
 	unsigned int changed = 0;
 
-	begin();
+	if (has_vrfs)
+		begin_vrfs();
+	else
+		begin();
 	for (unsigned int turn = 0; turn < 4000; turn++) {
 		for (unsigned int i = random_next(&seed) % 4; i > 0; i--)
-			change_randomly(&seed);
+			change_randomly(&seed, has_vrfs);
 		if (turn % 4 != 0)
 			change_neighbour(&seed);
 		if (change()) {
@@ -380,7 +399,8 @@ test_many(void)
 int
 main(void)
 {
-	test_random();
+	test_random(false);
+	test_random(true);
 	test_neighbours();
 	test_others();
 	test_moves();

@@ -23,6 +23,8 @@ class RouteDifference:
     prefix: str
     kernel: str
     fib: str
+    vrf: str = ""
+    """Name of the VRF whose table has it; "": the table main."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,4 +76,6 @@ def compare_tables_on(
 
 
 def _difference(line: Any) -> RouteDifference:
-    return RouteDifference(str(line["prefix"]), str(line["kernel"]), str(line["fib"]))
+    return RouteDifference(
+        str(line["prefix"]), str(line["kernel"]), str(line["fib"]), str(line.get("vrf", ""))
+    )

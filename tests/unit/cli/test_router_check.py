@@ -67,6 +67,17 @@ def test_router_check_names_what_differs_each_time(wirespeed: Command, wsdp: typ
     )
 
 
+def test_router_check_names_the_vrf_of_a_difference(wirespeed: Command, wsdp: type[Fake]) -> None:
+    """The same prefix in two VRFs are two differences."""
+    wsdp.answers = [[MISSING, {**MISSING, "vrf": "red"}, {**MISSING, "vrf": "blue"}]] * 3
+    lines = wirespeed("router", "check").out.splitlines()
+    assert [line.split(": kernel")[0] for line in lines[1:]] == [
+        "  198.18.0.0/15",
+        "  198.18.0.0/15 in VRF blue",
+        "  198.18.0.0/15 in VRF red",
+    ]
+
+
 def test_router_check_change_while_it_compares_is_no_difference(
     wirespeed: Command, wsdp: type[Fake]
 ) -> None:

@@ -59,7 +59,8 @@ def check(
     print_line(f"{name}: {counted(len(lasting), 'difference')} in {compared}")
     shown = lasting if every else lasting[:_SHOWN]
     for each in shown:
-        print_line(f"  {each.prefix}: kernel: {each.kernel}; wsdp: {each.fib}")
+        vrf = f" in VRF {each.vrf}" if each.vrf else ""
+        print_line(f"  {each.prefix}{vrf}: kernel: {each.kernel}; wsdp: {each.fib}")
     if len(shown) < len(lasting):
         print_line(f"  and {len(lasting) - len(shown)} more: --all prints them")
     raise typer.Exit(1)
@@ -108,6 +109,6 @@ def _lasting(connection: Telemetry, task: str) -> tuple[TableComparison, list[Ro
     return found, sorted(lasting, key=_by_prefix)
 
 
-def _by_prefix(difference: RouteDifference) -> tuple[int, int, int]:
+def _by_prefix(difference: RouteDifference) -> tuple[str, int, int, int]:
     network = ip_network(difference.prefix)
-    return network.version, int(network.network_address), network.prefixlen
+    return difference.vrf, network.version, int(network.network_address), network.prefixlen
