@@ -38,6 +38,7 @@ from wirespeed.model.study.spec import Frames, Vswitch, Workload
 from wirespeed.model.study.sut import SutCause, SutDescription
 from wirespeed.plan.host.cores import CoreSplit
 from wirespeed.plan.host.nics import HostNic
+from wirespeed.plan.host.own_keys import OwnTable
 from wirespeed.plan.host.switches import PLANNED
 from wirespeed.plan.render.switches import RENDERED
 
@@ -51,7 +52,7 @@ class PanelFile(TextFile):
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Keys that only the patch panel has: [sut.vswitch.panel]."""
+    """Keys that only the patch panel has: [sut.vswitch.panel] of a study, [vswitch.panel] else."""
 
     burst: Annotated[int, Ge(1), Le(64)] = 32
     labelled: bool = False
@@ -128,6 +129,7 @@ class PatchPanel:
     target = "panel"
     others = ("kernel", "tuned", "libvirt")
     agent = ""
+    own_table = OwnTable("panel", Panel)
     settings: tuple[type[Setting], ...] = (PanelFile,)
 
     def plan(
@@ -159,10 +161,11 @@ def socket(dirs: Directories, port: str) -> str:
 
 
 def panel_file(host: HostPlan) -> str:
-    """Return what paneld reads: its CPUs and a cord for each polled port."""
+    """Return what paneld reads: its CPUs, its keys and a cord for each polled port."""
     assert host.vswitch is not None
     cords = [f"cord {nic.address}" for nic in host.nics if nic.use is NicUse.DPDK]
-    return "\n".join([f"cpus {format_list(host.vswitch.pmd_cpus.value)}", *cords, ""])
+    keys = [f"{name} {decision.value}" for name, decision in host.vswitch.own.items()]
+    return "\n".join([f"cpus {format_list(host.vswitch.pmd_cpus.value)}", *keys, *cords, ""])
 
 
 @contextmanager

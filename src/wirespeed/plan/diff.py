@@ -156,6 +156,11 @@ def _vswitch(where: str, old: VswitchPlan | None, new: VswitchPlan | None) -> It
         if (was and was.value) != (now and now.value):
             one, other = _text(what, was), _text(what, now)
             yield Difference(where, what, one, other, effort, now.because if now else "")
+    for what in sorted({*old.own, *new.own}):
+        one, other = _text(what, old.own.get(what)), _text(what, new.own.get(what))
+        if one != other:
+            because = new.own[what].because if what in new.own else ""
+            yield Difference(where, what, one, other, Effort.RESTART_OVS, because)
 
 
 def _text(what: str, decision: Any) -> str | None:

@@ -10,14 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields
 from typing import Any
 
-from pydantic import ConfigDict, ValidationError, create_model
-from pydantic_core import ErrorDetails
-
 from wirespeed.bench.switch import SWITCHES
 from wirespeed.bench.switch.interface import Factors
-from wirespeed.document.validation import dotted, fault_of
+from wirespeed.document.own_table import read_own_table
 from wirespeed.model.input.fault import Fault
-from wirespeed.model.study.spec import OwnKey, Vswitch
+from wirespeed.model.input.own_key import OwnKey
+from wirespeed.model.study.spec import Vswitch
 
 
 def own_keys() -> tuple[str, ...]:
@@ -48,7 +46,8 @@ def take_own(
     for name, factors in _elsewhere():
         written = table.pop(factors.table, {})
         if name == chosen:
-            own, found = _read(factors, written, unknown_key)
+            where = f"sut.vswitch.{factors.table}"
+            own, found = read_own_table(where, factors.type, written, unknown_key)
             faults += found
         elif written:
             allowed = f'goes with sut.vswitch.kind = "{name}"'
@@ -60,24 +59,3 @@ def _elsewhere() -> Iterator[tuple[str, Factors]]:
     for kind in SWITCHES:
         if kind.factors is not None and not kind.factors.in_tree:
             yield kind.name, kind.factors
-
-
-def _read(
-    factors: Factors, written: object, unknown_key: Callable[[str], str]
-) -> tuple[tuple[OwnKey, ...], list[Fault]]:
-    tables: dict[str, Any] = {factors.table: (factors.type, ...)}
-    model: Any = create_model(
-        "_Own", __config__=ConfigDict(extra="forbid", allow_inf_nan=False), **tables
-    )
-    try:
-        read = model.model_validate({factors.table: written}).model_dump(mode="json")
-    except ValidationError as error:
-        details = error.errors(include_url=False)
-        return (), [_fault(detail, unknown_key) for detail in details]
-    return tuple(read[factors.table].items()), []
-
-
-def _fault(detail: ErrorDetails, unknown_key: Callable[[str], str]) -> Fault:
-    key = f"sut.vswitch.{dotted(detail['loc'])}"
-    found = fault_of(detail, unknown_key(key))
-    return Fault(key, found.value, found.allowed)

@@ -29,6 +29,7 @@ from wirespeed.predict.deployment import cases_of_plan
 
 HOST = "ssh://lab1"
 PANEL = WORKLOAD + '\n[vswitch]\nkind = "patch-panel"\ndescriptors = 256\n'
+OWN = PANEL + "\n[vswitch.panel]\nburst = 8\n"
 PORT = "0000:03:00.0"
 
 
@@ -42,8 +43,8 @@ def host() -> FakeHost:
     return FakeHost(ovs=None)
 
 
-def panel_plan() -> Plan:
-    return plan_for(host(), PANEL)
+def panel_plan(workload: str = PANEL) -> Plan:
+    return plan_for(host(), workload)
 
 
 def test_switch_from_elsewhere_is_planned_for_its_own_reasons() -> None:
@@ -107,6 +108,43 @@ def test_switch_from_elsewhere_is_set_up_and_rolled_back() -> None:
     assert not undone.failed
     assert server.disk.read(PANEL_FILE) is None
     assert server.state() == before
+
+
+def test_switch_from_elsewhere_has_keys_of_its_own_with_reasons() -> None:
+    plan = panel_plan(OWN)
+    vswitch = plan.hosts[0].vswitch
+    assert vswitch is not None
+    assert {name: (each.value, each.because) for name, each in vswitch.own.items()} == {
+        "burst": (8, "vswitch.panel.burst"),
+        "labelled": (False, "default of vswitch.panel.labelled"),
+    }
+    assert "burst 8\nlabelled False\n" in render(plan)["panel/lab1.conf"]
+    assert PLAN_FILE.parse(write_plan(plan), "plan.json") == plan
+    [found] = diff_plans(panel_plan(), plan)
+    assert (found.what, found.old, found.new) == ("burst", "32", "8")
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (
+            "[vswitch.panel]\nburst = 65",
+            r"vswitch\.panel\.burst = 65: must be less than",
+        ),
+        ("[vswitch.panel]\nbrust = 8", r"vswitch\.panel\.brust.*Known are: burst, labelled"),
+        ('[vswitch.panel]\nburst = "8\\n9"', r"1 error\n.*vswitch\.panel\.burst = .*"),
+        ("[vswitch.panel.deep]\nx = 1", r"1 error\n.*vswitch\.panel\.deep = .*: must be a number"),
+        ("[vswitch.pane]\nburst = 8", r"vswitch\.pane: is no table of vswitch\.kind"),
+    ],
+)
+def test_key_that_a_switch_from_elsewhere_has_not_is_reported(lines: str, told: str) -> None:
+    with pytest.raises(BadInput, match=told):
+        panel_plan(f"{PANEL}\n{lines}\n")
+
+
+def test_table_of_another_switch_is_reported() -> None:
+    with pytest.raises(BadInput, match=r"vswitch\.panel: is no table of vswitch\.kind"):
+        plan_for(host(), OWN.replace('kind = "patch-panel"\n', ""))
 
 
 def test_switch_that_nobody_registered_is_reported_with_those_that_are() -> None:

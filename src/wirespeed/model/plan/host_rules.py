@@ -7,13 +7,14 @@ The types hold the only bounds. None means that the planner decides and gives th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated
 
 from annotated_types import Ge, Gt, Le
 
-from wirespeed.model.input.text import KernelWord, Word
+from wirespeed.model.input.own_key import OwnValue
+from wirespeed.model.input.text import KernelWord, Name, Word
 
 Count = Annotated[int, Ge(1)]
 Natural = Annotated[int, Ge(0)]
@@ -106,6 +107,8 @@ class VswitchRules:
     pmd_load: Share = 0.8
     """Largest planned utilisation of a PMD thread, 0 to 1."""
     pmd_hz: Positive | None = None
+    own: Mapping[Name, Mapping[Name, OwnValue]] = field(default_factory=dict)
+    """Tables [vswitch.NAME] of keys that one type of vSwitch alone has."""
 
 
 @dataclass(frozen=True, slots=True)

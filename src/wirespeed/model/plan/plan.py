@@ -15,6 +15,7 @@ from typing import Annotated, Generic, TypeVar
 from annotated_types import Ge, Le
 
 from wirespeed.model.distribution import Family
+from wirespeed.model.input.own_key import OwnValue
 from wirespeed.model.input.text import (
     GuestName,
     HexId,
@@ -116,6 +117,8 @@ class VswitchPlan:
     memory_model: MemoryModel | None = None
     kind: OptionalName = ""
     """Type of the vSwitch of a deployment; empty on a bench, whose point names it."""
+    own: Mapping[Name, Decision[OwnValue]] = field(default_factory=dict)
+    """Keys that this type of vSwitch alone has."""
 
     @property
     def deployed_kind(self) -> str:

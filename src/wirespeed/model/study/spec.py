@@ -41,7 +41,6 @@ from wirespeed.model.study.vswitch import (
     NOT_WRITTEN,
     Cpu,
     KernelDriver,
-    OwnKey,
     Vswitch,
 )
 from wirespeed.model.units import line_rate_fps
@@ -59,7 +58,6 @@ __all__ = [
     "GuestPages",
     "Impair",
     "KernelDriver",
-    "OwnKey",
     "Roles",
     "Routing",
     "RoutingDaemon",

@@ -9,13 +9,13 @@ from typing import Annotated, Final
 
 from annotated_types import Ge, Le
 
+from wirespeed.model.input.own_key import OwnKey
 from wirespeed.model.input.text import Word
 from wirespeed.model.study.ovs import Ovs
 
 Cpu = Annotated[int, Ge(0)]
 # Per ring.
 MAX_DESCRIPTORS = 4096
-OwnKey = tuple[str, bool | int | float | str]
 # Metadata of a field that is no key of a study file.
 NOT_WRITTEN: Final = {"written": False}
 

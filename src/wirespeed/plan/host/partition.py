@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.plan.plan import VswitchPlan
@@ -11,6 +11,7 @@ from wirespeed.model.plan.workload import Workload
 from wirespeed.plan.host.capacity import Pool, device_pools, placement_host, running_guests
 from wirespeed.plan.host.cores import CoreSplit, physical_cores, split_cores
 from wirespeed.plan.host.nics import HostNic, dpdk_nics, host_nics
+from wirespeed.plan.host.own_keys import own_decisions
 from wirespeed.plan.host.pages import NodePages, node_pages, page_sizes
 from wirespeed.plan.host.pmd_demand import SwitchDemand, clock_hz, cores_by_node
 from wirespeed.plan.host.running import running_pages
@@ -54,7 +55,10 @@ def draft_host(
         else {}
     )
     cores = split_cores(facts.host, layout, workload.cores, near, wanted, control=switch.control)
-    vswitch = switch.plan(facts, workload, switched, cores) if has_vswitch else None
+    own = own_decisions(workload.vswitch, switch.own_table)
+    vswitch = None
+    if has_vswitch:
+        vswitch = replace(switch.plan(facts, workload, switched, cores), own=own)
     memory = vswitch.socket_memory_mib.value if vswitch else (0,) * len(facts.nodes)
     socket = {node.id: mib for node, mib in zip(facts.nodes, memory, strict=True)}
     rules = workload.memory

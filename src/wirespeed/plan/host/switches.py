@@ -16,6 +16,7 @@ from wirespeed.model.plan.plan import VswitchPlan
 from wirespeed.model.plan.workload import Workload
 from wirespeed.plan.host.cores import CoreSplit
 from wirespeed.plan.host.nics import HostNic
+from wirespeed.plan.host.own_keys import OwnTable
 from wirespeed.plan.host.vswitch import PlannedOvsDpdk
 
 
@@ -33,12 +34,18 @@ class PlannedSwitch(Protocol):
         """Return the name of its program that polls no port, for the reasons of CPUs."""
         ...
 
+    @property
+    def own_table(self) -> OwnTable | None:
+        """Return the table of keys that it alone has; None without any."""
+        ...
+
     def plan(
         self, facts: HostFacts, workload: Workload, nics: Sequence[HostNic], cores: CoreSplit
     ) -> VswitchPlan:
         """Return memory, queues and descriptors on a host with these polled ports.
 
-        The plan has the type's name as `kind`. Raises PlanError.
+        The plan has the type's name as `kind`. The planner adds the type's own keys. Raises
+        PlanError.
         """
         ...
 

@@ -26,6 +26,7 @@ class PlannedOvsDpdk:
     name = "ovs-dpdk"
     summary = "Open vSwitch with DPDK"
     control = "ovs-vswitchd"
+    own_table = None
 
     def plan(
         self, facts: HostFacts, workload: Workload, nics: Sequence[HostNic], cores: CoreSplit

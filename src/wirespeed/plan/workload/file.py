@@ -21,7 +21,7 @@ from wirespeed.document.toml_kind import TomlKind
 from wirespeed.document.validation import NO_LIST, NO_TABLE, UNKNOWN, fault_of
 from wirespeed.model.cpuset import parse_list
 from wirespeed.model.input.fault import ABSENT, Fault
-from wirespeed.model.input.text import Label, Prose
+from wirespeed.model.input.text import LINE, Label, Prose
 from wirespeed.model.plan.host_rules import (
     CoreRules,
     KernelRules,
@@ -52,6 +52,8 @@ _TABLES = {
     "group": "groups", "aggregate": "aggregates", "pool": "pools",
 }  # fmt: skip
 _VNF_TABLES = {"port": "ports", "device": "devices", "container": "containers"}
+# Field of VswitchRules that has the tables [vswitch.NAME].
+_OWN = "own"
 _VNF_SINGULARS = {plural: singular for singular, plural in _VNF_TABLES.items()}
 
 
@@ -86,6 +88,7 @@ def parse_workload(text: str, source: str) -> Workload:
     kind = TomlKind(_validated, _HELP, lambda detail: _fault(detail, table))
     faults: list[Fault] = []
     table |= _plural_tables(kind.tables(text, source), faults)
+    _gather_own_tables(table.get("vswitch"), faults)
     for vnf in _tables(table.get("vnfs")):
         faults += merge_image_settings(vnf, f"vnf[{vnf.get('name', '?')}]")
     read = kind.read(table, faults)
@@ -137,6 +140,27 @@ def _plural_tables(raw: dict[str, Any], faults: list[Fault]) -> dict[str, Any]:
             size = _page_kib(memory.pop("page_size"), "memory.page_size", faults)
             memory["page_size_kib"] = size
     return table
+
+
+def _gather_own_tables(vswitch: object, faults: list[Fault]) -> None:
+    """Put the tables of types of vSwitch into one; the planner knows the keys of each type."""
+    if not isinstance(vswitch, dict):
+        return
+    if _OWN in vswitch and not isinstance(vswitch[_OWN], dict):
+        unknown = _unknown(_OWN, ("vswitch", _OWN))
+        faults.append(Fault(f"vswitch.{_OWN}", vswitch.pop(_OWN), unknown))
+    tables = [name for name, value in vswitch.items() if isinstance(value, dict)]
+    own = {name: vswitch.pop(name) for name in tables}
+    for name, table in own.items():
+        for key in [key for key, value in table.items() if not _is_own_value(value)]:
+            wanted = f"must be a number, true, false or {LINE.wanted}"
+            faults.append(Fault(f"vswitch.{name}.{key}", table.pop(key), wanted))
+    if own:
+        vswitch[_OWN] = own
+
+
+def _is_own_value(value: object) -> bool:
+    return LINE.fits(value) if isinstance(value, str) else isinstance(value, int | float)
 
 
 def _read_containers(vnf: dict[str, Any], where: str, faults: list[Fault]) -> None:
@@ -228,7 +252,7 @@ def _path(loc: tuple[int | str, ...], table: dict[str, Any]) -> str:
         if isinstance(part, int):
             name = value.get("name", part) if isinstance(value, dict) else part
             words[-1] += f"[{name}]"
-        else:
+        elif not (part == _OWN and words == ["vswitch"]):
             inside_vnf = bool(words) and words[0].startswith("vnf")
             singulars = _VNF_SINGULARS if inside_vnf else _PLURALS_BACK
             words.append(singulars.get(part, part))
@@ -250,4 +274,5 @@ def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
             hint = get_type_hints(kind)[part]
             kind = get_args(hint)[0] if get_args(hint) else hint
     back = _PLURALS_BACK if kind is _File else _VNF_SINGULARS if kind is Vnf else {}
-    return [back.get(name, name) for name in get_type_hints(kind) if name != "model_config"]
+    hidden = ("model_config", _OWN)
+    return [back.get(name, name) for name in get_type_hints(kind) if name not in hidden]
