@@ -87,6 +87,7 @@ def test_grub_defaults_as_a_shell_reads_them(tmp_path: Path) -> None:
         line('"quiet"').replace(VARIABLE, f"export {VARIABLE}"),
         line('"quiet"').replace(f"{VARIABLE}=", f"{VARIABLE}+="),
         line('"quiet"') + f'{VARIABLE}="again"\n',
+        line('"quiet"') + f'{VARIABLE}+=" again"\n',
         line('"quiet"') + f'if true; then {VARIABLE}="again"; fi\n',
         'A="1"\n',
     ],
