@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.apply_plans import lab_plan
 from tests.support.effort import effort
-from tests.support.fake_boot import BOOT_LOADERS, FakeBoot
+from tests.support.fake_boot import BOOT_LOADERS, FakeBoot, UpdateGrub
 from tests.support.fake_host import Cut, FakeHost, no_sleep
 from tests.unit.apply.test_cuts import KINDS
 from wirespeed.apply import session
@@ -104,7 +104,7 @@ def test_boot_words_cut_anywhere_are_undone(follows: str, boot: type[FakeBoot]) 
     state, seen = FakeHost(boot_loader=boot()).state(), 0
     before = added(FakeHost(boot_loader=boot()))
     cases = [Cut(at, when, what) for at in range(1, changes(boot) + 1) for when, what in KINDS]
-    for cut in cases[:: effort(5, 1)]:
+    for cut in cases[:: effort(5 if boot is UpdateGrub else 14, 1)]:
         host = FakeHost(cut=cut, boot_loader=boot())
         try:
             boot_with(host, before, *WORDS)

@@ -87,6 +87,7 @@ def test_grub_defaults_as_a_shell_reads_them(tmp_path: Path) -> None:
         line('"quiet"').replace(VARIABLE, f"export {VARIABLE}"),
         line('"quiet"').replace(f"{VARIABLE}=", f"{VARIABLE}+="),
         line('"quiet"') + f'{VARIABLE}="again"\n',
+        line('"quiet"') + f'{VARIABLE}+=" again"\n',
         line('"quiet"') + f'if true; then {VARIABLE}="again"; fi\n',
         'A="1"\n',
     ],
@@ -103,6 +104,19 @@ def test_grub_defaults_with_a_planned_word_in_the_other_variable_is_rejected() -
     host = host_with(line('"quiet"').replace('"ro"', '"ro iommu=soft"'))
     with host.reach(HOST, sudo=True) as runner, pytest.raises(NoBootLoader, match="iommu=soft"):
         GrubDefaults().with_words(runner, "quiet", planned("iommu=pt"))
+
+
+def test_grub_defaults_of_a_host_with_boot_entries_is_rejected() -> None:
+    host = host_with(f'{SLES_DEFAULTS}GRUB_ENABLE_BLSCFG="true"\n')
+    with host.reach(HOST, sudo=True) as runner, pytest.raises(NoBootLoader, match="grubby"):
+        GrubDefaults().with_words(runner, "quiet", planned("iommu=pt"))
+
+
+def test_grub_defaults_between_other_quotes_since_is_rejected() -> None:
+    host = host_with(line('"quiet"'))
+    with host.reach(HOST, sudo=True) as runner, pytest.raises(NoBootLoader, match="no plain"):
+        GrubDefaults().make(runner, 'quiet "$x"')
+    assert text_of(host) == line('"quiet"')
 
 
 def test_grub_defaults_with_a_word_that_a_shell_would_expand_is_rejected() -> None:

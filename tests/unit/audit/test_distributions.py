@@ -47,15 +47,15 @@ def fix(rule: str, system: OperatingSystem | None, number: int = 0) -> tuple[str
 
 
 @KNOWN
-@pytest.mark.parametrize("case", FAULTS, ids=str)
-def test_finding_has_no_word_of_another_distribution(case: Case, system: OperatingSystem) -> None:
-    for found in findings(case, system):
+def test_finding_has_no_word_of_another_distribution(system: OperatingSystem) -> None:
+    family = family_of(system)
+    pairs = [(case, found) for case in FAULTS for found in findings(case, system)]
+    for case, found in pairs:
         assert found.status is Status.FAILED
-        commands = "\n".join(found.fix)
-        assert words_of_others(commands, family_of(system)) == set()
+        assert words_of_others("\n".join(found.fix), family) == set(), case
         printed = f"{found.title} {found.found} {found.wanted} {found.why}"
-        if family_of(system) is not Family.DEBIAN:
-            assert words_of_others(printed, family_of(system)) <= {"RHEL", "grubby"}
+        # WS71 says where a boot entry's words are in GRUB's environment block: on RHEL 8.
+        assert words_of_others(printed, family) <= {"RHEL", "grubby"}, case
 
 
 @KNOWN

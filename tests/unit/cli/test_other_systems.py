@@ -25,6 +25,7 @@ from wirespeed.host.collect import collect
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.host.finding import Finding, Status
 from wirespeed.model.host.operating_system import family_of
+from wirespeed.model.plan.plan import Plan
 from wirespeed.plan.planner import plan_workload
 from wirespeed.plan.render.targets import render
 from wirespeed.plan.workload.file import parse_workload
@@ -46,9 +47,13 @@ def facts_of(system: OtherSystem) -> HostFacts:
     return collect(system.runner())
 
 
+def plan_of(system: OtherSystem) -> Plan:
+    return plan_workload(parse_workload(SMALL, "small.toml"), [facts_of(system)])
+
+
 def failed(system: OtherSystem) -> dict[str, Finding]:
-    """Return the failed findings by their rule."""
-    report = audit(Subject(facts_of(system)), all_rules())
+    """Return the failed findings against its plan, by their rule; of several one."""
+    report = audit(Subject(facts_of(system), plan_of(system)), all_rules())
     return {f.rule: f for f in report.findings if f.status is Status.FAILED}
 
 
@@ -82,11 +87,12 @@ def test_audit_of_rhel_with_tuned_knows_what_its_profile_sets() -> None:
     assert tuned.sets("cpu.governor")
     assert tuned.sets("bootloader.cmdline*")
     assert facts_of(OTHER_SYSTEMS[1]).tuned is not None
+    assert "tuned (profile cpu-partitioning)" in failed(OTHER_SYSTEMS[0])["WS70"].found
 
 
 @EACH
 def test_rendered_files_of_another_system_are_its_own(system: OtherSystem) -> None:
-    plan = plan_workload(parse_workload(SMALL, "small.toml"), [facts_of(system)])
+    plan = plan_of(system)
     assert not plan.unplaced
     for path, text in render(plan).items():
         assert words_of_others(text, system.family) == set(), path

@@ -13,6 +13,7 @@ from wirespeed.fleet.groups import Difference
 from wirespeed.fleet.words import worth_a_look
 from wirespeed.model.host.facts import Dimm, HostFacts
 from wirespeed.model.host.finding import Status
+from wirespeed.model.host.operating_system import OperatingSystem
 
 
 def one_odd(facts: HostFacts) -> tuple[Difference, ...]:
@@ -59,6 +60,17 @@ def without_smt() -> HostFacts:
 def test_the_outlier_is_named(facts: HostFacts, trait: str, value: str, usual: str) -> None:
     found = {one.trait: one for one in one_odd(facts)}
     assert found[trait] == Difference(trait, usual, 9, ((value, ("odd",)),))
+
+
+def test_distribution_of_an_outlier_is_named() -> None:
+    ubuntu, sles = (
+        replace(recorded(), operating_system=OperatingSystem(name, (), version, label))
+        for name, version, label in (("ubuntu", "24.04", "Ubuntu"), ("sles", "15.6", "SLES"))
+    )
+    (group,) = compare([*alike(9, ubuntu), snapshot("odd", sles, audited=False)]).groups
+    [found] = group.differences
+    assert (found.trait, found.usual) == ("distribution", "Ubuntu 24.04")
+    assert found.others == (("SLES 15.6", ("odd",)),)
 
 
 def test_disk_names_and_free_memory_are_no_difference() -> None:

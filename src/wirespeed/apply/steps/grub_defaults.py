@@ -27,6 +27,8 @@ _EVERY_BOOT = "GRUB_CMDLINE_LINUX"
 # Between double quotes, a backslash at the end of a line continues it.
 _PLAIN = r"""(?:"(?P<double>(?:[^"$`\\\n]|\\\n)*)"|'(?P<single>[^'\n]*)')(?:[ \t]+#.*|[ \t]*)$"""
 
+_ENTRIES = re.compile(r"""^[ \t]*GRUB_ENABLE_BLSCFG=["']?true""", re.MULTILINE)
+
 
 @dataclass(frozen=True, slots=True)
 class GrubDefaults(BootLoader):
@@ -70,6 +72,8 @@ class GrubDefaults(BootLoader):
             end_replacement(runner, self.path)
         else:
             changed = f"{text[:begin]}{value or ''}{text[end:]}"
+            # The quotes may be others than those that the value was between.
+            _place(changed, VARIABLE, self.path)
             replace_file(runner, self.path, changed, same_mode=True)
         runner.run(["grub2-mkconfig", "-o", self.menu], timeout_s=COMMAND_S)
         runner.run(["sync"], timeout_s=COMMAND_S)
@@ -103,6 +107,12 @@ class GrubDefaults(BootLoader):
                 "Set it by hand there, or take it out of the plan.",
             )
         text = self._text(runner)
+        if _ENTRIES.search(text):
+            raise NoBootLoader(
+                f"{self.path} on {runner.name}: GRUB_ENABLE_BLSCFG=true, so each kernel has its "
+                "words in /boot/loader/entries",
+                "Install grubby, which sets them there.",
+            )
         if not _assignments(text, _EVERY_BOOT):
             return
         begin, end = _place(text, _EVERY_BOOT, self.path)
