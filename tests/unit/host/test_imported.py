@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,11 +15,13 @@ from wirespeed.audit.engine import audit
 from wirespeed.audit.registry import all_rules
 from wirespeed.audit.rule import Subject
 from wirespeed.host.collect import collect
-from wirespeed.host.imported.source import read_imported
+from wirespeed.host.imported.sosreport import is_wanted
+from wirespeed.host.imported.source import open_imported, read_imported
 from wirespeed.model.errors import BadInput
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.host.finding import Status
 from wirespeed.remote.recorded import RecordedRunner
+from wirespeed.remote.recorder import Recorder
 from wirespeed.remote.recording import load
 
 RECORDING = load(Path(record.__file__).parent / "s2-r730")
@@ -126,13 +129,21 @@ def test_sosreport_cpu_without_a_place_is_an_error(tmp_path: Path) -> None:
 def test_sosreport_masks_passwords(tmp_path: Path) -> None:
     pack = {**SOS, "/etc/nova/nova.conf": "[compute]\ncpu_dedicated_set = 2-5\npassword = s3cret\n"}
     path = sosreport.write(tmp_path / "a.tar.gz", pack)
-    from wirespeed.host.imported.source import open_imported
-
     runner, _ = open_imported(path, None)
     assert runner.read("/etc/nova/nova.conf").endswith("password = ***\n")
     nova = read_imported(path).nova
     assert nova is not None
     assert nova.dedicated_cpus == (2, 3, 4, 5)
+
+
+def test_sosreport_files_that_are_asked_for_are_kept() -> None:
+    """Fails where a reader of hosts gets a new path: add it to what is kept of a sosreport."""
+    recorder = Recorder(RecordedRunner(RECORDING))
+    collect(recorder)
+    asked = recorder.recording
+    named = re.compile(r"\[0-9\]\*|\*")
+    paths = [*asked.files, *asked.absent, *(named.sub("7", glob) for glob in asked.globs)]
+    assert [path for path in paths if not is_wanted(path)] == ["/proc/self/status"]
 
 
 def test_audit_of_a_sosreport_says_why_a_rule_was_not_checked(facts: HostFacts) -> None:
@@ -191,7 +202,7 @@ def test_sosreport_with_a_node_is_rejected(tmp_path: Path) -> None:
 
 
 def test_archive_link_chain_reaches_a_file(tmp_path: Path) -> None:
-    pack = {**SOS, "/proc/cmdline": To("../sys/one"), "/sys/one": To("/sys/two"),
-            "/sys/two": "quiet from two\n"}  # fmt: skip
+    pack = {**SOS, "/proc/cmdline": To("../sys/devices/one"), "/sys/devices/two": "quiet, two\n",
+            "/sys/devices/one": To("/sys/devices/two")}  # fmt: skip
     facts = read_imported(sosreport.write(tmp_path / "a.tar.gz", pack))
-    assert facts.kernel.cmdline == "quiet from two"
+    assert facts.kernel.cmdline == "quiet, two"
