@@ -170,6 +170,9 @@ def test_must_gather_has_the_facts_of_its_node(tmp_path: Path, name: str) -> Non
     places = [(c.id, c.package, c.core, c.siblings) for c in facts.cpus]
     assert places == [(c.id, c.package, c.core, c.siblings) for c in WHOLE.cpus]
     assert facts.why_missing("governors") == "the must-gather has no folder cpufreq of any CPU"
+    findings = audit(Subject(facts), all_rules()).findings
+    (bonds,) = (each for each in findings if each.rule == "WS45")
+    assert bonds.found.startswith("needs the network interfaces: ")
     assert "isolated is not in the must-gather" in (facts.why_missing("kernel") or "")
 
 
