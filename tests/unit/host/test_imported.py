@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import tarfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,11 +17,13 @@ from wirespeed.audit.engine import audit
 from wirespeed.audit.registry import all_rules
 from wirespeed.audit.rule import Subject
 from wirespeed.host.collect import collect
+from wirespeed.host.imported.keeper import keep
 from wirespeed.host.imported.sosreport import is_wanted
 from wirespeed.host.imported.source import open_imported, read_imported
 from wirespeed.model.errors import BadInput
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.host.finding import Status
+from wirespeed.remote.archive import Budget
 from wirespeed.remote.recorded import RecordedRunner
 from wirespeed.remote.recorder import Recorder
 from wirespeed.remote.recording import load
@@ -209,3 +213,19 @@ def test_archive_link_chain_reaches_a_file(tmp_path: Path) -> None:
             "/sys/devices/one": To("/sys/devices/two")}  # fmt: skip
     facts = read_imported(sosreport.write(tmp_path / "a.tar.gz", pack))
     assert facts.kernel.cmdline == "quiet, two"
+
+
+def test_archive_hard_link_is_a_file_that_was_kept_before() -> None:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        about = tarfile.TarInfo("sos/proc/cmdline")
+        about.size = 6
+        archive.addfile(about, io.BytesIO(b"quiet\n"))
+        targets = ("sos/proc/cmdline", "/etc/shadow", "sos/../../etc/shadow", "sos/proc/meminfo")
+        for number, target in enumerate(targets):
+            link = tarfile.TarInfo(f"sos/proc/irq/{number}")
+            link.type, link.linkname = tarfile.LNKTYPE, target
+            archive.addfile(link)
+    tree = keep(io.BytesIO(file.getvalue()), "a.tar", Budget(), is_wanted)
+    assert tree.names("/proc/irq") == ("0",)
+    assert tree.find("/proc/irq/0") == "quiet\n"
