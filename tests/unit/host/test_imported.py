@@ -66,6 +66,23 @@ def test_sosreport_with_the_error_of_ovs_vsctl_has_no_openvswitch(tmp_path: Path
     assert facts.why_missing("ovs") is None
 
 
+@pytest.mark.parametrize(
+    ("title", "known"),
+    [("Displaying last 60 seconds pmd usage %\n", True),
+     ("ovs-appctl: cannot read pidfile \"/run/openvswitch/ovs-vswitchd.pid\"\n", False)],
+)  # fmt: skip
+def test_sosreport_pmd_threads_are_known_unless_ovs_appctl_failed(
+    tmp_path: Path, title: str, known: bool
+) -> None:
+    file = "/sos_commands/openvswitch/ovs-appctl_dpif-netdev.pmd-rxq-show"
+    pack = {**SOS, file: title + str(SOS[file]) * known}
+    facts = read_imported(sosreport.write(tmp_path / "a.tar.gz", pack))
+    assert WHOLE.ovs is not None
+    assert facts.ovs is not None
+    assert facts.ovs.pmds == (WHOLE.ovs.pmds if known else None)
+    assert (facts.why_missing("ovs.pmds") is None) is known
+
+
 def test_sosreport_lacks_only_the_cpus_of_workqueues_of_housekeeping(tmp_path: Path) -> None:
     files = {
         "/proc/sys/kernel/nmi_watchdog": "0\n", "/proc/sys/vm/stat_interval": "10\n",

@@ -44,6 +44,7 @@ _FILES = {
 # /proc/net leads to a process; /boot/grub2/grubenv to EFI's partition.
 _LINKED = re.compile(r"/proc/(?:[0-9]+|self)/net/(?:ipv6_)?route|/boot/efi/EFI/[^/]+/grubenv")
 _SKIPPED = re.compile(r".*/statistics/.*|.*/ethtool_-.*|/sys/devices/virtual/(?:block|tty)/.*")
+_ERROR = "ovs-appctl: "
 _RUNNING = re.compile(r"\s*[0-9]+\s+(\S+)\s+\S.*")
 
 
@@ -110,13 +111,13 @@ def _ovs(runner: ArchivedRunner) -> None:
     for name, options in asked.items():
         runner.answer([*VSCTL, *options, "list", name], tables[name])
     threads = _printed(runner, f"{_OVS}/ovs-appctl_dpif-netdev.pmd-rxq-show")
-    if threads is not None and threads.startswith("pmd thread"):
+    if threads is not None and _ERROR not in threads:
         runner.answer([*APPCTL, "dpif-netdev/pmd-rxq-show"], threads)
     begin = "ovs-appctl_dpctl.show_-s_"
     paths = [name for name in runner.tree.names(_OVS) if name.startswith(begin)]
-    ports = [_printed(runner, f"{_OVS}/{name}") or "" for name in paths]
-    if ports:
-        runner.answer([*APPCTL, "dpctl/show", "--statistics"], "".join(ports))
+    ports = "".join(_printed(runner, f"{_OVS}/{name}") or "" for name in paths)
+    if ports and _ERROR not in ports:
+        runner.answer([*APPCTL, "dpctl/show", "--statistics"], ports)
 
 
 def _guests(runner: ArchivedRunner) -> None:
