@@ -29,8 +29,9 @@ _SELECTED = re.compile(r"\[([a-z_]+)\]")
 
 def read_housekeeping(reader: Reader) -> Housekeeping | None:
     """Return the settings; None if the kernel has none of them, or they were not recorded."""
+    files = reader.files(_PATHS, _FACT)
     # A sosreport lacks this file alone, which only one rule needs.
-    files = reader.files(_PATHS, _FACT) | reader.files([_WORKQUEUE], "workqueue_cpus")
+    files |= reader.files([_WORKQUEUE], "workqueue_cpus" if files else _FACT)
     if not files:
         return None
     ksm = _number(reader, files, _KSM)

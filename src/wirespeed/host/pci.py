@@ -118,7 +118,7 @@ def _interfaces_by_address(reader: Reader) -> dict[str, tuple[str, ...]]:
     """Map each device to its interfaces; virtio devices have one more folder in between."""
     found: dict[str, list[str]] = defaultdict(list)
     patterns = (f"{SYS_PCI}/*/net/*", f"{SYS_PCI}/*/virtio*/net/*")
-    for path in reader.names(*patterns, fact="pci"):
+    for path in reader.names(*patterns, fact="interfaces"):
         found[path.removeprefix(f"{SYS_PCI}/").split("/")[0]].append(path.rsplit("/", 1)[1])
     return {address: tuple(sorted(names)) for address, names in found.items()}
 

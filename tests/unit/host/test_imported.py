@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import io
+import re
+import tarfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,11 +17,15 @@ from wirespeed.audit.engine import audit
 from wirespeed.audit.registry import all_rules
 from wirespeed.audit.rule import Subject
 from wirespeed.host.collect import collect
-from wirespeed.host.imported.source import read_imported
+from wirespeed.host.imported.keeper import keep
+from wirespeed.host.imported.sosreport import is_wanted
+from wirespeed.host.imported.source import open_imported, read_imported
 from wirespeed.model.errors import BadInput
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.host.finding import Status
+from wirespeed.remote.archive import Budget
 from wirespeed.remote.recorded import RecordedRunner
+from wirespeed.remote.recorder import Recorder
 from wirespeed.remote.recording import load
 
 RECORDING = load(Path(record.__file__).parent / "s2-r730")
@@ -57,6 +64,23 @@ def test_sosreport_with_the_error_of_ovs_vsctl_has_no_openvswitch(tmp_path: Path
     facts = read_imported(sosreport.write(tmp_path / "a.tar.gz", pack))
     assert facts.ovs is None
     assert facts.why_missing("ovs") is None
+
+
+@pytest.mark.parametrize(
+    ("title", "known"),
+    [("Displaying last 60 seconds pmd usage %\n", True),
+     ("ovs-appctl: cannot read pidfile \"/run/openvswitch/ovs-vswitchd.pid\"\n", False)],
+)  # fmt: skip
+def test_sosreport_pmd_threads_are_known_unless_ovs_appctl_failed(
+    tmp_path: Path, title: str, known: bool
+) -> None:
+    file = "/sos_commands/openvswitch/ovs-appctl_dpif-netdev.pmd-rxq-show"
+    pack = {**SOS, file: title + str(SOS[file]) * known}
+    facts = read_imported(sosreport.write(tmp_path / "a.tar.gz", pack))
+    assert WHOLE.ovs is not None
+    assert facts.ovs is not None
+    assert facts.ovs.pmds == (WHOLE.ovs.pmds if known else None)
+    assert (facts.why_missing("ovs.pmds") is None) is known
 
 
 def test_sosreport_lacks_only_the_cpus_of_workqueues_of_housekeeping(tmp_path: Path) -> None:
@@ -126,13 +150,21 @@ def test_sosreport_cpu_without_a_place_is_an_error(tmp_path: Path) -> None:
 def test_sosreport_masks_passwords(tmp_path: Path) -> None:
     pack = {**SOS, "/etc/nova/nova.conf": "[compute]\ncpu_dedicated_set = 2-5\npassword = s3cret\n"}
     path = sosreport.write(tmp_path / "a.tar.gz", pack)
-    from wirespeed.host.imported.source import open_imported
-
     runner, _ = open_imported(path, None)
     assert runner.read("/etc/nova/nova.conf").endswith("password = ***\n")
     nova = read_imported(path).nova
     assert nova is not None
     assert nova.dedicated_cpus == (2, 3, 4, 5)
+
+
+def test_sosreport_files_that_are_asked_for_are_kept() -> None:
+    """Fails where a reader of hosts gets a new path: add it to what is kept of a sosreport."""
+    recorder = Recorder(RecordedRunner(RECORDING))
+    collect(recorder)
+    asked = recorder.recording
+    named = re.compile(r"\[0-9\]\*|\*")
+    paths = [*asked.files, *asked.absent, *(named.sub("7", glob) for glob in asked.globs)]
+    assert [path for path in paths if not is_wanted(path)] == ["/proc/self/status"]
 
 
 def test_audit_of_a_sosreport_says_why_a_rule_was_not_checked(facts: HostFacts) -> None:
@@ -159,6 +191,9 @@ def test_must_gather_has_the_facts_of_its_node(tmp_path: Path, name: str) -> Non
     places = [(c.id, c.package, c.core, c.siblings) for c in facts.cpus]
     assert places == [(c.id, c.package, c.core, c.siblings) for c in WHOLE.cpus]
     assert facts.why_missing("governors") == "the must-gather has no folder cpufreq of any CPU"
+    findings = audit(Subject(facts), all_rules()).findings
+    (bonds,) = (each for each in findings if each.rule == "WS45")
+    assert bonds.found.startswith("needs the network interfaces: ")
     assert "isolated is not in the must-gather" in (facts.why_missing("kernel") or "")
 
 
@@ -191,7 +226,23 @@ def test_sosreport_with_a_node_is_rejected(tmp_path: Path) -> None:
 
 
 def test_archive_link_chain_reaches_a_file(tmp_path: Path) -> None:
-    pack = {**SOS, "/proc/cmdline": To("../sys/one"), "/sys/one": To("/sys/two"),
-            "/sys/two": "quiet from two\n"}  # fmt: skip
+    pack = {**SOS, "/proc/cmdline": To("../sys/devices/one"), "/sys/devices/two": "quiet, two\n",
+            "/sys/devices/one": To("/sys/devices/two")}  # fmt: skip
     facts = read_imported(sosreport.write(tmp_path / "a.tar.gz", pack))
-    assert facts.kernel.cmdline == "quiet from two"
+    assert facts.kernel.cmdline == "quiet, two"
+
+
+def test_archive_hard_link_is_a_file_that_was_kept_before() -> None:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        about = tarfile.TarInfo("sos/proc/cmdline")
+        about.size = 6
+        archive.addfile(about, io.BytesIO(b"quiet\n"))
+        targets = ("sos/proc/cmdline", "/etc/shadow", "sos/../../etc/shadow", "sos/proc/meminfo")
+        for number, target in enumerate(targets):
+            link = tarfile.TarInfo(f"sos/proc/irq/{number}")
+            link.type, link.linkname = tarfile.LNKTYPE, target
+            archive.addfile(link)
+    tree = keep(io.BytesIO(file.getvalue()), "a.tar", Budget(), is_wanted)
+    assert tree.names("/proc/irq") == ("0",)
+    assert tree.find("/proc/irq/0") == "quiet\n"

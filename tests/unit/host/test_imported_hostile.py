@@ -85,7 +85,7 @@ CASES: dict[str, tuple[Callable[[], bytes], str]] = {
     "link out of the archive": (
         lambda: packed({**SOS, "/proc/cmdline": To("../../../../etc/shadow")}), "-"),
     "a sosreport inside": (
-        lambda: packed({**SOS, "/proc/inside.tar": packed(SOS)}), CMDLINE),
+        lambda: packed({**SOS, "/sys/devices/inside.tar": packed(SOS)}), CMDLINE),
     "only a sosreport inside": (
         lambda: packed({"/sosreport-b.tar": packed(SOS)}), "no file of /proc or /sys"),
     "two hosts": (

@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from wirespeed.audit.engine import audit
+from wirespeed.audit.registry import all_rules
+from wirespeed.audit.rule import Subject
 from wirespeed.host.imported.source import read_imported
 from wirespeed.model.errors import BadInput
 from wirespeed.model.host.facts import Cache, HugePagePool
+from wirespeed.model.host.finding import Status
 
 
 def _node(number: int, first: int) -> str:
@@ -89,6 +93,17 @@ def test_lstopo_notes_what_it_cannot_have(tmp_path: Path) -> None:
     for fact in ("free_memory", "governors", "pci", "kernel", "ovs", "irqs"):
         assert "the XML of lstopo" in (facts.why_missing(fact) or ""), fact
     assert facts.why_missing("cpus") is None
+
+
+def test_lstopo_audit_claims_nothing_of_what_is_unknown(tmp_path: Path) -> None:
+    report = audit(Subject(read_imported(_write(tmp_path, lstopo_xml()))), all_rules())
+    failed = [each.rule for each in report.findings if each.status is Status.FAILED]
+    # The nodes have two and three pages of 1 GiB.
+    assert failed == ["WS26"]
+    found = {each.rule: each.found for each in report.findings}
+    assert found["WS27"] == (
+        "needs the free memory of each node: the XML of lstopo has no free memory"
+    )
 
 
 def test_lstopo_cpus_that_it_was_not_allowed_are_noted(tmp_path: Path) -> None:

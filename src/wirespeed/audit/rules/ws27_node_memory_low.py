@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from wirespeed.audit.needs import Need
-from wirespeed.audit.rule import Outcome, Passed, Problem, Rule, Subject
+from wirespeed.audit.rule import FactUnusable, Outcome, Passed, Problem, Rule, Subject
 from wirespeed.model.host.finding import Severity
 
 MINIMUM_KIB = 1024 * 1024
 
 
 def check(subject: Subject) -> Outcome:
+    unknown = subject.facts.why_missing("free_memory")
+    if unknown:
+        raise FactUnusable(f"needs the free memory of each node: {unknown}")
     nodes = subject.facts.nodes
     low = [node for node in nodes if node.free_kib < MINIMUM_KIB]
     if not low:

@@ -6,13 +6,25 @@ from __future__ import annotations
 from wirespeed.audit.fixes import comment
 from wirespeed.audit.needs import Need
 from wirespeed.audit.ports import node_of_port
-from wirespeed.audit.rule import NotApplicable, Outcome, Passed, Problem, Rule, Subject
+from wirespeed.audit.rule import (
+    FactUnusable,
+    NotApplicable,
+    Outcome,
+    Passed,
+    Problem,
+    Rule,
+    Subject,
+)
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.host.finding import Severity
 
 
 def check(subject: Subject) -> Outcome:
-    bonds = _bonds(subject.facts)
+    facts = subject.facts
+    bonds = _bonds(facts)
+    unknown = facts.why_missing("interfaces")
+    if unknown and not bonds and not facts.interfaces:
+        raise FactUnusable(f"needs the network interfaces: {unknown}")
     if not bonds:
         return NotApplicable("no bond has members whose nodes are known")
     split = {name: nodes for name, nodes in bonds.items() if len(set(nodes.values())) > 1}

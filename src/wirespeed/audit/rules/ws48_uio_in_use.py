@@ -21,7 +21,7 @@ def check(subject: Subject) -> Outcome:
         return NotApplicable("no device is driven from user space")
     if not on_uio:
         return Passed(f"bound to {VFIO}: {counted(len(on_vfio), 'device')}")
-    loaded = VFIO in facts.uio_drivers
+    loaded = VFIO in facts.uio_drivers or facts.why_missing("uio_drivers") is not None
     return [
         Problem(
             found=f"{device.address} is bound to {device.driver}"

@@ -77,7 +77,8 @@ def _node_panel(facts: HostFacts, node: NumaNode, owned: dict[int, Owner]) -> Pa
     cells = [_core(core, owned, width) for core in cores]
     only = len(facts.nodes) == 1
     nics = [nic for nic in _physical(facts) if nic.node == node.id or (only and nic.node is None)]
-    parts: list[RenderableType] = [Columns(cells, padding=(0, 2)), _memory(node)]
+    memory = _memory(node, free_known=facts.why_missing("free_memory") is None)
+    parts: list[RenderableType] = [Columns(cells, padding=(0, 2)), memory]
     if nics:
         parts.append(_nics(facts, nics))
     return Panel(Group(*parts), title=title, title_align="left")
@@ -92,13 +93,16 @@ def _core(core: Iterable[int], owned: dict[int, Owner], width: int) -> Text:
     return text
 
 
-def _memory(node: NumaNode) -> Text:
+def _memory(node: NumaNode, *, free_known: bool) -> Text:
     pools = [
-        f"{counted(pool.total, 'page')} of {_size(pool.size_kib)}, {pool.free} free"
+        f"{counted(pool.total, 'page')} of {_size(pool.size_kib)}"
+        + (f", {pool.free} free" if free_known else "")
         for pool in node.huge_pages
         if pool.total
     ]
-    memory = f"{_size(node.memory_kib)} memory, {_size(node.free_kib)} free"
+    memory = f"{_size(node.memory_kib)} memory"
+    if free_known:
+        memory += f", {_size(node.free_kib)} free"
     if node.offline_kib:
         memory += f", {_size(node.offline_kib)} offline of {_size(node.installed_kib or 0)}"
     return Text(f"{memory}; huge pages: {'; '.join(pools) or 'none'}")
@@ -120,6 +124,7 @@ def _nics(facts: HostFacts, nics: list[PciDevice]) -> Table:
         table.add_column(column, overflow="fold")
     speeds = {i.name: i for i in facts.interfaces}
     ports = {i.pci: i for i in (facts.ovs.interfaces if facts.ovs else ()) if i.pci}
+    absent = "none" if facts.why_missing("pci") is None else "?"
     for nic in nics:
         found = [speeds[name] for name in nic.interfaces if name in speeds]
         port = ports.get(nic.address)
@@ -129,7 +134,7 @@ def _nics(facts: HostFacts, nics: list[PciDevice]) -> Table:
         table.add_row(
             nic.address,
             ", ".join(nic.interfaces),
-            nic.driver or "none",
+            nic.driver or absent,
             ", ".join(str(i.speed_mbps) for i in found if i.speed_mbps),
             f"x{nic.link_width} {nic.link_gts:g} GT/s" if nic.link_width and nic.link_gts else "",
             f"{nic.sriov_num} of {nic.sriov_total}" if nic.sriov_total else "",

@@ -33,6 +33,7 @@ _INFOS = {
 }
 _LACKING = {
     "free_memory": "the XML of lstopo has no free memory",
+    "cpu_flags": "the XML of lstopo has no feature flags of CPUs",
     "governors": "the XML of lstopo has no frequency governors",
     "pci": "the XML of lstopo has no drivers, VFs, IOMMU groups and widths of links",
 }

@@ -20,29 +20,39 @@ from wirespeed.host.imported.lspci import write_devices
 from wirespeed.host.nova import PATHS as NOVA_PATHS
 from wirespeed.host.ovs import APPCTL, INTERFACE_COLUMNS, VSCTL
 from wirespeed.host.owners import SERVICES, SHOW
+from wirespeed.host.routes import DEFAULT_ROUTES
 from wirespeed.remote.archived import ArchivedRunner
 from wirespeed.remote.pci import SYS_PCI
 
 COMMANDS = "/sos_commands"
 _OVS, _NET = f"{COMMANDS}/openvswitch", f"{COMMANDS}/networking"
+# What `collect` reads, and the links that lead there. A sosreport has much more of /proc and /sys.
 _BELOW = (
-    "/proc/", "/sys/", "/etc/tuned/", "/usr/lib/tuned/", "/etc/nova/nova.conf.d/",
-    f"{STATUS_FOLDER}/", f"{_OVS}/ovs-", f"{COMMANDS}/virsh/virsh_-r_list_",
-    f"{COMMANDS}/virsh/virsh_-r_dumpxml_", f"{_NET}/ip_", f"{_NET}/ethtool_",
+    "/proc/irq/", "/proc/sys/kernel/", "/proc/sys/vm/", "/sys/devices/", "/sys/class/net/",
+    "/sys/class/dmi/", "/sys/class/iommu/", "/sys/bus/pci/", "/sys/kernel/mm/",
+    "/sys/kernel/irq/", "/sys/kernel/iommu_groups/", "/sys/module/pcie_aspm/", "/etc/tuned/",
+    "/usr/lib/tuned/", "/etc/nova/nova.conf.d/", f"{STATUS_FOLDER}/", f"{_OVS}/ovs-vsctl_-t_5_",
+    f"{_OVS}/ovs-appctl_dp", f"{COMMANDS}/virsh/virsh_-r_", f"{_NET}/ethtool_",
 )  # fmt: skip
 _FILES = {
-    "/etc/hostname", "/etc/os-release", "/usr/lib/os-release", "/boot/grub2/grubenv",
-    "/boot/grub/grubenv", *NOVA_PATHS, f"{COMMANDS}/pci/lspci_-nnvv",
+    "/proc/cmdline", "/proc/cpuinfo", "/proc/meminfo", "/proc/interrupts", "/proc/net",
+    "/proc/self", *DEFAULT_ROUTES, "/etc/hostname", "/etc/os-release", "/usr/lib/os-release",
+    "/boot/grub2/grubenv", "/boot/grub/grubenv", *NOVA_PATHS, f"{COMMANDS}/pci/lspci_-nnvv",
     f"{COMMANDS}/hardware/dmidecode", f"{COMMANDS}/systemd/systemctl_show_service_--all",
+    f"{_NET}/ip_-d_address",
 }  # fmt: skip
-# Of the thousands of files of processes, only the routes are read: /proc/net leads there.
-_PROCESS = re.compile(r"/proc/(?:[0-9]+|self)/(?!net/(?:ipv6_)?route$)")
+# /proc/net leads to a process; /boot/grub2/grubenv to EFI's partition.
+_LINKED = re.compile(r"/proc/(?:[0-9]+|self)/net/(?:ipv6_)?route|/boot/efi/EFI/[^/]+/grubenv")
+_SKIPPED = re.compile(r".*/statistics/.*|.*/ethtool_-.*|/sys/devices/virtual/(?:block|tty)/.*")
+_ERROR = "ovs-appctl: "
 _RUNNING = re.compile(r"\s*[0-9]+\s+(\S+)\s+\S.*")
 
 
 def is_wanted(path: str) -> bool:
     """Return whether a path of a sosreport is read, without the archive's own folder."""
-    return (path in _FILES or path.startswith(_BELOW)) and not _PROCESS.match(path)
+    if path in _FILES or _LINKED.fullmatch(path):
+        return True
+    return path.startswith(_BELOW) and not _SKIPPED.fullmatch(path)
 
 
 def complete(runner: ArchivedRunner) -> None:
@@ -101,13 +111,13 @@ def _ovs(runner: ArchivedRunner) -> None:
     for name, options in asked.items():
         runner.answer([*VSCTL, *options, "list", name], tables[name])
     threads = _printed(runner, f"{_OVS}/ovs-appctl_dpif-netdev.pmd-rxq-show")
-    if threads is not None and threads.startswith("pmd thread"):
+    if threads is not None and _ERROR not in threads:
         runner.answer([*APPCTL, "dpif-netdev/pmd-rxq-show"], threads)
     begin = "ovs-appctl_dpctl.show_-s_"
     paths = [name for name in runner.tree.names(_OVS) if name.startswith(begin)]
-    ports = [_printed(runner, f"{_OVS}/{name}") or "" for name in paths]
-    if ports:
-        runner.answer([*APPCTL, "dpctl/show", "--statistics"], "".join(ports))
+    ports = "".join(_printed(runner, f"{_OVS}/{name}") or "" for name in paths)
+    if ports and _ERROR not in ports:
+        runner.answer([*APPCTL, "dpctl/show", "--statistics"], ports)
 
 
 def _guests(runner: ArchivedRunner) -> None:
