@@ -25,9 +25,11 @@ _Static_assert(ROUTES_HOPS_MAX < TABLES_OF_2_OCTETS, "2 octets hold the number o
 /* Room for changes: a quarter of what there is, and at least this. */
 #define ROUTES_ROOM 4096u
 #define TABLES_ROOM 1024u
-/* The same of small tables; up to this many routes are a tree. */
+/* The same of small tables, which up to this many routes can have. */
 #define ROUTES_ROOM_SMALL 256u
-#define TREE_ROUTES 1024u
+#define SMALL_ROUTES 1024u
+/* Of these, one for each beginning and end of a prefix. */
+#define START_BYTES 18u
 
 static uint32_t
 tables_of(uint8_t version, const struct routes_need *need)
@@ -56,10 +58,12 @@ fib_size(const struct routes *routes, uint8_t version, enum fib_room room, struc
 			size->routes / 4 + (room == FIB_SMALL ? ROUTES_ROOM_SMALL : ROUTES_ROOM);
 		size->tables += size->tables / 4 + TABLES_ROOM;
 	}
-	size->is_tree = room == FIB_SMALL && need.routes <= TREE_ROUTES;
+	size->is_small = room == FIB_SMALL && need.routes <= SMALL_ROUTES;
 	size->entry_bytes = size->tables <= TABLES_OF_2_OCTETS ? 2 : 4;
 	size->bytes = (uint64_t)size->routes * NODES_A_ROUTE * NODE_BYTES;
-	if (!size->is_tree)
+	if (size->is_small)
+		size->bytes += (uint64_t)size->routes * NODES_A_ROUTE * 2 * START_BYTES;
+	else
 		size->bytes += (FIRST_ENTRIES + (uint64_t)size->tables * TABLE_ENTRIES) *
 			       size->entry_bytes;
 	return true;
@@ -86,8 +90,7 @@ build_v4(struct fib *fib, const struct routes *routes, const struct fib_size *si
 	 const atomic_bool *cancel)
 {
 	struct rte_fib_conf conf = {
-		/* The dummy one looks up in the tree. */
-		.type = size->is_tree ? RTE_FIB_DUMMY : RTE_FIB_DIR24_8,
+		.type = RTE_FIB_DIR24_8,
 		.default_nh = FIB_NO_ROUTE,
 		.max_routes = (int)size->routes + 1,
 		.dir24_8 = {.nh_sz = size->entry_bytes == 2 ? RTE_FIB_DIR24_8_2B
@@ -122,7 +125,7 @@ build_v6(struct fib *fib, const struct routes *routes, const struct fib_size *si
 	 const atomic_bool *cancel)
 {
 	struct rte_fib6_conf conf = {
-		.type = size->is_tree ? RTE_FIB6_DUMMY : RTE_FIB6_TRIE,
+		.type = RTE_FIB6_TRIE,
 		.default_nh = FIB_NO_ROUTE,
 		.max_routes = (int)size->routes + 1,
 		.trie = {.nh_sz = size->entry_bytes == 2 ? RTE_FIB6_TRIE_2B : RTE_FIB6_TRIE_4B,
@@ -152,6 +155,39 @@ build_v6(struct fib *fib, const struct routes *routes, const struct fib_size *si
 	return 0;
 }
 
+static int
+build_small(struct fib *fib, uint8_t version, const struct routes *routes,
+	    const struct fib_size *size, int socket_id)
+{
+	struct fib_small *small;
+	char name[32];
+	int ret = 0;
+
+	name_table(name, sizeof(name), version);
+	small = fib_small_make(name, version, size->routes, socket_id);
+	if (small == NULL)
+		return rte_errno == 0 ? -ENOMEM : -rte_errno;
+	fib->small[version == 6] = small;
+	for (uint32_t i = 0; ret == 0 && i < routes->nb_routes; i++)
+		if (routes->list[i].version == version)
+			ret = fib_small_set(small, &routes->list[i],
+					    1 + (uint64_t)routes->list[i].hop);
+	return ret == 0 ? fib_small_settle(small) : ret;
+}
+
+/* Build the tables of a version, if it has routes. */
+static int
+build(struct fib *fib, uint8_t version, const struct routes *routes, const struct fib_size *size,
+      int socket_id, const atomic_bool *cancel)
+{
+	if (size->routes == 0)
+		return 0;
+	if (size->is_small)
+		return build_small(fib, version, routes, size, socket_id);
+	return version == 4 ? build_v4(fib, routes, size, socket_id, cancel)
+			    : build_v6(fib, routes, size, socket_id, cancel);
+}
+
 int
 fib_build(struct fib *fib, const struct routes *routes, enum fib_room room, int socket_id,
 	  const atomic_bool *cancel)
@@ -162,10 +198,9 @@ fib_build(struct fib *fib, const struct routes *routes, enum fib_room room, int 
 	*fib = (struct fib){0};
 	if (!fib_size(routes, 4, room, &v4) || !fib_size(routes, 6, room, &v6))
 		return -ENOMEM;
-	if (v4.routes > 0)
-		ret = build_v4(fib, routes, &v4, socket_id, cancel);
-	if (ret == 0 && v6.routes > 0)
-		ret = build_v6(fib, routes, &v6, socket_id, cancel);
+	ret = build(fib, 4, routes, &v4, socket_id, cancel);
+	if (ret == 0)
+		ret = build(fib, 6, routes, &v6, socket_id, cancel);
 	if (ret != 0)
 		fib_free(fib);
 	return ret;
@@ -176,25 +211,44 @@ fib_free(struct fib *fib)
 {
 	rte_fib_free(fib->v4);
 	rte_fib6_free(fib->v6);
+	fib_small_free(fib->small[0]);
+	fib_small_free(fib->small[1]);
 	*fib = (struct fib){0};
+}
+
+struct rte_rib *
+fib_rib_v4(const struct fib *fib)
+{
+	if (fib->v4 != NULL)
+		return rte_fib_get_rib(fib->v4);
+	return fib->small[0] == NULL ? NULL : fib->small[0]->v4;
+}
+
+struct rte_rib6 *
+fib_rib_v6(const struct fib *fib)
+{
+	if (fib->v6 != NULL)
+		return rte_fib6_get_rib(fib->v6);
+	return fib->small[1] == NULL ? NULL : fib->small[1]->v6;
 }
 
 uint64_t
 fib_value(const struct fib *fib, const struct route *prefix)
 {
+	struct rte_rib6 *rib6 = fib_rib_v6(fib);
+	struct rte_rib *rib = fib_rib_v4(fib);
 	struct rte_rib6_node *node6;
 	struct rte_rib_node *node;
 	uint64_t value = FIB_NO_ROUTE;
 
-	if (prefix->version == 4 && fib->v4 != NULL) {
-		node = rte_rib_lookup_exact(rte_fib_get_rib(fib->v4), be32_load(prefix->prefix),
-					    prefix->length);
+	if (prefix->version == 4 && rib != NULL) {
+		node = rte_rib_lookup_exact(rib, be32_load(prefix->prefix), prefix->length);
 		if (node != NULL)
 			rte_rib_get_nh(node, &value);
 	}
-	if (prefix->version == 6 && fib->v6 != NULL) {
-		node6 = rte_rib6_lookup_exact(rte_fib6_get_rib(fib->v6),
-					      (void *)(uintptr_t)prefix->prefix, prefix->length);
+	if (prefix->version == 6 && rib6 != NULL) {
+		node6 = rte_rib6_lookup_exact(rib6, (void *)(uintptr_t)prefix->prefix,
+					      prefix->length);
 		if (node6 != NULL)
 			rte_rib6_get_nh(node6, &value);
 	}
@@ -220,14 +274,14 @@ is_looked_up(const struct fib *fib, uint8_t version, const uint8_t *address)
 	uint8_t octets[1][16];
 
 	if (version == 4) {
-		struct rte_rib_node *node = rte_rib_lookup(rte_fib_get_rib(fib->v4), number);
+		struct rte_rib_node *node = rte_rib_lookup(fib_rib_v4(fib), number);
 
 		if (node != NULL)
 			rte_rib_get_nh(node, &wanted);
 		fib_lookup_v4(fib, &number, &found, 1);
 	} else {
 		struct rte_rib6_node *node =
-			rte_rib6_lookup(rte_fib6_get_rib(fib->v6), (void *)(uintptr_t)address);
+			rte_rib6_lookup(fib_rib_v6(fib), (void *)(uintptr_t)address);
 
 		if (node != NULL)
 			rte_rib6_get_nh(node, &wanted);
@@ -273,6 +327,8 @@ fib_change(struct fib *fib, const struct route *prefix, uint64_t value)
 
 	if (fib_value(fib, prefix) == value)
 		return 0;
+	if (fib->small[prefix->version == 6] != NULL)
+		return fib_small_set(fib->small[prefix->version == 6], prefix, value);
 	if (prefix->version == 4 ? fib->v4 == NULL : fib->v6 == NULL)
 		return -ENOSPC;
 	ret = prefix->version == 4 ? change_v4(fib->v4, prefix, value)
@@ -281,4 +337,12 @@ fib_change(struct fib *fib, const struct route *prefix, uint64_t value)
 		return ret;
 	/* Some releases of DPDK report no failure where there was no room. */
 	return fib_value(fib, prefix) == value && fib_agrees(fib, prefix) ? 0 : -ENOSPC;
+}
+
+int
+fib_settle(struct fib *fib)
+{
+	int ret = fib->small[0] == NULL ? 0 : fib_small_settle(fib->small[0]);
+
+	return ret != 0 || fib->small[1] == NULL ? ret : fib_small_settle(fib->small[1]);
 }

@@ -8,15 +8,17 @@
 #include <rte_fib.h>
 #include <rte_fib6.h>
 
+#include "fib_small.h"
 #include "pktlib/routes.h"
 
 /* A lookup gives 1 + the number of a route's hop; this where there is no route. */
 #define FIB_NO_ROUTE 0
 
-/* v4, v6: NULL where there is no such route. */
+/* NULL where there is no such route; `small`, of IPv4 and IPv6, instead of the others where there are few. */
 struct fib {
 	struct rte_fib *v4;
 	struct rte_fib6 *v6;
+	struct fib_small *small[2];
 };
 
 /* Sizes of the tables of a version. */
@@ -24,7 +26,7 @@ struct fib_size {
 	uint32_t routes;
 	uint32_t tables;      /* of 256 entries, behind the first 24 bits */
 	uint32_t entry_bytes; /* 2 or 4; with 2, half as much to bring near */
-	bool is_tree;         /* no such tables: the tree of prefixes is looked up */
+	bool is_small;        /* without such tables: see fib_small.h */
 	uint64_t bytes;       /* of all, with the tree of prefixes that DPDK keeps */
 };
 
@@ -32,7 +34,7 @@ struct fib_size {
 enum fib_room {
 	FIB_EXACT,
 	FIB_ROOM,
-	FIB_SMALL, /* less room, and few routes take a tree alone: 1 MiB at most, for some 50 cycles a lookup */
+	FIB_SMALL, /* less room, and little memory for few routes: see fib_small.h */
 };
 
 /* Return false if memory is short. */
@@ -54,14 +56,19 @@ int fib_change(struct fib *fib, const struct route *prefix, uint64_t value);
  * that the tables were made of. */
 bool fib_agrees(const struct fib *fib, const struct route *prefix);
 
+/* After changes, and before any lookup: have lookups answer by them. Return as fib_change does. */
+int fib_settle(struct fib *fib);
+/* Return the trees of prefixes, or NULL: there is no route. */
+struct rte_rib *fib_rib_v4(const struct fib *fib);
+struct rte_rib6 *fib_rib_v6(const struct fib *fib);
+
 static inline void
 fib_lookup_v4(const struct fib *fib, uint32_t *addresses, uint64_t *values, uint16_t n)
 {
 	if (fib->v4 != NULL)
 		rte_fib_lookup_bulk(fib->v4, addresses, values, n);
 	else
-		for (uint16_t i = 0; i < n; i++)
-			values[i] = FIB_NO_ROUTE;
+		fib_small_look_up_v4(fib->small[0], addresses, values, n);
 }
 
 static inline void
@@ -71,8 +78,7 @@ fib_lookup_v6(const struct fib *fib, uint8_t (*addresses)[16], uint64_t *values,
 		/* The parameter has another type from DPDK 24.11 on. */
 		rte_fib6_lookup_bulk(fib->v6, (void *)addresses, values, n);
 	else
-		for (uint16_t i = 0; i < n; i++)
-			values[i] = FIB_NO_ROUTE;
+		fib_small_look_up_v6(fib->small[1], addresses, values, n);
 }
 
 #endif

@@ -101,7 +101,7 @@ compare_built(struct comparison *comparison, const struct route *built, uint64_t
 static void
 compare_built_v4(struct comparison *comparison)
 {
-	struct rte_rib *rib = rte_fib_get_rib(comparison->fib->v4);
+	struct rte_rib *rib = fib_rib_v4(comparison->fib);
 	struct rte_rib_node *node = rte_rib_lookup_exact(rib, 0, 0);
 
 	if (node == NULL)
@@ -125,7 +125,7 @@ static void
 compare_built_v6(struct comparison *comparison)
 {
 	static uint8_t zeros[16];
-	struct rte_rib6 *rib = rte_fib6_get_rib(comparison->fib->v6);
+	struct rte_rib6 *rib = fib_rib_v6(comparison->fib);
 	struct rte_rib6_node *node = rte_rib6_lookup_exact(rib, (void *)zeros, 0);
 
 	if (node == NULL)
@@ -175,9 +175,9 @@ compare_table(struct comparison *comparison, const struct routes *routes, const 
 		qsort(routes->list, routes->nb_routes, sizeof(*routes->list), route_compare);
 	for (uint32_t i = 0; i < routes->nb_routes; i++)
 		compare_route(comparison, &routes->list[i]);
-	if (fib->v4 != NULL)
+	if (fib_rib_v4(fib) != NULL)
 		compare_built_v4(comparison);
-	if (fib->v6 != NULL)
+	if (fib_rib_v6(fib) != NULL)
 		compare_built_v6(comparison);
 }
 

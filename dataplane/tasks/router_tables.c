@@ -280,6 +280,7 @@ int
 router_tables_change(struct router_tables *tables, const struct routes *routes,
 		     const struct route *changes, uint32_t nb)
 {
+	bool is_changed[1 + ROUTES_VRFS_MAX] = {false};
 	int ret = 0;
 
 	/* Neighbours may have another address. */
@@ -295,8 +296,13 @@ router_tables_change(struct router_tables *tables, const struct routes *routes,
 		/* Other tables have no group of its id. */
 		add_hop(tables, routes, NULL);
 	}
-	for (uint32_t i = 0; ret == 0 && i < nb; i++)
+	for (uint32_t i = 0; ret == 0 && i < nb; i++) {
 		ret = change(tables, &changes[i]);
+		is_changed[changes[i].vrf] = true;
+	}
+	for (unsigned int i = 0; ret == 0 && i < tables->nb_vrfs; i++)
+		if (is_changed[i])
+			ret = fib_settle(&tables->fibs[i]);
 	return ret;
 }
 

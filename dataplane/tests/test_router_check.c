@@ -371,12 +371,53 @@ test_vrfs(void)
 	router_space_put(space);
 }
 
+/* As many VRFs as there may be have room three times: in force, spare, and while both are made anew. */
+static void
+test_most_vrfs(void)
+{
+	struct route list[2 * ROUTES_VRFS_MAX];
+	struct routes_vrf vrfs[1 + ROUTES_VRFS_MAX] = {0};
+	struct router_difference_counts counts;
+	struct routes hops, routes;
+	struct router_space *space = open_space(HOPS "route 10.0.0.0/8 1\n", &hops);
+	struct router_tables *tables[3];
+	char lines[256], error[128];
+
+	for (uint32_t i = 0; i < RTE_DIM(list); i++)
+		list[i] = (struct route){.version = i % 2 == 1 ? 6 : 4,
+					 .length = 16,
+					 .prefix = {0x20, 1},
+					 .hop = (uint16_t)(i % hops.nb_hops),
+					 .vrf = (uint8_t)(1 + i / 2)};
+	for (uint32_t i = 1; i < RTE_DIM(vrfs); i++)
+		vrfs[i] =
+			(struct routes_vrf){.table = i, .first = 2 * (i - 1), .nb = 2, .name = "v"};
+	routes = hops;
+	routes.list = list;
+	routes.vrfs = vrfs;
+	routes.nb_routes = RTE_DIM(list);
+	routes.nb_vrfs = RTE_DIM(vrfs);
+	space->has_room = true;
+	for (unsigned int i = 0; i < 3; i++) {
+		tables[i] = router_tables_make(space, &routes, NULL, error, sizeof(error));
+		CHECK(tables[i] != NULL);
+		compare(tables[i], &routes, &counts, lines, sizeof(lines));
+		CHECK_EQ(counts.compared, 2 * ROUTES_VRFS_MAX);
+		CHECK_EQ(counts.missing + counts.different + counts.extra, 0);
+	}
+	for (unsigned int i = 0; i < 3; i++)
+		router_tables_free(tables[i]);
+	routes_free(&hops);
+	router_space_put(space);
+}
+
 int
 main(void)
 {
 	harness_start();
 	test_same();
 	test_vrfs();
+	test_most_vrfs();
 	test_vlan();
 	test_differences();
 	test_samples();

@@ -248,7 +248,7 @@ def test_kernel_state_that_is_not_mirrored_is_named_once(router: KernelRouter) -
 def assert_refusals_are_named_once(router: KernelRouter) -> None:
     log = (router.wsdp.directory / "log").read_text()
     assert log.count("policy rules are not followed") == 1
-    assert log.count("routes of tables other than main and local are not used") == 1
+    assert log.count("routes of tables other than main, local and those of VRFs are not used") == 1
 
 
 def test_kernel_that_routes_otherwise_than_the_tables_is_found_without_a_question(

@@ -84,7 +84,7 @@ class LabRouter:
 
     def settle(self) -> None:
         """Wait until the tables are the kernel's."""
-        self.await_true(lambda: self.figures()["in_step"] == 1 and self.differences() == [])
+        self.await_true(lambda: self.differences() == [])
 
     def log(self) -> str:
         return self.runner.read(f"{_FOLDER}/log")
@@ -134,13 +134,12 @@ def _cable(runner: Runner, end: str, host: str) -> None:
 
 
 def _telemetry(runner: Runner) -> Telemetry:
+    """Wait until wsdp is ready: it has its commands then."""
     deadline = time.monotonic() + DEADLINE_S
-    while True:
-        try:
-            return Telemetry(runner, "/var/run/dpdk/lab-router/dpdk_telemetry.v2", DEADLINE_S)
-        except OSError:
-            assert time.monotonic() < deadline, runner.read(f"{_FOLDER}/log")
-            time.sleep(0.2)  # wsdp starts
+    while "wsdp ready" not in (log := runner.read(f"{_FOLDER}/log")):
+        assert time.monotonic() < deadline, log
+        time.sleep(0.2)  # wsdp starts
+    return Telemetry(runner, "/var/run/dpdk/lab-router/dpdk_telemetry.v2", DEADLINE_S)
 
 
 @contextmanager
