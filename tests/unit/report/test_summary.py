@@ -19,6 +19,7 @@ from wirespeed.model.result.explanation import ExpectedGain, GainKind
 from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.result.result import Bound, Bracket, Grade, Interval, SearchResult
 from wirespeed.report.text.limit_words import LIMIT_WORDS, limited_by
+from wirespeed.report.text.sentence import short_sentence
 from wirespeed.report.text.summary import meaning, summary_lines
 from wirespeed.report.text.things_to_change import Change, change_line, things_to_change
 from wirespeed.store.records import PointRecord, PointState, RunRecord
@@ -41,6 +42,21 @@ def moved(run: RunRecord) -> RunRecord:
     )  # fmt: skip
     near = replace(first, placement=PlacementKind.ONE_CACHE, by_placement=(other,))
     return with_result(run, 0, near)
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"), [(0.18, "2.463 \N{PLUS-MINUS SIGN} 18%"), (0.0, "2.463")]
+)
+def test_summary_mrr_below_the_end_of_its_bracket_has_its_error(
+    run: RunRecord, error: float, shown: str
+) -> None:
+    found = SearchResult(
+        "quick", False, (), grade=Grade.D, bracket=Bracket(None, 2.463e6 * (1 + error)),
+        mrr_fps=2.463e6, mrr_half_interval=error,
+    )  # fmt: skip
+    row = summary_lines(with_result(run, 0, found), 120)[1]
+    assert f"  {shown}  " in row
+    assert f"MRR {shown} Mpps" in short_sentence(found)
 
 
 @pytest.mark.parametrize("width", [40, 80, 100, 120, 200])

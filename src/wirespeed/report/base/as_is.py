@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from wirespeed.model.result.result import AsIs, Bracket, Interval, SearchResult
-from wirespeed.model.words import mpps, share
+from wirespeed.model.words import mpps, share, two_digits
 
 
 def loss_range(found: AsIs) -> str:
@@ -47,6 +47,20 @@ def ndr_words(result: SearchResult) -> str | None:
     if ndr is not None and ndr.lower is None and ndr.upper is not None:
         return f"below {mpps(ndr.upper.load_fps)}"
     return bound_words(ndr) if ndr is not None else None
+
+
+def mrr_words(result: SearchResult) -> str | None:
+    """Format the MRR in Mpps; None without one.
+
+    Its error stands next to it where the upper end of the bracket is above it: "2.463 +- 18%".
+    """
+    mrr_fps, within, error = result.mrr_fps, result.bracket, result.mrr_half_interval
+    if mrr_fps is None:
+        return None
+    high_fps = within.overloads_fps if within is not None else None
+    if not error or high_fps is None or high_fps <= mrr_fps:
+        return mpps(mrr_fps)
+    return f"{mpps(mrr_fps)} \N{PLUS-MINUS SIGN} {two_digits(error)}"
 
 
 def bound_words(interval: Interval) -> str | None:

@@ -29,7 +29,7 @@ from wirespeed.model.words import (
     tiny,
     two_digits,
 )
-from wirespeed.report.base.as_is import bound_words, loss_range, lossless, ndr_words
+from wirespeed.report.base.as_is import bound_words, loss_range, lossless, mrr_words, ndr_words
 from wirespeed.report.text.grades import grade_words
 from wirespeed.report.views.workloads import view_of
 from wirespeed.store.records import PointRecord, PointState
@@ -97,8 +97,8 @@ def _figures(result: SearchResult) -> Iterator[tuple[str, str]]:
         yield "NDR", ndr
     if result.pdr is not None and (pdr := bound_words(result.pdr)) is not None:
         yield "PDR", pdr
-    if result.mrr_fps is not None:
-        yield "MRR", mpps(result.mrr_fps)
+    if (mrr := mrr_words(result)) is not None:
+        yield "MRR", mrr
     if result.constant is not None:
         yield "forwarded", mpps(result.constant.forwarding_fps)
 
