@@ -3,17 +3,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from tests.support.moving_host import FAR, NEAR, placed
 from tests.support.noisy_host import NoisyHost
 from tests.support.simulated import Recorder, Rig, Sharp
 from wirespeed.measure.bounds import in_order
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.prober import Prober
+from wirespeed.measure.remarks import remarks
 from wirespeed.measure.run import run_search
 from wirespeed.measure.search.interface import Figures
 from wirespeed.model.cpus import CpuPair, CpuPlacement, PlacementKind
 from wirespeed.model.result.observation import Observation
-from wirespeed.model.result.result import Bound, Interval
+from wirespeed.model.result.result import AsIs, Bound, Interval
 from wirespeed.model.study.spec import Search, SearchKind
 
 QUICK = Search(SearchKind.QUICK, latency=False)
@@ -117,3 +122,45 @@ def test_here_lacks_the_trials_during_which_the_cpus_moved() -> None:
     assert any(trial.moved for trial in result.trials)
     assert result.here
     assert not any(trial.moved for trial in result.here)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (0.02, ["an overload slows the SUT down"]),
+        (None, ["an overload may slow the SUT"]),
+        (0.3, []),
+    ],
+)
+def test_remarks_mrr_below_the_rate(error: float | None, said: list[str]) -> None:
+    found = list(remarks(2e6, 0.005, 1.7e6, error, AsIs()))
+    assert [one for one, start in zip(found, said, strict=True) if one.startswith(start)] == found
+
+
+def test_remarks_lossless_load_above_a_bracket_is_named() -> None:
+    """One whole trial passed above the lower end; all trials at that load together failed."""
+    [said] = remarks(1.49e6, 0.005, None, None, AsIs(lossless_fps=1.82e6, lossless_s=0.3))
+    assert said.startswith("one trial of 0.3 s at 1.820 Mpps lost nothing, but")
+
+
+def test_lossless_load_of_another_placement_is_named() -> None:
+    """The CPUs move for good before the all-time trials, to a placement twice as fast."""
+    made = 0
+
+    def measure(load_fps: float, duration_s: float) -> Observation:
+        nonlocal made
+        made += 1
+        near = made <= 4
+        host = NoisyHost(4e6 if near else 2e6, generator_fps=32e6, seed=made)
+        where = NEAR if near else FAR
+        if load_fps == 4e6 and made <= 5:
+            host, where = NoisyHost(4e6, generator_fps=32e6, seed=made), NEAR
+        return placed(host.measure(load_fps, duration_s), where, where)
+
+    search = replace(QUICK, placement=PlacementKind.ACROSS_CACHES)
+    result = run_search(search, measure, UNLIMITED, Recorder())
+    assert result.placement is PlacementKind.ACROSS_CACHES
+    assert result.as_is is not None
+    assert result.as_is.lossless_fps == 4e6
+    [said] = [note for note in result.notes if "rate without loss" in note]
+    assert said.endswith("4.000 Mpps, was found with polling CPUs within one cache")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from wirespeed.model.result.result import AsIs, Bracket, Interval, SearchResult
+from wirespeed.model.result.result import AsIs, Bracket, Interval, SearchResult, lower_fps
 from wirespeed.model.words import mpps, share, two_digits
 
 
@@ -13,6 +13,16 @@ def loss_range(found: AsIs) -> str:
     if not found.loss_high:
         return "nothing"
     return high if low == high else f"{low.removesuffix('%')} to {high}"
+
+
+def loss_load(result: SearchResult) -> str | None:
+    """Return the load of the loss range in words; None where it is the NDR.
+
+    A point of grade D has a range at the load that was refuted as its NDR.
+    """
+    if lower_fps(result.ndr) is not None or result.as_is is None:
+        return None
+    return "that load" if result.constant is not None else f"{mpps(result.as_is.load_fps)} Mpps"
 
 
 def lossless(result: SearchResult) -> float | None:
@@ -52,13 +62,14 @@ def ndr_words(result: SearchResult) -> str | None:
 def mrr_words(result: SearchResult) -> str | None:
     """Format the MRR in Mpps; None without one.
 
-    Its error stands next to it where the upper end of the bracket is above it: "2.463 +- 18%".
+    Its error stands next to it where it is below the NDR, or below an end of the bracket: "2.463 +-
+    18%".
     """
     mrr_fps, within, error = result.mrr_fps, result.bracket, result.mrr_half_interval
     if mrr_fps is None:
         return None
-    high_fps = within.overloads_fps if within is not None else None
-    if not error or high_fps is None or high_fps <= mrr_fps:
+    ends = (within.carried_fps, within.overloads_fps) if within else (lower_fps(result.ndr),)
+    if not error or mrr_fps >= max(end or 0.0 for end in ends):
         return mpps(mrr_fps)
     return f"{mpps(mrr_fps)} \N{PLUS-MINUS SIGN} {two_digits(error)}"
 

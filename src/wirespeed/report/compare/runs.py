@@ -73,7 +73,8 @@ def _common(a: _Placed, b: _Placed) -> Iterator[tuple[PlacementKind, PointRecord
     """
     for kind, one in a.items():
         for other_kind, other in b.items():
-            shared = _where(kind, one) & _where(other_kind, other) - {None}
+            both = _where(kind, one) & _where(other_kind, other)
+            shared = [each for each in both if each is not None]
             if shared:
                 yield min(shared, key=(other_kind, kind, *NEAREST).index), one, other
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.result.result import SearchResult
 from wirespeed.model.words import gbps, loss, microseconds, mpps, percent, seconds, share
-from wirespeed.report.base.as_is import loss_range, mrr_words
+from wirespeed.report.base.as_is import loss_load, loss_range, mrr_words
 from wirespeed.report.text.limit_words import limited_by
 from wirespeed.report.views.column import ALL_TIME, CLEAN, GRADE, Column
 from wirespeed.report.views.figures import PointFigures
@@ -85,7 +85,11 @@ def _per_core_fps(figures: PointFigures) -> float | None:
 
 def _loss(figures: PointFigures) -> str | None:
     found = figures.as_is
-    return None if found is None or found.loss_high is None else loss_range(found)
+    if found is None or found.loss_high is None or figures.point.result is None:
+        return None
+    result = figures.point.result
+    there = None if result.constant is not None else loss_load(result)
+    return loss_range(found) if there is None else f"{loss_range(found)} at {there}"
 
 
 NDR = Column("ndr_fps", _of("ndr", "fps"), lambda f: f.ndr_words, "NDR, Mpps",
