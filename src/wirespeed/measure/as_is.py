@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import median
 
@@ -15,8 +15,10 @@ from wirespeed.measure.prober import (
     Prober,
 )
 from wirespeed.measure.split import end_side
-from wirespeed.model.result.result import AsIs, Grade, SearchResult
+from wirespeed.model.cpus import placement_words
+from wirespeed.model.result.result import AsIs, Grade, SearchResult, lower_fps
 from wirespeed.model.result.trial import Stage, Trial
+from wirespeed.model.words import mpps
 
 # Shares of the clean NDR that are tried, until a whole trial loses nothing.
 SHARES = (0.9, 0.75, 0.6, 0.45, 0.3, 0.15)
@@ -67,10 +69,28 @@ def over_all_time(result: SearchResult, journal: Journal, at_least_s: float) -> 
     overloads = [trial for trials in journal.overloads.values() for trial in trials]
     overloads = overloads or [t for t in side if t.stage is Stage.MRR and not t.fault]
     answer = as_is(side, overloads, result.as_is.load_fps, at_least_s)
-    result = replace(result, as_is=answer, trials=tuple(journal.trials))
+    result = replace(
+        result,
+        as_is=answer,
+        trials=tuple(journal.trials),
+        notes=(*result.notes, *_lossless_elsewhere(result, side, answer)),
+    )
     if result.grade is None and (answer.mrr_fps is not None or answer.lossless_fps is not None):
         return replace(result, grade=Grade.D, not_measurable=None)
     return result
+
+
+def _lossless_elsewhere(result: SearchResult, side: Sequence[Trial], answer: AsIs) -> Iterator[str]:
+    """Yield a note where the highest load without loss is above the rate, of other trials."""
+    best = [t for t in side if t.intended_load_fps == answer.lossless_fps and not t.lost]
+    least_fps = result.bracket.carried_fps if result.bracket is not None else lower_fps(result.ndr)
+    above = answer.lossless_fps is not None and answer.lossless_fps > (least_fps or 0.0)
+    if above and best and all(result.elsewhere(trial) for trial in best):
+        placement = best[-1].placement
+        where = (
+            "while the CPUs moved" if placement is None else f"with {placement_words(placement)}"
+        )
+        yield f"the highest rate without loss, {mpps(answer.lossless_fps)} Mpps, was found {where}"
 
 
 def as_is(

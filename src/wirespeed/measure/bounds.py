@@ -59,6 +59,23 @@ def without_unjudged(figures: Figures, prober: Prober) -> Figures:
     return replace(figures, ndr=ndr, pdr=pdr, notes=(*figures.notes, note))
 
 
+def in_order(figures: Figures, prober: Prober) -> Figures:
+    """Return the figures with a PDR of at least the NDR, at both ends.
+
+    A load that loses nothing meets the PDR's goal, and one that misses it misses the NDR's. Fresh
+    trials may raise an NDR above what the search found for the PDR.
+    """
+    ndr, pdr = figures.ndr, figures.pdr
+    if ndr is None or pdr is None or ndr.lower is None:
+        return figures
+    if pdr.lower is None or pdr.lower.load_fps < ndr.lower.load_fps:
+        pdr = _judged(Interval(ndr.lower, pdr.upper), prober, prober.pdr_limit)
+    high = pdr.upper if pdr is not None else None
+    if high is not None and (ndr.upper is None or high.load_fps < ndr.upper.load_fps):
+        ndr = Interval(ndr.lower, high)
+    return replace(figures, ndr=ndr, pdr=pdr)
+
+
 def _judged(interval: Interval | None, prober: Prober, goal: float) -> Interval | None:
     """Replace an unjudged upper bound by the lowest load that was judged and failed."""
     if interval is None or interval.upper is None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from statistics import median
 
 from wirespeed.measure.as_is import lossless
 from wirespeed.measure.prober import Prober
@@ -21,8 +22,9 @@ def bracket(prober: Prober, overload: Overload | None, shortest_s: float) -> Bra
     """Return the highest load carried whole for shortest_s, and the lowest load above too high.
 
     The upper end is a load that failed, or the MRR with its error, as nothing above it is received.
-    A load above the MRR is no end: next to the MRR it would say nothing, or contradict it. Without
-    an MRR, an overload that lost much is one.
+    A load above the MRR is no end: next to the MRR it would say nothing, or contradict it. An MRR
+    of all that was offered is none either: nothing shows what the SUT carries beyond. Without an
+    MRR, an overload that lost much is one.
     """
     gated = [point for point in prober.points if not point.whole]
     failing = {point.load_fps for point in gated if _fails(prober, point.load_fps)}
@@ -34,7 +36,7 @@ def bracket(prober: Prober, overload: Overload | None, shortest_s: float) -> Bra
         end_fps = received_at_most(overload)
         if overload.received_fps is None:
             too_much |= {t.intended_load_fps for t in overload.trials if _overloaded(t)}
-        elif end_fps is not None and not prober.whole:
+        elif end_fps is not None and not prober.whole and _overflowed(overload, prober.width):
             too_much.add(end_fps)
         most_fps = end_fps or overload.received_fps or math.inf
         too_much = {load_fps for load_fps in too_much if load_fps <= most_fps}
@@ -47,6 +49,16 @@ def received_at_most(overload: Overload) -> float | None:
     if overload.received_fps is None or overload.error is None:
         return None
     return overload.received_fps * (1 + overload.error)
+
+
+def _overflowed(overload: Overload, width: float) -> bool:
+    """Return whether less was received than offered; the limit may be the generator's or a link's.
+
+    width: relative difference of rates that are the same.
+    """
+    offered_fps = median(trial.offered_fps for trial in overload.trials)
+    most_fps = received_at_most(overload) or 0.0
+    return most_fps < (1 - width) * offered_fps
 
 
 def _fails(prober: Prober, load_fps: float) -> bool:

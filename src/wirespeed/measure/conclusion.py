@@ -74,7 +74,8 @@ def conclude(
     if why is not None and why is not found.ended and grade is not None:
         found.notes += (why,)
     mrr_error = overload.error if overload is not None else None
-    told += tuple(remarks(lower_fps(figures.ndr), prober.width, mrr_fps, mrr_error, answer))
+    least_fps = lower_fps(figures.ndr) if within is None else within.carried_fps or 0.0
+    told += tuple(remarks(least_fps, prober.width, mrr_fps, mrr_error, answer))
     return SearchResult(
         search=search.kind.value,
         conformant=(

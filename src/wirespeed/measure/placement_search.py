@@ -71,15 +71,16 @@ def by_placement(
     first = min(answers, key=lambda answer: order(answer, wanted.kind))
     others = [answer for answer in answers if answer is not first and answer.grade is not None]
     merged = [other for other in others if _same(first, other)]
+    kinds = dict.fromkeys(other.placement for other in merged)
     notes = [*first.notes, *_missed(first, wanted, journal.waited_s)]
-    notes += [_merged(other) for other in merged]
+    notes += dict.fromkeys(_merged(other) for other in merged)
     if journal.restless:
         notes.append(RESTLESS)
     return replace(
         first,
         trials=tuple(journal.trials),
         by_placement=tuple(replace(o, trials=(), as_is=None) for o in others if o not in merged),
-        merged=tuple(dict.fromkeys(o.placement for o in merged if o.placement is not None)),
+        merged=tuple(kind for kind in kinds if kind not in (None, first.placement)),
         notes=tuple(notes),
     )
 

@@ -256,7 +256,9 @@ class Prober:
     def check_time(self, reserve_s: float = 0.0) -> None:
         """Raise OutOfTime where no more than reserve_s is left, in s."""
         if self._over(reserve_s):
-            raise OutOfTime(f"search.time_limit_s, {self.time_limit_s:g} s, was over")
+            raise OutOfTime(
+                f"the time limit of {self.time_limit_s:g} s (search.time_limit_s) was over"
+            )
 
     @property
     def out_of_time(self) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from wirespeed.measure.as_is import find_lossless, lossless, over_all_time
-from wirespeed.measure.bounds import known_interval, so_far, without_unjudged
+from wirespeed.measure.bounds import in_order, known_interval, so_far, without_unjudged
 from wirespeed.measure.conclusion import conclude
 from wirespeed.measure.found import Found
 from wirespeed.measure.interface import UNLIMITED, BadSearch, Listener, Measurer, Placer
@@ -164,7 +164,7 @@ def _find(method: SearchMethod, prober: Prober, limits: Limits, found: Found) ->
         note = f"{ended.what}: the bounds are those known by then"
         figures = replace(so_far(prober), notes=(note,), unconfirmed=note)
     found.ended = found.ended or figures.ended
-    return without_unjudged(figures, prober)
+    return in_order(without_unjudged(figures, prober), prober)
 
 
 def _upwards(method: SearchMethod, prober: Prober, limits: Limits, found: Found) -> Figures:
@@ -192,13 +192,27 @@ def _upwards(method: SearchMethod, prober: Prober, limits: Limits, found: Found)
 def _ended_above(
     figures: Figures, prober: Prober, ended: OutOfTime | Undecided, found: Found
 ) -> Figures:
-    """Return what was found up to the MRR, with the lowest failed load above it."""
+    """Return what was found up to the MRR, with the lowest failed loads above it."""
     found.ended = ended.what
-    known, ndr = known_interval(prober.points, 0.0), figures.ndr
-    if ndr is not None and known is not None:
-        figures = replace(figures, ndr=Interval(ndr.lower, known.upper))
+    figures = replace(
+        figures,
+        ndr=_failed_above(figures.ndr, prober, 0.0),
+        pdr=_failed_above(figures.pdr, prober, prober.pdr_limit),
+    )
     note = f"above the MRR the bounds are those known by then: {ended.what}"
     return replace(figures, notes=(*figures.notes, note))
+
+
+def _failed_above(interval: Interval | None, prober: Prober, goal: float) -> Interval | None:
+    """Return the interval with the lowest load above its lower end that missed the goal.
+
+    A load below may have failed since: noise without evidence, or a move that no probe saw.
+    """
+    if interval is None or interval.lower is None:
+        return interval
+    above = [p for p in prober.points if p.load_fps > interval.lower.load_fps]
+    known = known_interval(above, goal)
+    return interval if known is None else Interval(interval.lower, known.upper)
 
 
 def _bounded(figures: Figures) -> bool:

@@ -79,12 +79,25 @@ def test_a_grade_may_be_required(wirespeed: Command, host: FakeHost) -> None:
 
 def test_required_placement_that_no_point_has_exits_with_1(wirespeed: Command) -> None:
     wanted = ("--set", "search.placement=one cache")
-    assert wirespeed("run", "wire", *wanted).code == 0
+    told = wirespeed("run", "wire", *wanted)
+    assert told.code == 0
+    assert "wire, 64 B: no rate with polling CPUs within one cache, which search." in told.out
+    assert "CPU placement not known" in told.out
     ended = wirespeed("run", "wire", *wanted, "--require-placement", "--json")
     assert ended.code == 1
     assert "1 of 1 points are not of the placement that they ask for" in ended.err
     [note] = json.loads(ended.out)["points"][0]["result"]["notes"]
     assert "no rate with polling CPUs within one cache" in note
+
+
+def test_wanted_placement_that_did_not_come_is_in_the_table(
+    wirespeed: Command, host: FakeHost
+) -> None:
+    host.placement = CpuPlacement(210.0, 1.0)
+    ended = wirespeed("run", "wire", "--set", "search.placement=one cache", "-q")
+    assert ended.code == 0
+    assert "CPUs" in ended.out.splitlines()[0]
+    assert "across" in ended.out.splitlines()[1]
 
 
 def test_required_placement_that_the_study_does_not_name_is_refused(

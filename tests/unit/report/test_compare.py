@@ -292,6 +292,19 @@ def test_compare_one_common_placement_of_several_is_the_one_compared(run: RunRec
     assert found["NDR", FAR] is Judgement.SAME
 
 
+def test_compare_merged_placements_name_the_one_that_is_compared(run: RunRecord) -> None:
+    """Run A made no difference between the placements that run B found apart."""
+    a = only(placed(run, NEAR), 0, merged=(FAR,))
+    b = placed(run, NEAR, 1.0, {FAR: 0.6})
+    for pair in ((a, b), (b, a)):
+        changes = {
+            d.placement: abs(d.change or 0) > 0.3
+            for d in compare_runs(*pair, 0.05).differences
+            if d.figure == "NDR"
+        }
+        assert changes == {NEAR: False, FAR: True}
+
+
 def test_compare_rate_missing_in_one_placement_only_is_not_gone(run: RunRecord) -> None:
     a, b = placed(run, NEAR, 1.0, {FAR: 0.6}), placed(run, NEAR, 1.0, {FAR: 0.6})
     assert b.points[0].result is not None

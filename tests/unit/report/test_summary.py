@@ -17,8 +17,9 @@ from wirespeed.explain.resources import LIMITS
 from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.result.explanation import ExpectedGain, GainKind
 from wirespeed.model.result.hop_counts import DropCause
-from wirespeed.model.result.result import Bound, Bracket, Grade, Interval, SearchResult
+from wirespeed.model.result.result import AsIs, Bound, Bracket, Grade, Interval, SearchResult
 from wirespeed.report.text.limit_words import LIMIT_WORDS, limited_by
+from wirespeed.report.text.sentence import result_sentences, short_sentence
 from wirespeed.report.text.summary import meaning, summary_lines
 from wirespeed.report.text.things_to_change import Change, change_line, things_to_change
 from wirespeed.store.records import PointRecord, PointState, RunRecord
@@ -41,6 +42,37 @@ def moved(run: RunRecord) -> RunRecord:
     )  # fmt: skip
     near = replace(first, placement=PlacementKind.ONE_CACHE, by_placement=(other,))
     return with_result(run, 0, near)
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"), [(0.18, "2.463 \N{PLUS-MINUS SIGN} 18%"), (0.0, "2.463")]
+)
+def test_summary_mrr_below_the_end_of_its_bracket_has_its_error(
+    run: RunRecord, error: float, shown: str
+) -> None:
+    found = SearchResult(
+        "quick", False, (), grade=Grade.D, bracket=Bracket(None, 2.463e6 * (1 + error)),
+        mrr_fps=2.463e6, mrr_half_interval=error,
+    )  # fmt: skip
+    row = summary_lines(with_result(run, 0, found), 120)[1]
+    assert f"  {shown}  " in row
+    assert f"MRR {shown} Mpps" in short_sentence(found)
+
+
+def test_summary_mrr_below_the_ndr_has_its_error(run: RunRecord) -> None:
+    ndr = Interval(Bound(2.5e6, 2.5e6, 0.0), Bound(2.51e6, 2.5e6, 0.01))
+    found = SearchResult(
+        "quick", False, (), grade=Grade.B, ndr=ndr, mrr_fps=2.4e6, mrr_half_interval=0.05
+    )
+    assert "  2.400 \N{PLUS-MINUS SIGN} 5%  " in summary_lines(with_result(run, 0, found), 120)[1]
+
+
+def test_sentence_loss_at_a_load_that_is_no_ndr_names_the_load() -> None:
+    found = SearchResult(
+        "quick", False, (), grade=Grade.D, bracket=Bracket(None, 3e6), mrr_fps=3e6,
+        as_is=AsIs(3e6, 2.829e6, 0.01, 0.024),
+    )  # fmt: skip
+    assert "1.0 to 2.4% lost at 2.829 Mpps" in " ".join(result_sentences(found))
 
 
 @pytest.mark.parametrize("width", [40, 80, 100, 120, 200])

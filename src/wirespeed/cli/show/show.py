@@ -30,7 +30,7 @@ from wirespeed.report.papers.beside import beside_published, counts, panels
 from wirespeed.report.papers.interface import Beside
 from wirespeed.report.text.grades import BETTER_GRADE, could_be_better
 from wirespeed.report.text.junit import junit_xml
-from wirespeed.report.text.summary import meaning, summary_lines, view_lines
+from wirespeed.report.text.summary import meaning, missed_placements, summary_lines, view_lines
 from wirespeed.report.text.things_to_change import change_line, things_to_change
 from wirespeed.report.views.emulated_tcp import offload_direction
 from wirespeed.report.views.tcp import offload_gains, tcp_points
@@ -66,6 +66,8 @@ def print_results(
     verbose = detail is Detail.VERBOSE
     if verbose and (words := meaning(run)):
         print_paragraph(words, console, style="dim")
+    for sentence in missed_placements(run):
+        print_paragraph(sentence, console, style="yellow")
     _print_gains(tcp_points(run), console)
     print_thresholds(judged, console)
     _print_changes(run, console, whole=verbose)

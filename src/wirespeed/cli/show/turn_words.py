@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
-from wirespeed.experiment.turns import Answer, Compared, Stop
+from wirespeed.experiment.turns import FEWEST_PAIRS, Answer, Compared, Stop
 from wirespeed.model.words import counted, percent
 from wirespeed.report.compare.tuned import interval_words
 
 
 def answer_words(a: str, b: str, goal: str, stop: Stop, found: Compared) -> str:
     """E.g. "B brings 4.1% more mrr than A: +4.1% (+1.0% to +7.3%), 8 pairs"."""
+    if not found.ratio.pairs:
+        return (
+            f"Cannot tell whether {a} and {b} differ: an answer needs {FEWEST_PAIRS} pairs at "
+            "least. More pairs decide it: --pairs."
+        )
     by = f"{interval_words(found.ratio)}, {counted(found.ratio.pairs, 'pair')}"
     sure = f"{percent(1 - stop.error, 0)} confidence at any stop"
     said = {

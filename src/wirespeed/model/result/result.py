@@ -271,9 +271,11 @@ class SearchResult:
 
     @property
     def here(self) -> tuple[Trial, ...]:
-        """Return the trials that did not run in another placement than the rates rest on."""
+        """Return the trials of the placement that the rates rest on, as far as it is known."""
         return tuple(trial for trial in self.trials if not self.elsewhere(trial))
 
     def elsewhere(self, trial: Trial) -> bool:
-        """Return whether the trial ran in another placement than those behind the rates."""
-        return None not in (self.placed, trial.placed) and self.placed != trial.placed
+        """Return whether the trial ran, at least in part, in another placement than the rates'."""
+        if self.placed is None:
+            return False
+        return trial.moved or trial.placed not in (None, self.placed)

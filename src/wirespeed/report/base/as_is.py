@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from wirespeed.model.result.result import AsIs, Bracket, Interval, SearchResult
-from wirespeed.model.words import mpps, share
+from wirespeed.model.result.result import AsIs, Bracket, Interval, SearchResult, lower_fps
+from wirespeed.model.words import mpps, share, two_digits
 
 
 def loss_range(found: AsIs) -> str:
@@ -13,6 +13,16 @@ def loss_range(found: AsIs) -> str:
     if not found.loss_high:
         return "nothing"
     return high if low == high else f"{low.removesuffix('%')} to {high}"
+
+
+def loss_load(result: SearchResult) -> str | None:
+    """Return the load of the loss range in words; None where it is the NDR.
+
+    A point of grade D has a range at the load that was refuted as its NDR.
+    """
+    if lower_fps(result.ndr) is not None or result.as_is is None:
+        return None
+    return "that load" if result.constant is not None else f"{mpps(result.as_is.load_fps)} Mpps"
 
 
 def lossless(result: SearchResult) -> float | None:
@@ -47,6 +57,21 @@ def ndr_words(result: SearchResult) -> str | None:
     if ndr is not None and ndr.lower is None and ndr.upper is not None:
         return f"below {mpps(ndr.upper.load_fps)}"
     return bound_words(ndr) if ndr is not None else None
+
+
+def mrr_words(result: SearchResult) -> str | None:
+    """Format the MRR in Mpps; None without one.
+
+    Its error stands next to it where it is below the NDR, or below an end of the bracket: "2.463 +-
+    18%".
+    """
+    mrr_fps, within, error = result.mrr_fps, result.bracket, result.mrr_half_interval
+    if mrr_fps is None:
+        return None
+    ends = (within.carried_fps, within.overloads_fps) if within else (lower_fps(result.ndr),)
+    if not error or mrr_fps >= max(end or 0.0 for end in ends):
+        return mpps(mrr_fps)
+    return f"{mpps(mrr_fps)} \N{PLUS-MINUS SIGN} {two_digits(error)}"
 
 
 def bound_words(interval: Interval) -> str | None:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from wirespeed.model.cpus import PlacementKind
+from wirespeed.model.cpus import NEAREST, PlacementKind
 from wirespeed.model.result.result import Bracket, SearchResult, lower_fps
 from wirespeed.report.base.answers import answers_with_merged, by_placement
 from wirespeed.report.base.uncertainty import combined, uncertainty
@@ -67,11 +67,16 @@ _Placed = Mapping[PlacementKind | None, PointRecord]
 
 
 def _common(a: _Placed, b: _Placed) -> Iterator[tuple[PlacementKind, PointRecord, PointRecord]]:
-    """Yield every result of a with that of b in the same placement, once each."""
+    """Yield every result of a with that of b in the same placement, once each.
+
+    The placement is the one of b where both hold for it: a's may stand for several merged ones.
+    """
     for kind, one in a.items():
         for other_kind, other in b.items():
-            if kind is not None and _where(kind, one) & _where(other_kind, other):
-                yield kind, one, other
+            both = _where(kind, one) & _where(other_kind, other)
+            shared = [each for each in both if each is not None]
+            if shared:
+                yield min(shared, key=(other_kind, kind, *NEAREST).index), one, other
 
 
 def _where(kind: PlacementKind | None, point: PointRecord) -> set[PlacementKind | None]:

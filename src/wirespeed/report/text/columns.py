@@ -13,7 +13,7 @@ from typing import Any, Final
 from wirespeed.model.cpus import PlacementKind
 from wirespeed.model.result.result import SearchResult
 from wirespeed.model.words import gbps, loss, microseconds, mpps, percent, seconds, share
-from wirespeed.report.base.as_is import loss_range
+from wirespeed.report.base.as_is import loss_load, loss_range, mrr_words
 from wirespeed.report.text.limit_words import limited_by
 from wirespeed.report.views.column import ALL_TIME, CLEAN, GRADE, Column
 from wirespeed.report.views.figures import PointFigures
@@ -63,6 +63,11 @@ def _half_load(result: SearchResult) -> str | None:
     return f"{microseconds(found.p50_ns)} / {microseconds(found.p99_ns)}"
 
 
+def _mrr(figures: PointFigures) -> str | None:
+    result = figures.point.result
+    return None if result is None else mrr_words(result)
+
+
 def _lossless(figures: PointFigures) -> str | None:
     found = figures.as_is
     if found is None or found.lossless_fps is None:
@@ -80,14 +85,18 @@ def _per_core_fps(figures: PointFigures) -> float | None:
 
 def _loss(figures: PointFigures) -> str | None:
     found = figures.as_is
-    return None if found is None or found.loss_high is None else loss_range(found)
+    if found is None or found.loss_high is None or figures.point.result is None:
+        return None
+    result = figures.point.result
+    there = None if result.constant is not None else loss_load(result)
+    return loss_range(found) if there is None else f"{loss_range(found)} at {there}"
 
 
 NDR = Column("ndr_fps", _of("ndr", "fps"), lambda f: f.ndr_words, "NDR, Mpps",
              "NDR", CLEAN, "strong range")  # fmt: skip
 PDR = Column("pdr_fps", _of("pdr", "fps"), lambda f: f.pdr_words, "PDR",
              "PDR", CLEAN, "range", drop=2)  # fmt: skip
-MRR = Column("mrr_fps", _of("mrr", "fps"), _text("mrr", "fps", mpps), "MRR", drop=3)
+MRR = Column("mrr_fps", _of("mrr", "fps"), _mrr, "MRR", drop=3)
 CONSTANT = Column("constant_fps", _of("constant", "fps"),
                   _text("constant", "fps", mpps), "forwarded")  # fmt: skip
 LOAD = Column(cell=_of_result(lambda r: r.constant and mpps(r.constant.load_fps)),
@@ -100,7 +109,7 @@ LATENCY = Column(cell=_of_result(_half_load), terminal="p50 / p99 \N{MICRO SIGN}
 CPUS = Column("placement", _of_result(lambda r: r.placement),
               _of_result(lambda r: r.placement and CPU_KINDS[r.placement]), "CPUs")  # fmt: skip
 LIMIT = Column(cell=lambda f: limited_by(f.point), terminal="limited by", style="")
-RECEIVED = Column(cell=lambda f: _text("mrr" if f.mrr else "constant", "fps", mpps)(f),
+RECEIVED = Column(cell=lambda f: _mrr(f) or _text("constant", "fps", mpps)(f),
                   page="MRR", group=CLEAN)  # fmt: skip
 CLEAN_SHARE = Column("undisturbed_share", _of("undisturbed", "share"),
                      _text("undisturbed", "share", share), "",

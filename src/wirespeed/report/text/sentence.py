@@ -29,7 +29,14 @@ from wirespeed.model.words import (
     tiny,
     two_digits,
 )
-from wirespeed.report.base.as_is import bound_words, loss_range, lossless, ndr_words
+from wirespeed.report.base.as_is import (
+    bound_words,
+    loss_load,
+    loss_range,
+    lossless,
+    mrr_words,
+    ndr_words,
+)
 from wirespeed.report.text.grades import grade_words
 from wirespeed.report.views.workloads import view_of
 from wirespeed.store.records import PointRecord, PointState
@@ -97,8 +104,8 @@ def _figures(result: SearchResult) -> Iterator[tuple[str, str]]:
         yield "NDR", ndr
     if result.pdr is not None and (pdr := bound_words(result.pdr)) is not None:
         yield "PDR", pdr
-    if result.mrr_fps is not None:
-        yield "MRR", mpps(result.mrr_fps)
+    if (mrr := mrr_words(result)) is not None:
+        yield "MRR", mrr
     if result.constant is not None:
         yield "forwarded", mpps(result.constant.forwarding_fps)
 
@@ -216,8 +223,9 @@ def _as_is(result: SearchResult) -> str:
     found = result.as_is
     if found is None:
         return ""
-    where = "the NDR" if lower_fps(result.ndr) is not None else "that load"
-    parts = [f"{loss_range(found)} lost at {where}"] if found.loss_high is not None else []
+    parts = []
+    if found.loss_high is not None:
+        parts.append(f"{loss_range(found)} lost at {loss_load(result) or 'the NDR'}")
     if (fps := lossless(result)) is not None:
         trial = f" (one trial of {seconds(found.lossless_s)})" if found.lossless_s else ""
         parts.append(f"highest rate without loss {mpps(fps)} Mpps{trial}")

@@ -9,7 +9,7 @@ from operator import attrgetter
 
 from rich.cells import cell_len, set_cell_size
 
-from wirespeed.model.cpus import PlacementKind
+from wirespeed.model.cpus import PlacementKind, placement_words
 from wirespeed.model.result.result import SearchResult
 from wirespeed.model.words import NONE, percent
 from wirespeed.report.text.columns import CPU_KINDS, CPUS, LATENCY, LIMIT, NDR, PDR, TERMINAL
@@ -45,7 +45,7 @@ def summary_lines(run: RunRecord, width: int) -> list[str]:
     The first one is the heading.
     """
     rows = [row for point in frames_of(run) for row in _rows(point)]
-    if len(_kinds(run)) < 2:
+    if len(_kinds(run)) < 2 and not any(_wanted(point) for point in frames_of(run)):
         for row in rows:
             row.cells.pop(CPUS, None)
     return _lines(rows, TERMINAL, width)
@@ -99,6 +99,21 @@ def meaning(run: RunRecord) -> str:
         (_MEANING_OF_CPUS, len(_kinds(run)) > 1),
     ]
     return " ".join(words for words, there in said if there)
+
+
+def missed_placements(run: RunRecord) -> Iterator[str]:
+    """Yield a sentence for each point without a rate in the placement that its study asks for."""
+    for point in frames_of(run):
+        wanted, result = _wanted(point), point.result
+        if wanted is not None and result is not None and result.placement is not wanted:
+            yield (
+                f"{point.caption}: no rate with {placement_words(wanted)}, which search.placement "
+                f"asks for. The rates are of: {placement_words(result.placement)}."
+            )
+
+
+def _wanted(point: PointRecord) -> PlacementKind | None:
+    return point.frames.search.placement
 
 
 def _kinds(run: RunRecord) -> set[PlacementKind]:
