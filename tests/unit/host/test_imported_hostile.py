@@ -19,6 +19,11 @@ import pytest
 
 from tests.hosts.sosreport import To, packed
 from tests.unit.host.test_imported import SOS, WHOLE
+from wirespeed.host.imported import ovs_lists
+from wirespeed.host.imported.interfaces import write_interfaces, write_speed
+from wirespeed.host.imported.interrupts import write_actions
+from wirespeed.host.imported.lspci import write_devices
+from wirespeed.remote.file_tree import FileTree
 
 _MIB = 1 << 20
 _CHILD = """
@@ -115,3 +120,40 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def test_hostile_file_is_refused_or_ignored(answers: dict[str, str], case: str) -> None:
     assert CASES[case][1] in answers[case]
     assert answers[case].isprintable()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('name : {"' + r"\"" * 200_000, id="string without end"),
+        pytest.param("name : " + '["' * 200_000, id="strings"),
+        pytest.param("a" * 400_000, id="no column"),
+    ],
+)
+def test_hostile_table_is_looked_through_once(text: str) -> None:
+    try:
+        (row,) = ovs_lists.rows(text)
+    except ValueError:
+        return
+    assert len(str(row["name"])) <= 2 * len(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("\n" * 400_000, id="empty lines"),
+        pytest.param("04:00.0 " + "[0200]: " * 50_000, id="titles"),
+        pytest.param("04:00.0 A [0200]: B [8086:1583]\n\tLnkCap: " + "Speed 8GT/s " * 50_000,
+                     id="speeds"),
+        pytest.param(f"1: {'1 ' * 200_000}", id="numbers"),
+        pytest.param(f"1: eth0: <{'<' * 400_000}", id="flags"),
+    ],
+)  # fmt: skip
+def test_hostile_output_is_looked_through_once(text: str) -> None:
+    tree = FileTree("a.tar")
+    tuple(write_devices(tree, text))
+    write_interfaces(tree, text)
+    write_speed(tree, "eth0", text)
+    tree.add("/proc/interrupts", text)
+    write_actions(tree)
+    assert tree.names("/sys/class") == ()

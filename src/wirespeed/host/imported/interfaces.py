@@ -14,7 +14,7 @@ _LINE = re.compile(
     re.MULTILINE,
 )
 _MTU, _MASTER, _STATE = (re.compile(rf"\b{word} (\S+)") for word in ("mtu", "master", "state"))
-_SPEED = re.compile(r"^\s*Speed: (\d{1,7})Mb/s", re.MULTILINE)
+_SPEED = re.compile(r"^[ \t]*Speed: (\d{1,7})Mb/s", re.MULTILINE)
 _PCI = re.compile(r"/([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?=/)")
 
 

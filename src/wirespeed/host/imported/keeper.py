@@ -13,8 +13,10 @@ from wirespeed.remote.archive import NEXT, Budget, Member, members
 from wirespeed.remote.file_tree import FileTree, Link, TooLarge
 from wirespeed.remote.recorder import without_secrets
 
-# In octets: one file that is kept, and all that are kept. /proc/interrupts has 3 MiB on 112 CPUs.
-_FILE, _KEPT = 16 << 20, 64 << 20
+# In octets: one file that is kept, and all that are kept.
+_FILE, _KEPT = 4 << 20, 64 << 20
+# It has 3 MiB on 112 CPUs.
+_LARGE = {"/proc/interrupts": 16 << 20}
 # A host of 1,024 CPUs has 200,000 paths.
 _PATHS = 400_000
 # Folders that a snapshot of gather-sysinfo begins with; other archives have one folder above them.
@@ -55,7 +57,7 @@ class Keeper:
 
     def _take_file(self, path: str, member: Member) -> None:
         assert member.read is not None  # it is neither a link nor a folder
-        if member.size > _FILE:
+        if member.size > _LARGE.get(path, _FILE):
             self.tree.add(path, TooLarge())
             return
         self._octets += member.size

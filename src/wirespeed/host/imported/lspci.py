@@ -30,7 +30,7 @@ _VALUES = {
 }
 _DENIED = "<access denied>"
 # Longest line that is read, in characters: a bound on the time of the expressions above.
-_LINE = 1000
+_LINE, _TITLE = 1000, 300
 
 
 def write_devices(tree: FileTree, printed: str) -> Iterator[str]:
@@ -42,7 +42,7 @@ def write_devices(tree: FileTree, printed: str) -> Iterator[str]:
     physical: dict[str, str] = {}
     cut = "\n".join(line[:_LINE].rstrip() for line in printed.split("\n"))
     for block in re.split(r"\n{2,}", cut):
-        head = _HEAD.match(block)
+        head = _HEAD.match(block.partition("\n")[0][:_TITLE])
         if head is None:
             continue
         address = _full(head["address"])

@@ -16,7 +16,8 @@ from typing import Any
 from wirespeed.model.input.bounded import load_json
 
 _COLUMN = re.compile(r"([a-z_A-Z0-9]+)\s*: (.*)")
-_ATOM = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s\[\]{},="]+')
+# A string without its end goes to the end of the line: it is looked through once.
+_ATOM = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|$)|[^\s\[\]{},="]+')
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 _SHOWN = re.compile(r"(?P<deep> +)(?P<key>Bridge|Port|Interface|datapath_type:) (?P<value>\S.*)")
