@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <rte_branch_prediction.h>
 #include <rte_fib.h>
 #include <rte_fib6.h>
 
@@ -65,7 +66,7 @@ struct rte_rib6 *fib_rib_v6(const struct fib *fib);
 static inline void
 fib_lookup_v4(const struct fib *fib, uint32_t *addresses, uint64_t *values, uint16_t n)
 {
-	if (fib->v4 != NULL)
+	if (likely(fib->v4 != NULL))
 		rte_fib_lookup_bulk(fib->v4, addresses, values, n);
 	else
 		fib_small_look_up_v4(fib->small[0], addresses, values, n);
@@ -74,7 +75,7 @@ fib_lookup_v4(const struct fib *fib, uint32_t *addresses, uint64_t *values, uint
 static inline void
 fib_lookup_v6(const struct fib *fib, uint8_t (*addresses)[16], uint64_t *values, uint16_t n)
 {
-	if (fib->v6 != NULL)
+	if (likely(fib->v6 != NULL))
 		/* The parameter has another type from DPDK 24.11 on. */
 		rte_fib6_lookup_bulk(fib->v6, (void *)addresses, values, n);
 	else
