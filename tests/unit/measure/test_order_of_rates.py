@@ -91,7 +91,7 @@ def at(*ns: float) -> CpuPlacement:
     return found
 
 
-def test_merged_placements_of_one_name_are_told_once() -> None:
+def test_merged_placements_of_one_name_are_reported_once() -> None:
     """Three sets of pairs, all named by a pair across caches, forward the same."""
     places, made = (at(40, 40, 210), at(210, 40, 40), at(40, 210, 40)), 0
 
