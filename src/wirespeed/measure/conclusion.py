@@ -26,6 +26,7 @@ from wirespeed.model.result.result import (
 )
 from wirespeed.model.result.trial import Trial
 from wirespeed.model.study.spec import Search
+from wirespeed.model.words import counted
 
 CONTRADICTION = (
     "no MRR of clean time: it would be below that of all time, so the two contradict each other"
@@ -45,6 +46,9 @@ def conclude(
     if overload is not None and overload.contradicts_itself(prober.width):
         overload = replace(overload, received_fps=None, error=None)
         told += (CONTRADICTION,)
+    if overload is not None and (few := overload.few_windows) is not None:
+        overload = replace(overload, received_fps=None, error=None)
+        told += (f"no MRR of clean time: it would rest on {counted(few, 'window')} of one trial",)
     if prober.whole:
         figures = replace(figures, ndr=None, pdr=None)
     mrr_fps = overload.received_fps if overload is not None else None

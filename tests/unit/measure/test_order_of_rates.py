@@ -18,7 +18,7 @@ from wirespeed.measure.run import run_search
 from wirespeed.measure.search.interface import Figures
 from wirespeed.model.cpus import CpuPair, CpuPlacement, PlacementKind
 from wirespeed.model.result.observation import Observation
-from wirespeed.model.result.result import AsIs, Bound, Interval
+from wirespeed.model.result.result import AsIs, Bound, Interval, lower_fps
 from wirespeed.model.study.spec import Search, SearchKind
 
 QUICK = Search(SearchKind.QUICK, latency=False)
@@ -164,3 +164,27 @@ def test_lossless_load_of_another_placement_is_named() -> None:
     assert result.as_is.lossless_fps == 4e6
     [said] = [note for note in result.notes if "rate without loss" in note]
     assert said.endswith("4.000 Mpps, was found with polling CPUs within one cache")
+
+
+def test_mrr_of_a_few_windows_of_one_trial_is_none() -> None:
+    """Something else uses the core in all of the overload but 20 ms."""
+    made = 0
+
+    def measure(load_fps: float, duration_s: float) -> Observation:
+        nonlocal made
+        made += 1
+        quiet = NoisyHost(4e6, generator_fps=32e6, seed=made).measure(load_fps, duration_s)
+        if made not in (2, 3, 4):
+            return quiet
+        [samples] = quiet.evidence.contention
+        last_ns = round(duration_s * 1e9)
+        clear = range(last_ns - 20_000_000, last_ns) if made == 4 else range(0)
+        slow = tuple(1.0 if at in clear else 2.0 for at in samples.at_ns)
+        shared = replace(samples, slowness=slow)
+        return replace(quiet, evidence=replace(quiet.evidence, contention=(shared,)))
+
+    result = run_search(QUICK, measure, UNLIMITED, Recorder())
+    assert result.mrr_fps is None
+    assert result.mrr_half_interval is None
+    assert any("no MRR of clean time: it would rest on" in note for note in result.notes)
+    assert lower_fps(result.ndr) == pytest.approx(4e6, rel=0.01)

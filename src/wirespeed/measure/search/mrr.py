@@ -16,6 +16,7 @@ from statistics import median
 from wirespeed.measure.interface import UNLIMITED
 from wirespeed.measure.prober import BeyondGenerator, NotMeasurable, Prober
 from wirespeed.measure.search.interface import Limits
+from wirespeed.measure.verdict import MIN_WINDOWS
 from wirespeed.model.result.quantile import half_interval
 from wirespeed.model.result.trial import Stage, Trial
 
@@ -55,6 +56,19 @@ class Overload:
         held_fps = max(t.observation.path_frames / t.duration_s for t in self.trials)
         most_fps = self.received_fps * (1 + width) * (1 + (self.error or 0.0))
         return most_fps < self.whole_fps - held_fps
+
+    @property
+    def few_windows(self) -> int | None:
+        """Number of clean windows, where too few of a single trial are all that it rests on."""
+        pieces = [trial.gated for trial in self.trials if trial.gated is not None]
+        if (
+            self.received_fps is None
+            or self.error is not None
+            or any(p.windows == 1 for p in pieces)
+        ):
+            return None
+        windows = sum(piece.steady_windows for piece in pieces)
+        return windows if windows < MIN_WINDOWS else None
 
     def among(self, trials: Sequence[Trial]) -> Overload | None:
         """Return what those of its trials show that are among these; None where none is."""
