@@ -41,6 +41,7 @@ def test_lstopo_of_this_machine_has_its_topology(tmp_path: Path) -> None:
     program = shutil.which("lstopo-no-graphics") or shutil.which("lstopo")
     assert program, "apt-get install hwloc-nox"
     path = tmp_path / "here.xml"
+    before = collect(LocalRunner())
     path.write_text(printed(program, "--of", "xml", "-"), encoding="utf-8")
     here, read = collect(LocalRunner()), read_imported(path)
     assert read.host == here.host
@@ -48,7 +49,7 @@ def test_lstopo_of_this_machine_has_its_topology(tmp_path: Path) -> None:
     assert {cache for cache in read.caches if cache.kind != "Instruction"} == {
         cache for cache in here.caches if cache.kind != "Instruction"
     }
-    assert _memory(read) == _memory(here)
+    assert _memory(read) in (_memory(before), _memory(here))
     nics = {nic.address: nic.interfaces for nic in read.nics}
     assert nics == {nic.address: nic.interfaces for nic in here.nics}
     assert read.kernel.release == here.kernel.release
@@ -70,6 +71,7 @@ _PLUGINS = "processor,numa,memory,hardware,pci,networking,system,kernel,openvswi
 
 
 def test_sosreport_of_this_machine_has_its_facts(tmp_path: Path) -> None:
+    before = collect(LocalRunner())
     printed("sos", "report", "--batch", "--tmp-dir", str(tmp_path), "-o", _PLUGINS)
     (path,) = tmp_path.glob("sosreport-*.tar.xz")
     here, read = collect(LocalRunner()), read_imported(path)
@@ -78,7 +80,8 @@ def test_sosreport_of_this_machine_has_its_facts(tmp_path: Path) -> None:
     # sos does not copy which CPUs its own process may use.
     assert read.cpus == tuple(replace(cpu, allowed=True) for cpu in here.cpus)
     assert read.caches == here.caches
-    assert _memory(read) == _memory(here)
+    # Other tests reserve pages and make interfaces meanwhile.
+    assert _memory(read) in (_memory(before), _memory(here))
     assert read.vulnerabilities == here.vulnerabilities
     assert read.uncore == here.uncore
     assert read.default_route_interface == here.default_route_interface
@@ -86,8 +89,10 @@ def test_sosreport_of_this_machine_has_its_facts(tmp_path: Path) -> None:
     assert _devices(read) == _devices(here)
     assert (read.ovs is None) == (here.ovs is None)
     # sos does not copy the queues of interfaces.
-    known = {each.name: replace(each, rx_queues=0, tx_queues=0) for each in here.interfaces}
-    assert {each.name: each for each in read.interfaces} == known
+    stayed = {replace(each, rx_queues=0, tx_queues=0)
+              for each in here.interfaces if each in before.interfaces}  # fmt: skip
+    assert stayed
+    assert stayed <= set(read.interfaces)
 
 
 def _devices(facts: HostFacts) -> object:
