@@ -91,7 +91,7 @@ _SUSE = Distribution(
     },
     new_menu=("grub2-mkconfig", "-o", SUSE_MENU),
 )
-# Where the distribution is unknown, the texts of fixes name the others' words, too.
+# For an unknown distribution, the texts of fixes name the others' words, too.
 _UNKNOWN = replace(_RHEL, family=Family.UNKNOWN, install=(), packages={})
 # Other members of a family name one of these in ID_LIKE: Rocky Linux "rhel centos fedora".
 _BY_NAME = {

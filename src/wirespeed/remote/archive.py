@@ -37,7 +37,7 @@ _LONGEST, _DEEPEST = 4096, 64
 
 @dataclass(slots=True)
 class Budget:
-    """What may still be read, of an archive and those inside it together."""
+    """Octets and members that may still be read, of an archive and those inside it together."""
 
     octets: int = field(default_factory=lambda: _WHOLE)
     members: int = field(default_factory=lambda: _MEMBERS)

@@ -26,7 +26,7 @@ from wirespeed.remote.pci import SYS_PCI
 
 COMMANDS = "/sos_commands"
 _OVS, _NET = f"{COMMANDS}/openvswitch", f"{COMMANDS}/networking"
-# What `collect` reads, and the links that lead there. A sosreport has much more of /proc and /sys.
+# Files that `collect` reads, and links to them. A sosreport has much more of /proc and /sys.
 _BELOW = (
     "/proc/irq/", "/proc/sys/kernel/", "/proc/sys/vm/", "/sys/devices/", "/sys/class/net/",
     "/sys/class/dmi/", "/sys/class/iommu/", "/sys/bus/pci/", "/sys/kernel/mm/",
