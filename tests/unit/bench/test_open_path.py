@@ -60,6 +60,15 @@ def test_a_path_that_loses_is_not_open(found: Observation, monkeypatch: pytest.M
         Scripted([found]).await_open(lossless=True)
 
 
+def test_a_path_has_ten_probes_however_long_they_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wirespeed.bench.session._OPEN_S", 0.0)
+    bench = Scripted([*[seen(0)] * 9, seen(1_000)])
+    bench.await_open(lossless=True)
+    assert bench.measured == 11
+    with pytest.raises(BenchError, match="do not pass the SUT"):
+        Scripted([*[seen(0)] * 10, seen(1_000)]).await_open(lossless=True)
+
+
 def test_a_lossy_path_is_open_after_any_frame_arrived() -> None:
     bench = Scripted([seen(0), LOST])
     bench.await_open(lossless=False)
