@@ -51,9 +51,9 @@ struct Watch {
     bytes: u64,
     series: Series,
     next_sample: Instant,
-    /// Time in which the allowed rate kept the bytes back, counted to a moment.
+    /// Time in which the allowed rate kept the bytes back, until its loop came to move more.
     held: Duration,
-    held_to: Instant,
+    held_from: Option<Instant>,
     load_from: ThreadTime,
     /// Length of the body, if known.
     whole: Option<u64>,
@@ -70,10 +70,11 @@ impl Watch {
         now
     }
 
-    /// Count the time from now until the allowed rate lets the next bytes move.
-    fn hold(&mut self, now: Instant, until: Instant) {
-        self.held += until.saturating_duration_since(now.max(self.held_to));
-        self.held_to = until.max(self.held_to);
+    /// End a wait for the allowed rate. A loop without a core comes later than the rate allows.
+    fn end_hold(&mut self, now: Instant) {
+        if let Some(from) = self.held_from.take() {
+            self.held += now.saturating_duration_since(from);
+        }
     }
 }
 
@@ -102,7 +103,7 @@ impl Flow {
                 series: Series::default(),
                 next_sample: cx.now + SAMPLE_EVERY,
                 held: Duration::ZERO,
-                held_to: cx.now,
+                held_from: None,
                 load_from: cx.meter.read(),
                 whole: bytes,
                 beside,
@@ -121,6 +122,7 @@ impl Flow {
             watch.beside.moved(bytes);
             if bytes > 0 {
                 watch.series.moved(bytes);
+                watch.end_hold(now);
             }
         }
         let counters = &self.shared.counters;
@@ -161,8 +163,8 @@ impl Flow {
     pub fn sample(&mut self, fd: RawFd, now: Instant) -> Option<Instant> {
         let waits = self.wait_until(now);
         let watch = self.watch.as_mut()?;
-        if let Some(until) = waits {
-            watch.hold(now, until);
+        if waits.is_some() {
+            watch.held_from.get_or_insert(now);
         }
         if now >= watch.next_sample {
             watch.look(fd);
@@ -178,6 +180,7 @@ impl Flow {
         }
         let Some(mut watch) = self.watch else { return };
         let ended = watch.look(fd);
+        watch.end_hold(ended);
         let transfer = Transfer {
             sent: self.sent,
             bytes: watch.bytes,
