@@ -41,7 +41,7 @@ SHARED = {
     "mixes",
     "point",
     "scaled_workloads",
-    "tune_real",  # an hour; run by name: python -m benchmarks.tune_real
+    "tune_real",  # hours; run by name: python -m benchmarks.tune_real
 }
 
 
