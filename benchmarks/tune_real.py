@@ -3,9 +3,8 @@
 
 Needs root. Each draw sets the EMC off, and two of descriptors, SMC and sleep of the PMD thread
 wrong, at p2p or pvp with 64 octets. Prints the rate that the proven settings reach next to that of
-the known good ones, in turns, and what is claimed from the good settings. A draw takes up to half an
-hour, so all five take up to 2.5 hours; DRAWS=1 takes one. Run by name: python -m
-benchmarks.tune_real.
+the known good ones, in turns, and what is claimed from the good settings. A draw takes up to half
+an hour, all five up to 2.5 hours; DRAWS=1 takes one. Run by name: python -m benchmarks.tune_real.
 """
 
 from __future__ import annotations
