@@ -224,9 +224,7 @@ impl Connection {
             at = at.min(cx.now + LOOK);
         }
         if let Some(flow) = &mut self.flow {
-            for due in [flow.wait_until(cx.now), flow.sample(fd, cx.now)] {
-                at = due.map_or(at, |due| due.min(at));
-            }
+            at = flow.sample(fd, cx.now).map_or(at, |due| due.min(at));
         }
         if self.armed.is_none_or(|armed| armed > at) {
             self.armed = Some(at);

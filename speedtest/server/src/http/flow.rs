@@ -158,11 +158,11 @@ impl Flow {
         }
     }
 
-    /// Sample TCP_INFO if it is time, and count a wait for the allowed rate; return the time of the
-    /// next sample.
+    /// Sample TCP_INFO if it is time, and begin to count a wait for the allowed rate. Return when to
+    /// come again: for the next sample, or for more bytes.
     pub fn sample(&mut self, fd: RawFd, now: Instant) -> Option<Instant> {
         let waits = self.wait_until(now);
-        let watch = self.watch.as_mut()?;
+        let Some(watch) = &mut self.watch else { return waits };
         if waits.is_some() {
             watch.held_from.get_or_insert(now);
         }
@@ -170,7 +170,7 @@ impl Flow {
             watch.look(fd);
             watch.next_sample = now + SAMPLE_EVERY;
         }
-        Some(watch.next_sample)
+        Some(waits.map_or(watch.next_sample, |at| at.min(watch.next_sample)))
     }
 
     /// End the body, complete or not. Its right to move lasts until it is delivered.

@@ -243,9 +243,7 @@ impl Connection {
         let look = self.delivery.settle(fd, has_output || self.leaving, cx.now);
         let mut at = look.map_or(self.deadline, |look| look.min(self.deadline));
         for exchange in &mut self.exchanges {
-            for due in [exchange.wait_until(cx.now), exchange.sample(fd, cx.now)] {
-                at = due.map_or(at, |due| due.min(at));
-            }
+            at = exchange.sample(fd, cx.now).map_or(at, |due| due.min(at));
         }
         if self.armed.is_none_or(|armed| armed > at) {
             self.armed = Some(at);
