@@ -125,7 +125,7 @@ def test_switch_from_elsewhere_has_keys_of_its_own_with_reasons() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "message"),
     [
         (
             "[vswitch.panel]\nburst = 65",
@@ -137,8 +137,8 @@ def test_switch_from_elsewhere_has_keys_of_its_own_with_reasons() -> None:
         ("[vswitch.pane]\nburst = 8", r"vswitch\.pane: is no table of vswitch\.kind"),
     ],
 )
-def test_key_that_a_switch_from_elsewhere_has_not_is_reported(lines: str, told: str) -> None:
-    with pytest.raises(BadInput, match=told):
+def test_key_that_a_switch_from_elsewhere_has_not_is_reported(lines: str, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
         panel_plan(f"{PANEL}\n{lines}\n")
 
 

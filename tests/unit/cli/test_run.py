@@ -79,10 +79,10 @@ def test_a_grade_may_be_required(wirespeed: Command, host: FakeHost) -> None:
 
 def test_required_placement_that_no_point_has_exits_with_1(wirespeed: Command) -> None:
     wanted = ("--set", "search.placement=one cache")
-    told = wirespeed("run", "wire", *wanted)
-    assert told.code == 0
-    assert "wire, 64 B: no rate with polling CPUs within one cache, which search." in told.out
-    assert "CPU placement not known" in told.out
+    printed = wirespeed("run", "wire", *wanted)
+    assert printed.code == 0
+    assert "wire, 64 B: no rate with polling CPUs within one cache, which search." in printed.out
+    assert "CPU placement not known" in printed.out
     ended = wirespeed("run", "wire", *wanted, "--require-placement", "--json")
     assert ended.code == 1
     assert "1 of 1 points are not of the placement that they ask for" in ended.err
