@@ -1,23 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Test that an injected fault is found at its place, and ends with its bench."""
+"""Test that an injected fault is found at its place.
+
+test_real_faults.py checks that a fault ends with its run.
+"""
 
 from __future__ import annotations
 
-import os
-import select
-import signal
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.support.real_bench import RUNNER, leftovers, opened, point
+from tests.support.real_bench import opened, point
 from wirespeed.bench.assembly.kinds import sut_of
-from wirespeed.bench.host.changes import ProcessStarted
-from wirespeed.bench.host.host import tidy_up
-from wirespeed.bench.host.journal_file import of_living_runs
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.sum_trials import seen
@@ -30,7 +25,6 @@ from wirespeed.model.study.injected import InjectedFault
 from wirespeed.model.study.spec import Frames, Search, SearchKind
 from wirespeed.store.codec import decode, encode
 
-REPOSITORY = Path(__file__).parents[3]
 LOAD_FPS, HIGH_FPS = 50_000.0, 1_000_000.0
 QUIET_TRIES = 5
 SEARCH = Search(SearchKind.FIXED, load_fps=LOAD_FPS, trial_s=0.5, extension=1.0, latency=False)
@@ -111,41 +105,3 @@ def test_a_vnf_that_returned_forwards_again(tmp_path: Path) -> None:
     for one in (first, again):
         dropped = sum(drop.frames for drop in one.drops)
         assert one.total("offered") == one.total("received") + dropped
-
-
-RUN = """
-import sys
-from pathlib import Path
-from tests.real.alone.test_real_injected import faulty
-from tests.support.real_bench import opened
-with opened(faulty("pmd-core-hog", "p2p", strength=0.3), Path(sys.argv[1])) as bench:
-    print("open", flush=True)
-    bench.measure(20_000, 600.0)
-"""
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_fault_ends_with_the_run_that_causes_it(number: signal.Signals, tmp_path: Path) -> None:
-    run = subprocess.Popen(
-        [sys.executable, "-c", RUN, str(tmp_path)], cwd=REPOSITORY, stdout=subprocess.PIPE,
-        stderr=(tmp_path / "stderr").open("w"), text=True,
-    )  # fmt: skip
-    assert run.stdout is not None
-    with run.stdout as said:
-        try:
-            assert said.readline() == "open\n", (tmp_path / "stderr").read_text()
-            state = Path(os.environ["XDG_STATE_HOME"]) / "wirespeed"
-            changes = of_living_runs(state, RUNNER.name)
-            children = [c for c in changes if isinstance(c, ProcessStarted)]
-            assert len(children) == 4  # database, vSwitch, generator, hog
-            waits = [os.pidfd_open(child.pid) for child in children]
-            run.send_signal(number)
-            assert run.wait(60) != 0
-            for child in waits:
-                assert select.select([child], [], [], 30)[0], "a child outlived the run"
-                os.close(child)
-        finally:
-            run.kill()
-            run.wait(30)
-    tidy_up(RUNNER, state)
-    assert leftovers() == []
