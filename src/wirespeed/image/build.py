@@ -73,8 +73,6 @@ def _install(runner: Runner, recipe: Recipe, folder: Path, root: Path, log: Path
         "mmdebstrap", "--mode=root", "--format=directory",
         f"--variant={'essential' if recipe.configured else 'extract'}",
         "--aptopt=APT::Sandbox::User \"root\"",
-        # A tree that a power loss leaves unfinished is made again.
-        "--dpkgopt=force-unsafe-io",
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in recipe.left_out),
         f"--include={','.join([*recipe.packages, recipe.kernel])}",
         recipe.suite, str(root), str(listed),
