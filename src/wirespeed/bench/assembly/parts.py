@@ -72,7 +72,7 @@ def assemble(frames: Frames, places: Places, generator: Host, sut: Host) -> Asse
         setup = SwitchSetup(
             sut, dirs, plan.vswitch, site.wiring, frames.sut.vswitch,
             frames.traffic.vlan_id if tagged else None, places.uplinks, plan.partner,
-            frames.routing, (control_cpu(plan),),
+            frames, (control_cpu(plan),),
         )  # fmt: skip
         parts += switch.parts(setup)
     site.content.prepare(generator.runner)
