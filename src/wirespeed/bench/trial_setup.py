@@ -35,7 +35,7 @@ def setup_on_one_host(frames: Frames, on: OpenHost, assembly: Assembly) -> Trial
     settings = SettingsWatch(on.host.runner, assembly.parts, cpus)
     host = TrialHost(
         "", on.host.runner, assembly.parts, watch, cpus, settings,
-        kernel_carries=_kernel_carries(frames, assembly),
+        kernel_carries=_kernel_carries(frames, assembly), forwards=_of_the_sut(plan),
     )  # fmt: skip
     return _setup(frames, assembly, (host,), _limited_by(plan))
 
@@ -74,6 +74,7 @@ def setup_between(
             sut.host.name, sut.host.runner, (*assembly.sut, watcher), far, cpus,
             SettingsWatch(sut.host.runner, assembly.sut, cpus, sut.host.name),
             ClockElsewhere(program, there), kernel_carries=kernel,
+            forwards=_of_the_sut(sut.place.plan),
         ),
         TrialHost(
             generator.host.name, generator.host.runner, (assembly.generator,), near, own,
@@ -90,6 +91,12 @@ def _forwarding(plan: HostPlan) -> frozenset[int]:
     if plan.vswitch is not None:
         found |= set(plan.vswitch.pmd_cpus.value)
     return frozenset(found)
+
+
+def _of_the_sut(plan: HostPlan) -> frozenset[int]:
+    """Return the CPUs that the SUT forwards on; none where the generator polls one of them."""
+    found = _forwarding(plan)
+    return frozenset() if found & _generating(plan) else found
 
 
 def _polled(frames: Frames, plan: HostPlan) -> frozenset[int]:

@@ -68,6 +68,7 @@ class KernelRouter(WsdpFunction):
         self._task = counts.roles[0].task
         self.routes = routes
         self._is_loaded, self._looked_s, self._missing = False, 0.0, "routes"
+        self._empty_bytes = 0
 
     @property
     def ready_s(self) -> float:
@@ -84,6 +85,7 @@ class KernelRouter(WsdpFunction):
             return starting
         if not self._is_loaded:
             self._is_loaded = True
+            self._empty_bytes = self.program.heap_bytes()
             self.routes.load()
         if (missing := self.routes.waits_for()) is not None:
             return missing
@@ -119,7 +121,9 @@ class KernelRouter(WsdpFunction):
         return {**super().settings(), **self.routes.settings()}
 
     def describe(self) -> Mapping[str, object]:
-        return {**super().describe(), "routing": self.routes.describe()}
+        heap = {"without routes": self._empty_bytes >> 20, "now": self.program.heap_bytes() >> 20}
+        found = {**self.routes.describe(), "wsdp heap, MiB": heap}
+        return {**super().describe(), "routing": found}
 
     def down(self) -> None:
         self.routes.down()
