@@ -64,3 +64,21 @@ def test_routes_of_a_daemon_forward_while_others_change(
         [router] = [part for part in bench.rig.parts if isinstance(part, LoadsRoutes)]
         assert router.missing() == ""
     assert leftovers() == []
+
+
+def test_time_of_a_daemon_on_the_routers_cpu_is_no_noise(tmp_path: Path) -> None:
+    """A gap of a round of the daemon is the router's: no disturbance of its time is left."""
+    routing = replace(ROUTING, ipv4=5_000, churn_per_s=1_000, bfd=False)
+    spec = replace(routed("vhost-user"), routing=routing)
+    with opened(spec, tmp_path) as bench:
+        seen = bench.measure(10_000.0, 1.0)
+        [router] = [part for part in bench.rig.parts if isinstance(part, LoadsRoutes)]
+        [polling] = [thread for thread in seen.threads if thread.role == "sut"]
+        if seen.limited_by != "shared_control":
+            pytest.skip("this host has a CPU for the control plane")
+        [watch] = bench.rig.watches
+        assert watch.shared == {polling.cpu}
+        assert set(router.programs) & watch.control()
+        assert polling.time is not None
+        assert polling.time.waiting_ns > 0
+    assert leftovers() == []

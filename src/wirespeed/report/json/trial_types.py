@@ -245,7 +245,8 @@ class Trial(TrialEvidence):
     """The trial without its noisy windows; null if nothing of it can count, and in records of
     an older version."""
     limited_by: str | None
-    """Bound of the load that the bench can offer, e.g. shared_lcore or shared_partner."""
+    """Bound of the load that the bench can offer, e.g. shared_lcore, shared_partner or
+    shared_control."""
     drops: list[Drop]
     """Place and cause of each lost frame of the whole trial, noisy time included."""
     latency: Latency | None
