@@ -25,7 +25,7 @@ from wirespeed.bench.program.wsdp import Wsdp
 from wirespeed.bench.routing.part import LoadsRoutes
 from wirespeed.bench.trial import TrialHost, TrialSetup
 from wirespeed.model.plan.plan import HostPlan
-from wirespeed.model.study.spec import Frames
+from wirespeed.model.study.spec import Frames, RoutingDaemon
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.state import state_directory
@@ -107,8 +107,9 @@ def _forwarding(plan: HostPlan) -> frozenset[int]:
 
 
 def _shared_control(frames: Frames, plan: HostPlan) -> frozenset[int]:
-    """Return the CPUs that the SUT forwards on and its control plane runs on; none without one."""
-    if frames.routing is None:
+    """Return the CPUs that the SUT forwards on and its control plane works on in trials."""
+    routing = frames.routing
+    if routing is None or (routing.daemon is RoutingDaemon.STATIC and not routing.churn_per_s):
         return frozenset()
     return _forwarding(plan) & {control_plane_cpu(frames, plan)}
 

@@ -15,16 +15,22 @@ from wirespeed.bench.assembly.layout import control_cpu, control_plane_cpu
 from wirespeed.bench.noise.switches import CpuRun, without_runs
 from wirespeed.bench.trial_setup import _limited_by
 from wirespeed.model.result.evidence import Disturbance, DisturbanceKind, Source
-from wirespeed.model.study.spec import Frames
+from wirespeed.model.study.spec import Frames, Routing, RoutingDaemon
 from wirespeed.plan.testbed.bench import plan_bench
 
+CHANGING = Routing(RoutingDaemon.BIRD, ipv4=500, ipv6=200, next_hops=2)
 
-@pytest.mark.parametrize("frames", [replace(point(), routing=ROUTED), routed()])
+
+@pytest.mark.parametrize(
+    "frames", [replace(each, routing=CHANGING) for each in (point(), routed())]
+)
 def test_control_plane_shares_the_routers_cpu_on_two_cpus_alone(frames: Frames) -> None:
     crowded = plan_bench(server(cores=2), frames, needs_of(frames)).hosts[0]
     assert crowded.generator is not None
     assert control_plane_cpu(frames, crowded) not in crowded.generator.cpus.value
     assert _limited_by(frames, crowded) == "shared_control"
+    idle = replace(frames, routing=ROUTED)
+    assert _limited_by(idle, crowded) is None
     bare = replace(frames, routing=None)
     assert control_plane_cpu(bare, crowded) == control_cpu(crowded)
     assert _limited_by(bare, crowded) is None
