@@ -85,8 +85,10 @@ class PatchPanel:
     def check(self, runner: object) -> None:
         """Pass: it has no program."""
 
-    def needs(self, vswitch: Vswitch) -> SwitchNeeds:
-        return SwitchNeeds("patch panel", packet_memory=True, forwards_on=vswitch.pmd_cpus)
+    def needs(self, frames: Frames) -> SwitchNeeds:
+        return SwitchNeeds(
+            "patch panel", packet_memory=True, forwards_on=frames.sut.vswitch.pmd_cpus
+        )
 
     def cabled(self, _vswitch: Vswitch, wiring: Wiring) -> Wiring:
         return wiring

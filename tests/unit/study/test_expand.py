@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,8 +17,10 @@ from wirespeed.model.study.spec import (
     Roles,
     Routing,
     Sriov,
+    Sut,
     TcpSessions,
     TcpStreams,
+    Vswitch,
     Workload,
 )
 from wirespeed.model.study.tcp import Tcp
@@ -155,8 +158,11 @@ def test_every_key_changes_the_id() -> None:
         "tcp": TcpStreams(Tcp()),
         "sessions": TcpSessions(Sessions(), TcpStreams(Tcp())),
     }
+    router = Vswitch(kind="wsdp-router", own=(("ports", "veth"),))
     for key in parameter_keys():
         spec = own.get(key.partition(".")[0], whole)
+        if key.startswith("sut.vswitch.wsdp."):
+            spec = replace(whole, sut=Sut(router))
         plain, changed = parameters(spec), parameters(spec)
         table = changed
         *sections, name = key.split(".")

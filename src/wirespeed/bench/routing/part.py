@@ -16,6 +16,7 @@ from wirespeed.bench.host.host import Host
 from wirespeed.bench.host.process import DaemonsPart
 from wirespeed.bench.interface import HopCount
 from wirespeed.bench.routing.kernel import GENERATOR_MACS, RouterNamespace, load_s
+from wirespeed.bench.routing.memory import peaks_mib, slab_kib
 from wirespeed.bench.routing.programs import version
 from wirespeed.bench.routing.table import RoutingTable
 from wirespeed.bench.routing.texts import change_commands, ip_commands
@@ -67,6 +68,7 @@ class GeneratedRoutes(DaemonsPart):
         self._setup, self._routing = setup, setup.table.routing
         self._router = RouterNamespace(setup.host.runner, setup.namespace)
         self._looked_s, self._missing = 0.0, "routes"
+        self._slab_kib = 0
 
     @property
     def ready_s(self) -> float:
@@ -79,6 +81,7 @@ class GeneratedRoutes(DaemonsPart):
 
     def prepare(self) -> None:
         """Give the router's ports, which exist, their addresses and neighbours."""
+        self._slab_kib = slab_kib(self._setup.host.runner)
         self._router.prepare(self._setup.table, self._setup.targets)
 
     def load(self) -> None:
@@ -144,5 +147,12 @@ class GeneratedRoutes(DaemonsPart):
             "prefixes": {f"IPv{v}": self._routing.prefixes(v) for v in self._routing.versions},
             "next hops": len(self._setup.table.hops),
             "commands": [" ".join(daemon.command) for daemon in self._daemons],
+            "memory_mib": self._memory_mib(),
             "versions": version(self._setup.host.runner, self._routing),
         }
+
+    def _memory_mib(self) -> Mapping[str, int]:
+        """Return the peak of each daemon, and by how much the host's kernel has grown."""
+        runner = self._setup.host.runner
+        grown = max(0, slab_kib(runner) - self._slab_kib) // 1024
+        return {**peaks_mib(runner, self._daemons), "kernel slab": grown}

@@ -33,8 +33,8 @@ class Routing:
     """
 
     daemon: RoutingDaemon = RoutingDaemon.STATIC
-    """Source of the routes. static: written by the bench, for linux-router and router into the
-    kernel by ip(8), for l3fwd into a file; frr, bird: this daemon of the router learns them from a
+    """Source of the routes. static: written by the bench, for l3fwd into a file, for the
+    other routers into the kernel by ip(8); frr, bird: this daemon of the router learns them from a
     BGP peer and gives them to the kernel. l3fwd has static alone."""
     ipv4: Annotated[int, Ge(0), Le(1_000_000)] = 0
     """Number of IPv4 prefixes."""

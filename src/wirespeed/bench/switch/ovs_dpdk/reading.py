@@ -13,7 +13,7 @@ from wirespeed.bench.switch.ovs_dpdk.control import Control
 from wirespeed.bench.switch.ovs_dpdk.counters import Pdus
 from wirespeed.bench.switch.ovs_dpdk.instance import Instance
 from wirespeed.bench.switch.ovs_dpdk.settings import counted_rules
-from wirespeed.bench.switch.ovs_dpdk.veths import VethCount
+from wirespeed.bench.switch.veth.polled import VethCount
 from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.sources.pmd_stats import failed_upcalls
 
