@@ -28,6 +28,8 @@ _OWN = {
 # At most one prefix in four changes, each every 4 s or more seldom: it is withdrawn and announced
 # once a round of as many prefixes as change in 2 s. Changes come in groups, 20 a second.
 _CHURNED_PART, _CHURN_ROUND_S, _CHURN_STEP_S = 4, 2, 0.05
+# Octet that the MAC address of a backup has where those of other next hops have 0.
+_BACKUP_OCTET = "0b"
 # Number of the flows' next hop in that network; those of generated prefixes are 2 to 65.
 _FLOW_HOP = 254
 
@@ -65,6 +67,16 @@ class RoutingTable:
         port, number = first
         count = self.routing.next_hops
         return tuple(Hop(port, (number + i) % count) for i in range(self.routing.ecmp))
+
+    def backup(self, hop: Hop) -> Hop:
+        """Return the backup of a next hop: one more at its port."""
+        return Hop(hop.port, self.routing.next_hops)
+
+    @property
+    def all_hops(self) -> tuple[Hop, ...]:
+        """Return all next hops, with the backups."""
+        backups = (Hop(port, self.routing.next_hops) for port in self.ports)
+        return (*self.hops, *backups) if self.routing.backup else self.hops
 
     def routes(self, version: int) -> Iterator[tuple[str, Hop]]:
         """Yield each prefix with the first of its next hops, in ascending order."""
@@ -115,6 +127,11 @@ def generated(version: int, prefixes: int, hops: int, seed: int) -> list[Route]:
 def own_address(version: int, port: int) -> str:
     """Return the router's address at a port, with the length of its network."""
     return _OWN[version][port]
+
+
+def backup_mac(mac: str) -> str:
+    """Return the MAC address of the backup at a port whose other next hops have this one."""
+    return f"{mac[:-2]}{_BACKUP_OCTET}"
 
 
 def flow_hop_address(version: int, port: int) -> str:
