@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
-from wirespeed.bench.interface import BenchError
 from wirespeed.bench.routing.learned import PEER, LearnedRoutes
-from wirespeed.bench.routing.table import Hop, backup_mac, hop_address
+from wirespeed.bench.routing.table import backup_mac, hop_address, own_address
 from wirespeed.bench.topology.wiring import PORTS
 from wirespeed.bench.traffic.frames.prefixes import BACKUP, PRIMARY
 from wirespeed.model.study.convergence import EventKind
-from wirespeed.model.study.routing import Routing, RoutingDaemon
+from wirespeed.model.study.routing import Routing
 
 
 class Event:
@@ -80,38 +79,17 @@ class NeighbourMoves(Event):
         routes.router.batch(_neighbours(routes, routes.targets))
 
 
-class NextHopReplaced(Event):
-    """The next-hop objects of the routes lead to the backup."""
+class NextHopGone(Event):
+    """The router loses its address in the network of the next hops, so that they are unreachable."""
 
     kind = EventKind.NEXT_HOP
     kills_hop = True
 
-    def __init__(self) -> None:
-        self._objects: Mapping[int, tuple[int, Hop]] = {}
-        """IP version and next hop of each object, by its number."""
-
-    def refused(self, routing: Routing) -> str | None:
-        return None if routing.daemon is RoutingDaemon.FRR else 'routing.daemon = "frr"'
-
-    def prepare(self, routes: LearnedRoutes) -> None:
-        table = routes.table
-        hops = {hop_address(v, hop): (v, hop) for v in table.routing.versions for hop in table.hops}
-        objects = routes.router.nexthop_objects()
-        self._objects = {number: hops[via] for number, via in objects.items() if via in hops}
-        if not self._objects:
-            raise BenchError("the kernel has no next-hop object of the generated routes")
-
     def act(self, routes: LearnedRoutes) -> None:
-        routes.router.batch(self._commands(routes, backup=True))
+        routes.router.batch(_addresses(routes, "del"))
 
     def undo(self, routes: LearnedRoutes) -> None:
-        routes.router.batch(self._commands(routes, backup=False))
-
-    def _commands(self, routes: LearnedRoutes, *, backup: bool) -> Iterator[str]:
-        table = routes.table
-        for number, (version, hop) in self._objects.items():
-            via = hop_address(version, table.backup(hop) if backup else hop)
-            yield f"nexthop replace id {number} via {via} dev {PORTS[hop.port]} proto zebra"
+        routes.router.batch(_addresses(routes, "add"))
 
 
 class LinkDown(Event):
@@ -172,7 +150,7 @@ class _Makes(Protocol):
 
 
 _KINDS: tuple[_Makes, ...] = (
-    Withdrawal, BetterPath, NeighbourMoves, NextHopReplaced, LinkDown, BfdTimeout, PeerKilled,
+    Withdrawal, BetterPath, NeighbourMoves, NextHopGone, LinkDown, BfdTimeout, PeerKilled,
     DaemonRestart,
 )  # fmt: skip
 EVENTS: Mapping[EventKind, _Makes] = {kind.kind: kind for kind in _KINDS}
@@ -187,3 +165,12 @@ def _neighbours(routes: LearnedRoutes, macs: Mapping[int, str]) -> Iterator[str]
                 f"neighbour replace {hop_address(version, hop)} dev {PORTS[hop.port]} "
                 f"lladdr {macs[hop.port]} nud permanent"
             )
+
+
+def _addresses(routes: LearnedRoutes, word: str) -> Iterator[str]:
+    """Yield the commands that add or delete the router's addresses at its ports."""
+    table = routes.table
+    for version in table.routing.versions:
+        nodad = " nodad" if version == 6 and word == "add" else ""
+        for port in table.ports:
+            yield f"address {word} {own_address(version, port)} dev {PORTS[port]}{nodad}"

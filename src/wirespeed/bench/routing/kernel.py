@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from wirespeed.bench.host.network import QUIET, inside
-from wirespeed.bench.routing.table import RoutingTable, backup_mac, hop_address, own_address
+from wirespeed.bench.routing.table import RoutingTable, backup_mac, hop_address, own_addresses
 from wirespeed.bench.topology.wiring import PORTS, generator_mac
 from wirespeed.model.study.routing import Routing, RoutingDaemon
 from wirespeed.remote.interface import Runner
@@ -80,11 +80,11 @@ class RouterNamespace:
         for version in table.routing.versions:
             nodad = " nodad" if version == 6 else ""
             for port in table.ports:
-                address = own_address(version, port)
-                commands.append(f"address replace {address} dev {PORTS[port]}{nodad}")
+                for address in own_addresses(version, port, table.routing):
+                    commands.append(f"address replace {address} dev {PORTS[port]}{nodad}")
             for hop in table.all_hops:
                 mac = targets[hop.port]
-                lladdr = mac if hop in table.hops else backup_mac(mac)
+                lladdr = backup_mac(mac) if hop.backup else mac
                 commands.append(
                     f"neighbour replace {hop_address(version, hop)} dev {PORTS[hop.port]} "
                     f"lladdr {lladdr} nud permanent"
@@ -115,16 +115,6 @@ class RouterNamespace:
         protocol = _PROTOCOLS[routing.daemon]
         words = ["sh", "-c", _LEADING, "sh", self.name, str(version), protocol, address]
         return int(self.runner.run(words, timeout_s=120.0).stdout)
-
-    def nexthop_objects(self) -> dict[int, str]:
-        """Return the address of each next-hop object that has one, by its number."""
-        text = self.runner.run(["ip", "-n", self.name, "nexthop", "show"]).stdout
-        found = {}
-        for words in map(str.split, text.splitlines()):
-            # id NUMBER via ADDRESS dev ...
-            if words[:1] == ["id"] and words[2:3] == ["via"]:
-                found[int(words[1])] = words[3]
-        return found
 
     def complete(self, version: int, routing: Routing) -> tuple[int, bool]:
         """Return the number of routes of this source, and whether they have all next hops.

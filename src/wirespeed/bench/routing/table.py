@@ -25,6 +25,11 @@ _OWN = {
     4: ("192.0.2.1/24", "198.51.100.1/24"),
     6: ("2001:db8:0:1::1/64", "2001:db8:0:2::1/64"),
 }
+# The same for the network of the backups (RFC 5737, RFC 3849).
+_OWN_TO_BACKUPS = {
+    4: ("203.0.113.1/25", "203.0.113.129/25"),
+    6: ("2001:db8:0:3::1/64", "2001:db8:0:4::1/64"),
+}
 # At most one prefix in four changes, each every 4 s or more seldom: it is withdrawn and announced
 # once a round of as many prefixes as change in 2 s. Changes come in groups, 20 a second.
 _CHURNED_PART, _CHURN_ROUND_S, _CHURN_STEP_S = 4, 2, 0.05
@@ -39,6 +44,8 @@ class Hop(NamedTuple):
 
     port: int
     number: int
+    backup: bool = False
+    """It is in another network than the others there."""
 
 
 class Changing(NamedTuple):
@@ -64,18 +71,18 @@ class RoutingTable:
 
     def members(self, first: Hop) -> tuple[Hop, ...]:
         """Return the next hops of the prefixes that begin with this one."""
-        port, number = first
+        port, number, _ = first
         count = self.routing.next_hops
         return tuple(Hop(port, (number + i) % count) for i in range(self.routing.ecmp))
 
     def backup(self, hop: Hop) -> Hop:
-        """Return the backup of a next hop: one more at its port."""
-        return Hop(hop.port, self.routing.next_hops)
+        """Return the backup of a next hop: one for all at its port."""
+        return Hop(hop.port, 0, backup=True)
 
     @property
     def all_hops(self) -> tuple[Hop, ...]:
         """Return all next hops, with the backups."""
-        backups = (Hop(port, self.routing.next_hops) for port in self.ports)
+        backups = (Hop(port, 0, backup=True) for port in self.ports)
         return (*self.hops, *backups) if self.routing.backup else self.hops
 
     def routes(self, version: int) -> Iterator[tuple[str, Hop]]:
@@ -134,6 +141,12 @@ def backup_mac(mac: str) -> str:
     return f"{mac[:-2]}{_BACKUP_OCTET}"
 
 
+def own_addresses(version: int, port: int, routing: Routing) -> tuple[str, ...]:
+    """Return the router's address in each network of next hops at a port."""
+    own = own_address(version, port)
+    return (own, _OWN_TO_BACKUPS[version][port]) if routing.backup else (own,)
+
+
 def flow_hop_address(version: int, port: int) -> str:
     """Return the address of the next hop of the flows at a port; no generated prefix has it."""
     return str(ip_interface(_OWN[version][port]).ip + _FLOW_HOP - 1)
@@ -141,4 +154,5 @@ def flow_hop_address(version: int, port: int) -> str:
 
 def hop_address(version: int, hop: Hop) -> str:
     """Return the address of a next hop."""
-    return str(ip_interface(_OWN[version][hop.port]).ip + 1 + hop.number)
+    own = _OWN_TO_BACKUPS if hop.backup else _OWN
+    return str(ip_interface(own[version][hop.port]).ip + 1 + hop.number)
