@@ -30,14 +30,16 @@ from wirespeed.model.result.convergence import ConvergenceRun
 from wirespeed.model.study.convergence import EventKind
 from wirespeed.model.study.spec import RouterConvergence
 
-# Longest time until the router has its first paths again, in addition to that of loading all routes.
+# Longest time until all routes have their first paths again, next to the time to load them.
 _SETTLE_S, _LOOK_S = 60.0, 0.2
 
 
 class Acting:
     """An injection that lets an event happen once during traffic."""
 
-    def __init__(self, event: Event, routes: LearnedRoutes, generator: Generator, at_s: float) -> None:
+    def __init__(
+        self, event: Event, routes: LearnedRoutes, generator: Generator, at_s: float
+    ) -> None:
         self._event, self._routes, self._generator = event, routes, generator
         self._at_s = at_s
         self.begun_ns = 0
@@ -85,10 +87,13 @@ class ConvergenceBench:
 
     def run(self, kind: EventKind) -> ConvergenceRun:
         """Let an event happen and return what it did. Raises BenchError."""
-        event = EVENTS[kind]()
+        return self.let_happen(EVENTS[kind]())
+
+    def let_happen(self, event: Event) -> ConvergenceRun:
+        """Let an event happen, which is undone; return what it did. Raises BenchError."""
         self._settle()
         event.prepare(self.routes)
-        self._await(partial(event.ready, self.routes), f"the paths before {kind}")
+        self._await(partial(event.ready, self.routes), f"the paths before {event.kind}")
         try:
             return self._measured(event)
         finally:

@@ -11,7 +11,7 @@ from wirespeed.bench.routing.table import backup_mac, hop_address, own_address
 from wirespeed.bench.topology.wiring import PORTS
 from wirespeed.bench.traffic.frames.prefixes import BACKUP, PRIMARY
 from wirespeed.model.study.convergence import EventKind
-from wirespeed.model.study.routing import Routing
+from wirespeed.model.study.routing import Routing, RoutingDaemon
 
 
 class Event:
@@ -80,10 +80,14 @@ class NeighbourMoves(Event):
 
 
 class NextHopGone(Event):
-    """The router loses its address in the network of the next hops, so that they are unreachable."""
+    """The router loses its address in the network of the next hops, which become unreachable."""
 
     kind = EventKind.NEXT_HOP
     kills_hop = True
+
+    def refused(self, routing: Routing) -> str | None:
+        # BIRD keeps a route whose next hop was reachable when it came.
+        return None if routing.daemon is RoutingDaemon.FRR else 'routing.daemon = "frr"'
 
     def act(self, routes: LearnedRoutes) -> None:
         routes.router.batch(_addresses(routes, "del"))

@@ -13,7 +13,7 @@ from wirespeed.model.input.bounded import load_json
 _FORMAT = "wirespeed-flow-gaps-1"
 # dataplane/pktlib/stamp.h
 _STAMP_BITS = 56
-# A flow without a frame for so many intervals before the end of the traffic is lost.
+# A flow without a frame for N intervals before the end of the traffic is lost.
 _SILENT_INTERVALS = 3
 
 

@@ -48,7 +48,7 @@ _COUNT = (
 # Number of routes with one next hop that lead to an address.
 _LEADING = (
     'ip -n "$1" "-$2" route show proto "$3" | '
-    "awk -v hop=\"$4\" '{for (i = 2; i < NF; i++) if ($i == \"via\" && $(i + 1) == hop) n++} "
+    'awk -v hop="$4" \'{for (i = 2; i < NF; i++) if ($i == "via" && $(i + 1) == hop) n++} '
     "END {print n + 0}'"
 )
 

@@ -130,7 +130,7 @@ class ConvergenceResult:
 
 
 def _total(p99_ms: Sequence[float]) -> Quantity:
-    return Quantity("blackout p99, worst event", max(p99_ms) / 1e3, "s")
+    return Quantity("blackout p99, worst event", max(p99_ms), "ms")
 
 
 def _verdict(figure: ConvergenceFigure) -> Verdict:

@@ -39,8 +39,8 @@ class Convergence:
     )
     """withdrawal: the peer withdraws all prefixes; better-path: it announces them again;
     neighbour: the next hop has another MAC address, which the bench gives to the kernel; next-hop:
-    the router loses its address in the network of the next hops; link-down: the cable to the
-    peer loses its carrier; bfd-timeout: the peer stops without its end (needs routing.bfd);
+    the router loses its address in the network of the next hops (frr alone); link-down: the cable
+    to the peer loses its carrier; bfd-timeout: the peer stops without its end (needs routing.bfd);
     peer-killed: its program is killed; daemon-restart: the router's own BGP program is killed and
     started again. After neighbour, next-hop, link-down, bfd-timeout and peer-killed the former
     next hop is dead: frames to it count as lost."""

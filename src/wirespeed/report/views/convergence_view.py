@@ -75,7 +75,7 @@ class ConvergenceView:
         return [Phases(e, one, two, one / longest, two / longest) for e, one, two in known]
 
     def slowest(self, point: PointRecord) -> list[ConvergenceRun]:
-        """Return for each type of event the run with the longest blackout, where one lost frames."""
+        """Return the run with the longest blackout of each type of event that lost frames."""
         result = convergence_result(point)
         worst: dict[str, ConvergenceRun] = {}
         for run in () if result is None else result.runs:

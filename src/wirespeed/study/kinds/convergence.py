@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
-from wirespeed.bench.convergence.bench import ConvergenceBench, open_convergence_bench
+from wirespeed.bench.convergence.bench import open_convergence_bench
 from wirespeed.bench.convergence.events import EVENTS
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.site import Site
@@ -17,7 +18,7 @@ from wirespeed.model.input.fault import Fault
 from wirespeed.model.plan.plan import HostPlan, Plan
 from wirespeed.model.result.convergence import ConvergenceRun
 from wirespeed.model.result.result import CONVERGENCE, SearchResult
-from wirespeed.model.study.convergence import Convergence
+from wirespeed.model.study.convergence import Convergence, EventKind
 from wirespeed.model.study.spec import Destinations, Frames, Roles, RouterConvergence
 from wirespeed.model.study.sut import SutDescription
 from wirespeed.study.estimate import BENCH_S, routing_s
@@ -25,7 +26,7 @@ from wirespeed.study.interface import PointBench, Rig, RunListener
 from wirespeed.study.kinds.frames import FramesKind
 from wirespeed.study.tables import CommonTables
 
-# Time of a run besides its traffic: all routes lead to their first next hops again.
+# Time of a run without its traffic: all routes lead to their first next hops again.
 _SETTLE_S = 3.0
 
 
@@ -110,12 +111,29 @@ def _faults(convergence: Convergence, path: Frames) -> Iterator[Fault]:
             yield Fault("convergence.events", str(kind), f"needs {wanted}")
 
 
+class EventsBench(Protocol):
+    """A bench that lets events happen, one at a time."""
+
+    def run(self, kind: EventKind) -> ConvergenceRun:
+        """Let an event happen and return what it did. Raises BenchError."""
+        ...
+
+    def describe(self) -> Mapping[str, object]:
+        """Return versions, configuration and commands, for the run record."""
+        ...
+
+    @property
+    def emulated(self) -> str | None:
+        """See SearchResult."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class RepeatedEvents:
     """A PointBench whose events happen one after the other, all of them `repeats` times."""
 
     wanted: Convergence
-    bench: ConvergenceBench
+    bench: EventsBench
 
     @property
     def emulated(self) -> str | None:
@@ -136,9 +154,7 @@ class RepeatedEvents:
                 break  # the router may be in any state
             listener.run_ended(_words(runs[-1]), len(runs))
         if not runs:
-            return SearchResult(
-                CONVERGENCE, conformant=False, trials=(), not_measurable=failed[-1]
-            )
+            return SearchResult(CONVERGENCE, conformant=False, trials=(), not_measurable=failed[-1])
         result = summarise(runs, self.wanted.rate_fps)
         return SearchResult(
             CONVERGENCE, conformant=False, trials=(), convergence=result, notes=tuple(failed)
