@@ -13,17 +13,15 @@
 size_t
 flow_gaps_bytes(uint32_t flows)
 {
-	return flows *
-	       (sizeof(struct flow_last) + FLOW_GAPS_RECORDS_OF_FLOW * sizeof(struct flow_gap));
+	return flows * sizeof(struct flow_last) + FLOW_GAPS_RECORDS * sizeof(struct flow_gap);
 }
 
 void
 flow_gaps_init(struct flow_gaps *gaps, uint32_t flows, void *memory)
 {
 	gaps->flows = flows;
-	gaps->room = FLOW_GAPS_RECORDS_OF_FLOW * flows;
 	gaps->records = memory;
-	gaps->last = (struct flow_last *)(void *)(gaps->records + gaps->room);
+	gaps->last = (struct flow_last *)(void *)(gaps->records + FLOW_GAPS_RECORDS);
 	flow_gaps_reset(gaps, true);
 }
 
@@ -109,7 +107,7 @@ record(struct flow_gaps *gaps, const struct flow_gap *gap)
 {
 	uint32_t nb = atomic_load_explicit(&gaps->nb, memory_order_relaxed);
 
-	if (nb == gaps->room) {
+	if (nb == FLOW_GAPS_RECORDS) {
 		gaps->not_recorded++;
 		return;
 	}

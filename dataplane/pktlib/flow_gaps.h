@@ -19,7 +19,8 @@
 
 #define FLOW_GAPS_FLOWS_MAX 65536u
 #define FLOW_GAPS_PATHS_MAX 8u
-#define FLOW_GAPS_RECORDS_OF_FLOW 4u
+/* As many as noise may make before the event that is waited for. */
+#define FLOW_GAPS_RECORDS (UINT32_C(1) << 18)
 /* No path: nothing arrived before, or all paths count. */
 #define FLOW_GAPS_NO_PATH UINT8_MAX
 
@@ -42,14 +43,13 @@ struct flow_last {
 
 struct flow_gaps {
 	uint32_t flows; /* the first ones are tracked; 0: none */
-	uint32_t room;
 	struct flow_last *last;
 	struct flow_gap *records;
-	_Atomic uint32_t nb; /* records below it are complete */
-	uint64_t not_recorded;
-	uint64_t misrouted; /* frames to none of the paths */
-	uint64_t unheard;   /* frames by a path that does not count: see only_path */
-	uint64_t looped;    /* frames that passed more hops than others */
+	_Atomic uint32_t nb;   /* records below it are complete */
+	uint64_t not_recorded; /* more than FLOW_GAPS_RECORDS */
+	uint64_t misrouted;    /* frames to none of the paths */
+	uint64_t unheard;      /* frames by a path that does not count: see only_path */
+	uint64_t looped;       /* frames that passed more hops than others */
 	uint8_t nb_paths;
 	uint8_t only_path; /* frames count by this path alone */
 	uint8_t hop_limit; /* highest of the frames so far */

@@ -313,7 +313,7 @@ sink_close(struct task *task)
 	if (sink->content_state != NULL)
 		sink->content->sink.close(sink->content_state);
 	rte_free(sink->tracker.state);
-	rte_free(sink->gaps.records);
+	sink_gaps_close(sink);
 	rte_free(sink->histogram);
 	sink_windows_close(&sink->windows);
 }

@@ -51,6 +51,7 @@ struct sink {
  * or a negative errno. */
 int sink_gaps_read(struct sink *sink, const struct config_section *section);
 int sink_gaps_open(struct sink *sink, const struct task *task);
+void sink_gaps_close(struct sink *sink);
 int sink_gaps_set(struct sink *sink, const char *args);
 
 /* Members of task_ops: the counters, and the files. */

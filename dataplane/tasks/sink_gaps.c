@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdio.h>
-#include <rte_malloc.h>
 
 #include "core/arguments.h"
 #include "core/config.h"
+#include "core/pages.h"
 #include "sink.h"
 
 int
@@ -31,9 +31,9 @@ sink_gaps_open(struct sink *sink, const struct task *task)
 	size_t bytes = flow_gaps_bytes(sink->tracked_flows);
 	void *memory;
 
-	if (bytes == 0)
+	if (sink->tracked_flows == 0)
 		return 0;
-	memory = rte_zmalloc_socket(task->name, bytes, RTE_CACHE_LINE_SIZE, task->socket_id);
+	memory = pages_map(bytes);
 	if (memory == NULL) {
 		fprintf(stderr, "wsdp: [task.%s] no memory to track %u flows (%zu octets)\n",
 			task->name, sink->tracked_flows, bytes);
@@ -41,6 +41,12 @@ sink_gaps_open(struct sink *sink, const struct task *task)
 	}
 	flow_gaps_init(&sink->gaps, sink->tracked_flows, memory);
 	return 0;
+}
+
+void
+sink_gaps_close(struct sink *sink)
+{
+	pages_unmap(sink->gaps.records, flow_gaps_bytes(sink->tracked_flows));
 }
 
 int

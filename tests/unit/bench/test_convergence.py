@@ -114,6 +114,11 @@ def test_flow_gaps_of_another_format_are_refused() -> None:
         read_flow_gaps('{"format": "wirespeed-flow-gaps-2"}', NOW)
 
 
+def test_flow_gaps_that_are_incomplete_are_refused() -> None:
+    with pytest.raises(BenchError, match="no room for 1,200 gaps"):
+        read_flow_gaps('{"format": "wirespeed-flow-gaps-1", "not_recorded": 1200}', NOW)
+
+
 def test_notifications_first_of_each_prefix_counts() -> None:
     text = """\
 [2026-11-27T00:24:52.000100] [ROUTE]10.1.0.0/24 via 192.0.2.2 dev west proto bgp

@@ -45,7 +45,7 @@ SHORT = ("convergence.repeats=1",)
 def happened(kind: EventKind, protocol_ms: float, forwarding_ms: float) -> ConvergenceRun:
     both = protocol_ms + forwarding_ms
     return ConvergenceRun(
-        kind, 200, 1.0, 200, 200, 0, Spread(both, both + 5, both + 9), 900, 0, 0, 0, 0, 4.5, 9.0,
+        kind, 200, 1.0, 200, 200, 0, Spread(both, both + 5, both + 9), 900, 0, 0, 0, 4.5, 9.0,
         (SlowPrefix("10.9.8.0/24", both + 9, both + 10),), Spread(both, both, both),
         Spread(protocol_ms, protocol_ms, protocol_ms),
         Spread(forwarding_ms, forwarding_ms, forwarding_ms),

@@ -37,7 +37,6 @@ class FlowGaps:
     gaps: tuple[Gap, ...]
     last_tsc: tuple[int, ...]
     """Time of each flow's last frame; 0 if there was none."""
-    not_recorded: int
     misrouted: int
     looped: int
 
@@ -68,14 +67,19 @@ class FlowFate:
 
 
 def read_flow_gaps(text: str, now_tsc: int) -> FlowGaps:
-    """Read the file of a sink. Raises BenchError if wsdp has another format.
+    """Read the file of a sink. Raises BenchError if it is of another format or incomplete.
 
     now_tsc: a later reading of the TSC, for stamps have its low bits.
     """
     found = load_json(text)
-    base = now_tsc >> _STAMP_BITS << _STAMP_BITS
     if found["format"] != _FORMAT:
         raise BenchError(f"wsdp writes flow gaps as {found['format']}, not as {_FORMAT}")
+    if missing := found["not_recorded"]:
+        raise BenchError(
+            f"the sink had no room for {missing:,} gaps of flows, so times are unknown",
+            "Offer less: set convergence.rate_fps lower.",
+        )
+    base = now_tsc >> _STAMP_BITS << _STAMP_BITS
     return FlowGaps(
         found["tsc_hz"],
         tuple(
@@ -83,7 +87,6 @@ def read_flow_gaps(text: str, now_tsc: int) -> FlowGaps:
             for flow, lost, before, after, *paths in found["gaps"]
         ),
         tuple(tsc and base + tsc for tsc, _, _ in found["last"]),
-        found["not_recorded"],
         found["misrouted"],
         found["looped"],
     )

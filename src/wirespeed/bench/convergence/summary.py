@@ -55,7 +55,6 @@ def summarise(seen: Seen) -> ConvergenceRun:
         misrouted=seen.gaps.misrouted,
         looped=seen.gaps.looped,
         duplicated=seen.count.duplicated,
-        unrecorded=seen.gaps.not_recorded,
         blocked_ms=blocked_ms,
         linear_ms=2 * blocked_ms,
         slowest=_slowest(seen, found, ms),

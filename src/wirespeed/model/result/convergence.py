@@ -57,8 +57,6 @@ class ConvergenceRun:
     looped: int
     """Frames that passed the router more than once."""
     duplicated: int
-    unrecorded: int
-    """Gaps that the generator had no room to record."""
     blocked_ms: float
     """Lost frames over the offered rate: the time for which all prefixes together were blocked."""
     linear_ms: float

@@ -114,8 +114,6 @@ class ConvergenceView:
                         f"After {figure.event}, {figure.unreachable:,} prefixes were unreachable "
                         "until the traffic ended; set convergence.watch_s higher."
                     )
-            if unrecorded := sum(run.unrecorded for run in found.runs):
-                yield f"{unrecorded:,} gaps were not recorded: prefixes flapped."
         yield from (f"{note[:1].upper()}{note[1:]}." for note in result.notes)
 
     def group(self, point: PointRecord) -> str:  # noqa: ARG002
