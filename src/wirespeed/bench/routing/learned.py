@@ -43,6 +43,7 @@ class LearnedRoutes(GeneratedRoutes):
         super().__init__(setup)
         self._bfd: Mapping[str, BfdSession] = {}
         self._peers: dict[str, str] = {}
+        self._frozen: str | None = None
 
     def prepare(self) -> None:
         check_daemon(self._setup.host.runner, self._routing)
@@ -85,6 +86,7 @@ class LearnedRoutes(GeneratedRoutes):
 
     def freeze(self, name: str, *, frozen: bool) -> None:
         """Stop a program without its end, or let it go on."""
+        self._frozen = name if frozen else None
         for process in self._named(name).processes:
             process.signal(signal.SIGSTOP if frozen else signal.SIGCONT)
 
@@ -112,6 +114,8 @@ class LearnedRoutes(GeneratedRoutes):
         """Return each session with the time of its last change, by the router's address."""
         if not self._routing.bfd:
             return {}
+        if self._frozen == PEER:
+            return self._bfd  # it would not answer
         words = [BIRD_CONTROL, "-s", self._control(PEER), "show", "bfd", "sessions"]
         text = self._setup.host.runner.run(words, check=False).stdout
         self._bfd = latest(self._bfd, bfd_sessions(text))
