@@ -29,6 +29,9 @@ def broken_routing_rules(frames: Frames) -> Iterator[Fault]:
         yield Fault("routing.ecmp", routing.ecmp, allowed)
     if routing.destinations is Destinations.PREFIXES:
         yield from _destinations(frames, routing)
+    elif routing.destination_prefixes:
+        allowed = 'needs routing.destinations = "prefixes"'
+        yield Fault("routing.destination_prefixes", routing.destination_prefixes, allowed)
     yield from _changes(frames, routing)
     if routing.daemon is not RoutingDaemon.STATIC and not routing.versions:
         allowed = "has nothing to learn: set routing.ipv4 or routing.ipv6"
@@ -46,6 +49,9 @@ def _changes(frames: Frames, routing: Routing) -> Iterator[Fault]:
         if static and not _switch_routes(frames):
             allowed = f"must be 0: {frames.sut.vnf.kind} reads its routes from a file"
             yield Fault("routing.churn_per_s", routing.churn_per_s, allowed)
+    if routing.backup and (routing.daemon is RoutingDaemon.STATIC or routing.ecmp > 1):
+        allowed = 'needs routing.daemon = "frr" or "bird", and routing.ecmp = 1'
+        yield Fault("routing.backup", True, allowed)
     if routing.bfd and routing.daemon is RoutingDaemon.STATIC:
         allowed = 'needs a session: set routing.daemon = "frr" or "bird"'
         yield Fault("routing.bfd", True, allowed)
