@@ -154,7 +154,7 @@ class _Search:
             stage = Stage.FOLDOVER if folding else Stage.SCREENING
             asked = folded(cells, fold) if folding and fold is not None else cells
             runs += self._block(asked, stage, block)
-        return self._fitted(runs, fold), fold
+        return fitted(self.factors, runs, fold), fold
 
     def _block(self, cells: Sequence[Combination], stage: Stage, block: int) -> list[Screened]:
         order = list(cells)
@@ -167,7 +167,7 @@ class _Search:
 
     def _to_fold(self, runs: Sequence[Screened]) -> int | None:
         """Return the factor to exchange: the strongest one in a proven, confounded interaction."""
-        found = self._fitted(runs, None)
+        found = fitted(self.factors, runs)
         suspected = [term for term in found.terms if term.proven and term.or_else]
         if not suspected:
             return None
@@ -177,28 +177,32 @@ class _Search:
             key=lambda factor: strength[frozenset((factor,))],
         )
 
-    def _fitted(self, runs: Sequence[Screened], fold: int | None) -> Fit:
-        """Fit main effects and one interaction of each string that can be separated."""
-        mains = [frozenset((factor,)) for factor in range(self.factors)]
-        groups = list(_separated(strings(self.factors), fold))
-        plain = fit(runs, mains)
-        strength = {term.of: abs(term.log) for term in plain.terms}
-        # An interaction is likelier between factors that matter themselves.
-        pairs = [max(group, key=lambda pair: _strength(pair, strength)) for group in groups]
-        try:
-            found = fit(runs, [*mains, *pairs])
-        except NotSeparable:
-            found, groups = plain, []
-        others = dict(zip(pairs, groups, strict=False))
-        proven = holm(found.terms[: self.factors]) | holm(found.terms[self.factors :])
-        terms = tuple(
-            replace(
-                term, proven=term.of in proven,
-                or_else=tuple(pair for pair in others.get(term.of, ()) if pair != term.of),
-            )
-            for term in found.terms
-        )  # fmt: skip
-        return replace(found, terms=terms)
+
+def fitted(factors: int, runs: Sequence[Screened], fold: int | None = None) -> Fit:
+    """Fit main effects and one interaction of each string that can be separated.
+
+    fold: factor of the foldover among the runs. Raises NotSeparable.
+    """
+    mains = [frozenset((factor,)) for factor in range(factors)]
+    groups = list(_separated(strings(factors), fold))
+    plain = fit(runs, mains)
+    strength = {term.of: abs(term.log) for term in plain.terms}
+    # An interaction is likelier between factors that matter themselves.
+    pairs = [max(group, key=lambda pair: _strength(pair, strength)) for group in groups]
+    try:
+        found = fit(runs, [*mains, *pairs])
+    except NotSeparable:
+        found, groups = plain, []
+    others = dict(zip(pairs, groups, strict=False))
+    proven = holm(found.terms[:factors]) | holm(found.terms[factors:])
+    terms = tuple(
+        replace(
+            term, proven=term.of in proven,
+            or_else=tuple(pair for pair in others.get(term.of, ()) if pair != term.of),
+        )
+        for term in found.terms
+    )  # fmt: skip
+    return replace(found, terms=terms)
 
 
 def _separated(

@@ -119,7 +119,7 @@ def tune(
         bool,
         typer.Option(
             "--reboot",
-            help="Try kernel words instead: reboot the host with and without them, in turns.",
+            help="Try kernel words, too: reboot the host with and without them, in turns.",
         ),
     ] = False,
     lab: Annotated[
