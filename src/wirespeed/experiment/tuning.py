@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the settings that are really faster, and prove it on fresh measurements. Pure.
 
-1. Screening: a fraction of resolution IV of all factors, in blocks of random order.
+1. Screening: a fraction of resolution IV of all factors, in blocks of random order. It ends early
+   where each effect is proven, or too small to matter.
 2. Foldover: where an interaction is proven that is confounded with others, one more block has the
    levels of one of its factors exchanged.
 3. Confirmation: the best combination against the start in turns, on measurements that the choice
@@ -104,7 +105,8 @@ def tune(
     factors: int, measure: Callable[[Asked], Rates], worth: float, effort: Effort, seed: int = 1
 ) -> Tuned:
     """Screen the factors, confirm the best combination. Raises NotSeparable."""
-    search = _Search(factors, measure, effort, random.Random(seed))  # noqa: S311  an order
+    draw = random.Random(seed)  # noqa: S311  an order
+    search = _Search(factors, measure, effort, worth, draw)
     found, fold = search.screened()
     return replace(concluded(found, factors, measure, worth, effort), folded=fold)
 
@@ -138,16 +140,22 @@ class _Search:
     factors: int
     measure: Callable[[Asked], Rates]
     effort: Effort
+    worth: float
     draw: random.Random
 
     def screened(self) -> tuple[Fit, int | None]:
-        """Return the effects after all blocks, and the factor of the foldover."""
+        """Return the effects, and the factor of the foldover.
+
+        Only the confirmation proves a gain, so that ending early claims nothing.
+        """
         cells = screening_fraction(self.factors)
         least = _BLOCKS[basic_factors(self.factors)][0]
         runs: list[Screened] = []
         fold: int | None = None
         for block in range(1, self.effort.blocks + 1):
             folding = False
+            if block > least and self._is_decided(fitted(self.factors, runs, fold)):
+                break
             if block == least + 1:
                 fold = self._to_fold(runs)
                 folding = fold is not None
@@ -164,6 +172,12 @@ class _Search:
             rates = self.measure(Asked(stage, cell, block))
             runs += [Screened(cell, fps, kind, block) for kind, fps in list(rates.items())[:1]]
         return runs
+
+    def _is_decided(self, found: Fit) -> bool:
+        """Return whether no further block would change what is worth confirming."""
+        mains, interactions = found.terms[: self.factors], found.terms[self.factors :]
+        sure = all(term.proven or term.interval[1] < self.worth for term in mains)
+        return sure and not any(term.proven for term in interactions)
 
     def _to_fold(self, runs: Sequence[Screened]) -> int | None:
         """Return the factor to exchange: the strongest one in a proven, confounded interaction."""
