@@ -64,7 +64,10 @@ def tune(
     ] = None,
     goal: Annotated[
         str,
-        typer.Option("--goal", metavar="GOAL", help="What to improve: mrr, ndr, p99 or p999."),
+        typer.Option(
+            "--goal", metavar="GOAL",
+            help="What to improve: mrr, mrr-all-time, ndr, p99 or p999.",
+        ),
     ] = "mrr",
     minutes: Annotated[
         float | None,
