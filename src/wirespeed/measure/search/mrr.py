@@ -119,10 +119,10 @@ class Mrr:
         """Return trials, and their load; fewer where one shows that the load was no overload.
 
         Where the generator now offers less than in the flood, the load is all it can offer, but
-        never more than links carry.
+        never more than links carry. A time limit ends them, too, but for the first one.
         """
         trials: list[Trial] = []
-        while len(trials) < self.trials:
+        while len(trials) < self.trials and not (trials and prober.out_of_time):
             try:
                 trials.append(prober.usable(load_fps, self.trial_s, Stage.MRR))
             except BeyondGenerator as error:
