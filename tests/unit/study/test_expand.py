@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wirespeed.model.study.convergence import Convergence
 from wirespeed.model.study.gateway import Bng
 from wirespeed.model.study.injected import InjectedFault
 from wirespeed.model.study.sessions import Sessions
@@ -15,6 +16,7 @@ from wirespeed.model.study.spec import (
     Frames,
     Guest,
     Roles,
+    RouterConvergence,
     Routing,
     Sriov,
     Sut,
@@ -157,6 +159,7 @@ def test_every_key_changes_the_id() -> None:
     own: dict[str, Workload] = {
         "tcp": TcpStreams(Tcp()),
         "sessions": TcpSessions(Sessions(), TcpStreams(Tcp())),
+        "convergence": RouterConvergence(Convergence(), Frames()),
     }
     router = Vswitch(kind="wsdp-router", own=(("ports", "veth"),))
     for key in parameter_keys():
