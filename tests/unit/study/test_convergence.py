@@ -116,6 +116,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunRecord:
         (["convergence.events=[]"], "must name an event"),
         (["convergence.events=['earthquake']"], "earthquake"),
         (["convergence.rate_fps=0"], "convergence.rate_fps = 0"),
+        (["convergence.rate_fps=399"], "must offer each of 200 prefixes a frame in 0.5 s"),
+        (["search.kind=mlr"], 'search = "(set)"'),
+        (["tcp.path=ovs"], 'tcp = "(set)": does not go with [convergence]'),
+        (["sessions.opening=8"], 'sessions = "(set)": does not go with [convergence]'),
         (["routing.daemon=bird"], 'needs routing.daemon = "frr"'),
         (["routing.daemon=static"], 'needs routing.daemon = "frr" or "bird"'),
         (["routing.ecmp=2", "routing.next_hops=2"], "routing.ecmp = 1"),
@@ -125,6 +129,10 @@ def test_convergence_bad_input_is_named(overrides: list[str], says: str) -> None
     with pytest.raises(StudyError) as refused:
         load_study(STUDY, overrides)
     assert says in str(refused.value.what)
+
+
+def test_convergence_one_frame_a_prefix_before_the_event_is_enough() -> None:
+    assert workload("convergence.rate_fps=400").convergence.rate_fps == 400
 
 
 def test_convergence_workload_survives_the_store() -> None:

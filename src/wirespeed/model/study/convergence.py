@@ -46,7 +46,7 @@ class Convergence:
     next hop is dead: frames to it count as lost."""
     rate_fps: Annotated[float, Gt(0)] = 200_000.0
     """Offered load. Each prefix gets a frame every (number of prefixes / rate_fps) seconds, which
-    is the resolution of its time."""
+    is the resolution of its time, and must be at most before_s."""
     repeats: Annotated[int, Ge(1), Le(100)] = 3
     """Number of times that each event happens."""
     before_s: Annotated[float, Ge(0.1), Le(60)] = 0.5

@@ -19,7 +19,7 @@ from wirespeed.model.plan.plan import HostPlan, Plan
 from wirespeed.model.result.convergence import ConvergenceRun
 from wirespeed.model.result.result import CONVERGENCE, SearchResult
 from wirespeed.model.study.convergence import Convergence, EventKind
-from wirespeed.model.study.spec import Destinations, Frames, Roles, RouterConvergence
+from wirespeed.model.study.spec import Destinations, Frames, Roles, RouterConvergence, Search
 from wirespeed.model.study.sut import SutDescription
 from wirespeed.study.estimate import BENCH_S, routing_s
 from wirespeed.study.interface import PointBench, Rig, RunListener
@@ -104,6 +104,13 @@ def _faults(convergence: Convergence, path: Frames) -> Iterator[Fault]:
         yield Fault("topology.bidirectional", True, allowed)
     if path.hosts != Roles():
         yield Fault("hosts", "(set)", "does not go with [convergence]: it runs on one host")
+    if path.search != Search():
+        yield Fault("search", "(set)", "does not apply to [convergence]: its rate is constant")
+    flows = routing.prefixes(path.traffic.ip_version)
+    flows = min(flows, routing.destination_prefixes or flows)
+    if flows > convergence.rate_fps * convergence.before_s:
+        allowed = f"must offer each of {flows:,} prefixes a frame in {convergence.before_s:g} s"
+        yield Fault("convergence.rate_fps", convergence.rate_fps, allowed)
     if not convergence.events:
         yield Fault("convergence.events", "[]", "must name an event")
     for kind in convergence.events:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from wirespeed.model.input.fault import Fault
@@ -38,7 +39,10 @@ def kind_of(workload: Workload) -> WorkloadKind:
 
 
 def read(tables: Tables) -> WorkloadKind:
-    """Return the workload that the tables describe; [tcp] has precedence over those of frames."""
+    """Return the workload that the tables describe.
+
+    [convergence] has precedence over [sessions], [sessions] over [tcp], [tcp] over those of frames.
+    """
     if tables.convergence is not None:
         return ConvergenceKind.read(tables, tables.convergence)
     if tables.sessions is not None:
@@ -50,4 +54,12 @@ def read(tables: Tables) -> WorkloadKind:
 
 def broken_rules(tables: Tables) -> list[Fault]:
     """Return every rule that the point breaks."""
-    return list(read(tables).faults())
+    return [*_second_workload(tables), *read(tables).faults()]
+
+
+def _second_workload(tables: Tables) -> Iterator[Fault]:
+    """Yield the tables of another workload than [convergence], which would have no effect."""
+    if tables.convergence is not None:
+        for name in ("sessions", "tcp"):
+            if getattr(tables, name) is not None:
+                yield Fault(name, "(set)", "does not go with [convergence]; a study has one")
