@@ -17,6 +17,7 @@ from tests.support.sample import Nobody
 from tests.unit.report.test_document import problems
 from wirespeed.bench.interface import BenchError
 from wirespeed.cli.show.show import print_results
+from wirespeed.measure.convergence import summarise
 from wirespeed.model.plan.plan import Plan
 from wirespeed.model.result.convergence import ConvergenceRun, SlowPrefix, Spread
 from wirespeed.model.study.convergence import EventKind
@@ -163,6 +164,14 @@ def test_convergence_without_any_event_is_not_measurable() -> None:
     )
     assert found.convergence is None
     assert found.not_measurable == "withdrawal: the router waits for the first paths"
+
+
+def test_convergence_of_several_runs_keeps_the_worst_of_maxima_and_counts() -> None:
+    runs = [happened(EventKind.WITHDRAWAL, ms, ms) for ms in (10, 30, 20)]
+    runs = [replace(run, unreachable=number) for number, run in enumerate(runs)]
+    (found,) = summarise([runs[0], runs[2], runs[1]], 1000).figures
+    assert found.reroute is not None
+    assert (found.unreachable, found.reroute.p50_ms, found.reroute.max_ms) == (2, 40, 60)
 
 
 def test_convergence_names_the_longer_phase(run: RunRecord) -> None:
