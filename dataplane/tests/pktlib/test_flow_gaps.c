@@ -111,6 +111,11 @@ test_sequence_numbers_wrap(void)
 	CHECK_EQ(gaps.nb, 0);
 	add(0, 2, 30, 0);
 	CHECK_EQ(gaps.records[0].lost, 1);
+	flow_gaps_reset(&gaps, false);
+	add(0, UINT32_MAX - 1, 40, 0);
+	add(0, 1, 50, 0);
+	CHECK_EQ(gaps.nb, 1);
+	CHECK_EQ(gaps.records[0].lost, 2);
 }
 
 static void
