@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import binascii
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -43,12 +43,19 @@ def configuration(document: Any) -> Mapping[str, Any]:
             return found
         case "MachineConfig":
             return _of_machine_config(document)
-        case "List" if len(document["items"]) == 1:
-            return configuration(document["items"][0])
+        case "List":
+            return configuration(_only(document["items"]))
     inner: Mapping[str, Any] = document.get("kubeletconfig", document)
     if "cpuManagerPolicy" not in inner:
         raise KeyError("cpuManagerPolicy")
     return inner
+
+
+def _only(items: Sequence[Any]) -> Any:
+    if len(items) != 1:
+        raise ValueError(f"is a List of {len(items)} objects; one is read")
+    [item] = items
+    return item
 
 
 def _of_machine_config(document: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -83,4 +90,6 @@ def _unzipped(packed: bytes) -> bytes:
     content = unzip.decompress(packed, _LARGEST + 1)
     if not unzip.eof and len(content) <= _LARGEST:
         raise zlib.error("gzip data end too early")
+    if unzip.unused_data:
+        raise zlib.error("more follows the end of the gzip data")
     return content

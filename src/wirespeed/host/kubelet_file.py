@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,6 +25,7 @@ from wirespeed.model.plan.quantity import whole
 
 Choice = TypeVar("Choice", bound=StrEnum)
 ERRORS = (KeyError, TypeError, ValueError, AttributeError)
+_MOST = "max-allowable-numa-nodes"
 _NEXT = "Write it with `kubectl get --raw /api/v1/nodes/NODE/proxy/configz > FILE`."
 
 
@@ -39,33 +42,34 @@ def load(path: Path) -> KubeletSettings:
 def parse(document: Any) -> KubeletSettings:
     """Return the settings of a document that `kubelet_documents` knows.
 
-    Raises one of ERRORS for another, and for a value that no kubelet of 1.34 has.
+    An empty policy is the default one, as for the kubelet. Raises one of ERRORS for another
+    document, and for a value that no kubelet of 1.34 has.
     """
     found = configuration(document)
     options = found.get("cpuManagerPolicyOptions") or {}
     topology = found.get("topologyManagerPolicyOptions") or {}
     return KubeletSettings(
         reserved_cpus=parse_list(found.get("reservedSystemCPUs") or ""),
-        static_cpus=found.get("cpuManagerPolicy", "none") == "static",
+        static_cpus=_is_static("cpuManagerPolicy", found, ("none", "static")),
         cpu_options=frozenset(
             _one_of(CpuOption, "cpuManagerPolicyOptions", name)
             for name, on in options.items()
             if _is_on(on)
         ),
-        static_memory=found.get("memoryManagerPolicy", "None") == "Static",
+        static_memory=_is_static("memoryManagerPolicy", found, ("None", "Static")),
         reserved_memory=tuple(
-            NodeMemory(int(entry["numaNode"]), whole(size), _page_kib(kind))
+            NodeMemory(_count("numaNode", entry["numaNode"]), whole(size), _page_kib(kind))
             for entry in found.get("reservedMemory") or ()
             for kind, size in sorted(entry["limits"].items())
         ),
         topology=_one_of(
-            TopologyPolicy, "topologyManagerPolicy", found.get("topologyManagerPolicy", "none")
+            TopologyPolicy, "topologyManagerPolicy", found.get("topologyManagerPolicy") or "none"
         ),
         scope=_one_of(
-            TopologyScope, "topologyManagerScope", found.get("topologyManagerScope", "container")
+            TopologyScope, "topologyManagerScope", found.get("topologyManagerScope") or "container"
         ),
         prefer_closest=_is_on(topology.get("prefer-closest-numa-nodes", "false")),
-        most_numa_nodes=int(topology.get("max-allowable-numa-nodes", MOST_NUMA_NODES)),
+        most_numa_nodes=_count(_MOST, topology.get(_MOST, MOST_NUMA_NODES)),
     )
 
 
@@ -73,6 +77,21 @@ def _one_of(kind: type[Choice], key: str, value: object) -> Choice:
     if value not in list(kind):
         raise ValueError(f"{key}: {value!r} is not known; known are: {', '.join(kind)}")
     return kind(str(value))
+
+
+def _is_static(key: str, found: Mapping[str, Any], known: tuple[str, str]) -> bool:
+    default, static = known
+    value = found.get(key) or default
+    if value not in known:
+        raise ValueError(f"{key}: {value!r} is not known; known are: {', '.join(known)}")
+    return bool(value == static)
+
+
+def _count(key: str, value: object) -> int:
+    """Return a number of NUMA nodes, which Kubernetes writes as a number or a text."""
+    if not re.fullmatch("[0-9]{1,4}", str(value)):
+        raise ValueError(f"{key}: {value!r} is not a number from 0 to 9999")
+    return int(str(value))
 
 
 def _is_on(value: object) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -19,6 +20,8 @@ from tests.unit.cli.test_tune import POINT, SCHEMA
 from tests.unit.cli.test_tune_keep import GOVERNOR
 from tests.unit.cli.test_tune_reboot import BOOTS, WORD, Made, made  # noqa: F401
 from wirespeed.apply import session
+from wirespeed.cli.verbs import tune_reboot
+from wirespeed.experiment.screening import NotSeparable
 from wirespeed.model.study.spec import Frames
 
 SETTINGS = f"""
@@ -112,6 +115,23 @@ def test_tune_reboot_keep_leaves_words_and_settings_and_rollback_undoes_both(
         if undone.reboot_due:
             both.server.reboot()
     assert both.server.state() == before
+
+
+def test_tune_reboot_that_cannot_separate_effects_leaves_the_host_as_before(
+    wirespeed: Command, both: Made, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    before, search = both.server.state(), tune_reboot.tune_over_boots
+
+    def too_few(*asked: Any) -> Any:
+        search(*asked)
+        raise NotSeparable("2 measurements cannot separate 3 effects")
+
+    monkeypatch.setattr(tune_reboot, "tune_over_boots", too_few)
+    ended = to_its_end(wirespeed)
+    assert ended.code == 1
+    assert "cannot separate 3 effects" in ended.err
+    assert both.server.state() == before
+    assert not list((tmp_path / "state" / "wirespeed").glob("tune-reboot-*"))
 
 
 def test_tune_reboot_block_that_power_loss_cut_goes_on_in_another_boot(

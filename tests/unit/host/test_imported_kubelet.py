@@ -39,6 +39,7 @@ SETTINGS = {
 TEXT = json.dumps(SETTINGS)
 PLAIN = "data:text/plain;charset=utf-8;base64," + base64.b64encode(TEXT.encode()).decode()
 BOMB = "data:;base64," + base64.b64encode(gzip.compress(bytes(2 << 20))).decode()
+MORE = "data:;base64," + base64.b64encode(gzip.compress(TEXT.encode()) * 2).decode()
 
 
 def objects(source: str, compression: str) -> MachineConfigs:
@@ -100,6 +101,7 @@ def test_must_gather_without_machine_configs_says_so(tmp_path: Path) -> None:
         ("data:," + quote("a: &a [1]\nb: *a\n"), "", "an alias in it"),
         ("data:," + "[" * 2000, "", "nested deeper than 64 levels"),
         ("data:,%FF", "", "is not UTF-8"),
+        (MORE, "gzip", "kubelet.conf: more follows the end of the gzip data"),
     ],
 )  # fmt: skip
 def test_must_gather_with_a_bad_kubelet_file_has_its_reason(
@@ -128,7 +130,7 @@ def test_kubelet_file_may_be_yaml_and_an_object_of_openshift(
 def test_kubelet_file_of_several_objects_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "kubelet.yaml"
     path.write_text(yaml.safe_dump({"kind": "List", "items": [{"kind": "KubeletConfig"}, {}]}))
-    with pytest.raises(BadInput, match="has no 'cpuManagerPolicy'"):
+    with pytest.raises(BadInput, match="is a List of 2 objects; one is read"):
         kubelet_file.load(path)
 
 

@@ -40,6 +40,14 @@ def test_kubelet_file_without_settings_has_the_kubelets_defaults() -> None:
     assert (found.topology, found.scope) == (TopologyPolicy.NONE, TopologyScope.CONTAINER)
 
 
+@pytest.mark.parametrize("empty", ["", None])
+def test_kubelet_file_with_empty_policies_has_the_kubelets_defaults(empty: str | None) -> None:
+    names = ("cpuManagerPolicy", "memoryManagerPolicy", "topologyManagerPolicy",
+             "topologyManagerScope")  # fmt: skip
+    found = parse({"kind": "KubeletConfiguration", **dict.fromkeys(names, empty)})
+    assert found == parse({"kind": "KubeletConfiguration"})
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
@@ -47,6 +55,15 @@ def test_kubelet_file_without_settings_has_the_kubelets_defaults() -> None:
         ({"cpuManagerPolicyOptions": {"no-such-option": "true"}},
          "cpuManagerPolicyOptions: 'no-such-option' is not known; known are: full-pcpus-only, "),
         ({"cpuManagerPolicyOptions": ["full-pcpus-only"]}, "another type"),
+        ({"cpuManagerPolicy": "Static"},
+         "cpuManagerPolicy: 'Static' is not known; known are: none, static"),
+        ({"memoryManagerPolicy": "static"}, "memoryManagerPolicy: 'static' is not known"),
+        ({"topologyManagerPolicyOptions": {"max-allowable-numa-nodes": float("inf")}},
+         "max-allowable-numa-nodes: inf is not a number"),
+        ({"topologyManagerPolicyOptions": {"max-allowable-numa-nodes": "9" * 5000}},
+         "max-allowable-numa-nodes: '999"),
+        ({"reservedMemory": [{"numaNode": -1, "limits": {"memory": "1Gi"}}]},
+         "numaNode: -1 is not a number"),
         ({"reservedSystemCPUs": "0-"}, "0-"),
         ({"reservedMemory": [{"numaNode": 0, "limits": {"memory": "much"}}]}, "much"),
     ],
@@ -60,6 +77,13 @@ def test_kubelet_file_with_a_wrong_value_is_refused(
         load(path)
     assert problem in str(error.value)
     assert "configz" in str(error.value)
+
+
+def test_kubelet_file_with_a_control_character_is_one_line_about_it(tmp_path: Path) -> None:
+    path = tmp_path / "kubelet.yaml"
+    path.write_text("kind: KubeletConfiguration\ncpuManagerPolicy: \x1b[31m\n", encoding="utf-8")
+    with pytest.raises(BadInput, match="#x001b: control characters are not allowed\n"):
+        load(path)
 
 
 def test_kubelet_on_more_than_8_numa_nodes_may_allow_them() -> None:

@@ -206,11 +206,16 @@ class _Measurer:
 
 
 def _outcome(asked: RebootRequest, measurer: _Measurer) -> OverBoots:
-    """Run the search. Raises Rebooting, and WirespeedError where too few measurements count."""
+    """Run the search.
+
+    Raises Rebooting, and WirespeedError where too few measurements count: the host is as before.
+    """
     count = len(measurer.boots.settings)
     try:
         return tune_over_boots(count, measurer.measure, asked.stop, _CONFIRMING, _SEED)
     except NotSeparable as error:
+        end_boots(measurer.boots, keep=False)
+        measurer.boots.remove()
         raise WirespeedError(
             f"run {measurer.boots.run}: {error}",
             "Its report says why measurements have no value; a quieter host has more of them.",

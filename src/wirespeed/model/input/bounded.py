@@ -68,7 +68,8 @@ def load_yaml(text: str) -> Any:
         where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "no place is known"
         raise ValueError(f"is not YAML: {where}: {error.problem}") from None
     except yaml.YAMLError as error:
-        raise ValueError(f"is not YAML: {error}") from None
+        # The next line has a position without a name of the file.
+        raise ValueError(f"is not YAML: {str(error).splitlines()[0]}") from None
 
 
 def _check_length(text: str | bytes) -> None:
