@@ -103,7 +103,7 @@ class ConvergenceBench:
         wanted, generator = self.workload.convergence, self.bench.rig.generator
         acting = Acting(event, self.routes, generator, wanted.before_s)
         rig = replace(self.bench.rig, injections=(*self.bench.rig.injections, acting))
-        began_ns = time.time_ns()
+        began_ns, recorded = time.time_ns(), self.monitor.log_bytes()
         seen = run_trial(rig, wanted.rate_fps, wanted.before_s + wanted.watch_s)
         if not acting.begun_ns:
             raise BenchError(f"{event.kind} did not happen during the traffic")
@@ -128,7 +128,7 @@ class ConvergenceBench:
                 ),
                 read_flow_gaps(generator.flow_gaps(), tsc),
                 read_notifications(
-                    self.routes.router.runner.read(self.monitor.log),
+                    self.monitor.logged_since(recorded),
                     max(began_ns, acting.begun_ns + ahead_ns),
                 ),
                 lambda at_ns: tsc_of(at_ns - ahead_ns),

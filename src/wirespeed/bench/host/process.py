@@ -78,6 +78,14 @@ class Daemon:
         how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
         return f"{self.name} ended ({how}): {last_words(self._host.runner, self.log)}"
 
+    def log_bytes(self) -> int:
+        """Return the size of its log."""
+        return int(self._host.runner.run(["stat", "-c", "%s", self.log]).stdout)
+
+    def logged_since(self, octets: int) -> str:
+        """Return its log behind the first octets. Raises RemoteError above 16 MiB."""
+        return self._host.runner.run(["tail", "-c", f"+{octets + 1}", self.log]).stdout
+
     @property
     def processes(self) -> tuple[Process, ...]:
         return () if self._process is None else (self._process,)

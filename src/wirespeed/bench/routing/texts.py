@@ -177,6 +177,8 @@ def frr_bfdd() -> Iterator[str]:
 def _bgp(session: int, local: str, local_as: int, other: str, other_as: int) -> Iterator[str]:
     yield f"protocol bgp s{session} {{"
     yield f"local {local} as {local_as}; neighbor {other} as {other_as};"
+    # BIRD refuses a peer for 60 s after an error, and for twice as long after each further one.
+    yield f"error wait time {_RETRY_S}, {_RETRY_S}; error forget time {_RETRY_S};"
 
 
 def frr_bgpd(table: RoutingTable) -> Iterator[str]:
