@@ -224,12 +224,14 @@ def linux_router() -> Iterator[LinuxRouter]:
         yield LinuxRouter(a, b, names["router"], _set_up(names["router"]))
 
 
-def router_ini(namespace: str, keys: str = "") -> str:
+def router_ini(namespace: str, keys: str = "", driver: str = "net_af_packet") -> str:
     """Return wsdp's input file, without [eal], of a router that follows a kernel."""
+    # net_pcap has an address of its own unless asked for the interface's.
+    options = ",phy_mac=1" if driver == "net_pcap" else ""
     return (
         "[pool]\nmbufs = 8192\n"
-        "[port.a]\ndevice = net_af_packet0,iface=wa\n"
-        "[port.b]\ndevice = net_af_packet1,iface=wb\n"
+        f"[port.a]\ndevice = {driver}0,iface=wa{options}\n"
+        f"[port.b]\ndevice = {driver}1,iface=wb{options}\n"
         "[task.r]\ntype = router\nlcore = 1\nrx = a:0, b:0\ntx = a:0, b:0\n"
         f"kernel = east, west\nkernel_netns = /run/netns/{namespace}\n{keys}"
     )
@@ -237,7 +239,10 @@ def router_ini(namespace: str, keys: str = "") -> str:
 
 @contextmanager
 def kernel_router(
-    keys: str = "", memory_mib: int = 512, variables: Mapping[str, str] | None = None
+    keys: str = "",
+    memory_mib: int = 512,
+    variables: Mapping[str, str] | None = None,
+    driver: str = "net_af_packet",
 ) -> Iterator[KernelRouter]:
     """Yield a router between two hosts, whose kernel has addresses on both cables.
 
@@ -252,7 +257,7 @@ def kernel_router(
         begin = ["ip", "netns", "exec", names["wire"], "env"]
         begin += [f"{name}={value}" for name, value in (variables or {}).items()]
         wsdp = stack.enter_context(
-            running(router_ini(names["router"], keys), eal_section(memory_mib), begin)
+            running(router_ini(names["router"], keys, driver), eal_section(memory_mib), begin)
         )
         made = KernelRouter(a, b, names["router"], _set_up(names["router"]), wsdp)
         made.settle()
@@ -269,7 +274,7 @@ def know_neighbours(router: KernelRouter) -> None:
     router.settle()
 
 
-def frame_to(router: KernelRouter, destination: str, *, ttl: int = 64, flow: int = 1) -> Packet:
+def frame_to(router: LinuxRouter, destination: str, *, ttl: int = 64, flow: int = 1) -> Packet:
     """Return a frame of host a to this address, without what follows the IP header."""
     header = (
         IPv6(src=ADDRESSES_V6["a"].split("/")[0], dst=destination, hlim=ttl)

@@ -61,7 +61,7 @@ class Difference:
 
 
 def checksum(octets: bytes) -> int:
-    total = sum(struct.unpack(f"!{len(octets) // 2}H", octets))
+    total: int = sum(struct.unpack(f"!{len(octets) // 2}H", octets))
     total = (total & 0xFFFF) + (total >> 16)
     return ~(total + (total >> 16)) & 0xFFFF
 
@@ -107,6 +107,10 @@ class Oracle:
         self.neighbours: dict[tuple[int, str], str] = {}
         self.turn = 0
         self._know_gateways()
+        for host in (router.a, router.b):
+            # Its kernel would send the router packets, which count as local.
+            run("ip", "netns", "exec", host.namespace, "sysctl", "-qw",
+                "net.ipv6.conf.eth0.disable_ipv6=1")  # fmt: skip
 
     def _know_gateways(self) -> None:
         messages = []

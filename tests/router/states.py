@@ -45,7 +45,8 @@ class States:
     random: random.Random
     interfaces: tuple[int, int]
     with_objects: bool = True
-    live: dict[tuple[Network, int], None] = field(default_factory=dict)
+    live: dict[tuple[Network, int], bool] = field(default_factory=dict)
+    """Routes by prefix and metric: of a type without next hops, as far as is known."""
     touched: list[Network] = field(default_factory=list)
     """Prefixes of the last state's changes."""
 
@@ -105,11 +106,15 @@ class States:
             self.touched.append(prefix)
             return netlink.route(netlink.DELROUTE, 0, prefix, metric=metric)
         prefix, metric = self._prefix(), self.random.choice((0, 0, 0, 10, 20))
-        verbs = (CREATE | EXCLUSIVE,) * 12 + (CREATE | REPLACE,) * 6 + (CREATE | netlink.APPEND,)
-        self.live[prefix, metric] = None
+        verbs = [CREATE | EXCLUSIVE] * 12 + [CREATE | REPLACE] * 6
+        is_special = self.random.random() < 0.1
+        # Of IPv6 routes with and without next hops for one key, Linux takes them in turns.
+        if prefix.version == 4 or not (is_special or self.live.get((prefix, metric), False)):
+            verbs.append(CREATE | netlink.APPEND)
+        self.live[prefix, metric] = is_special or self.live.get((prefix, metric), False)
         self.touched.append(prefix)
-        return self._target(prefix)(netlink.NEWROUTE, self.random.choice(verbs), prefix,
-                                    metric=metric)  # fmt: skip
+        target = self._special() if is_special else self._target(prefix)
+        return target(netlink.NEWROUTE, self.random.choice(verbs), prefix, metric=metric)
 
     def _other_table(self) -> bytes:
         """Return a route that no rule leads to."""
@@ -153,25 +158,27 @@ class States:
         gateway = self.random.choice(gateways(version, side + 1))
         return Hop(self.interfaces[side], gateway, self.random.randint(1, most))
 
+    def _special(self) -> Callable[..., bytes]:
+        kind = self.random.choice(_SPECIAL)
+        return lambda message, flags, of, metric: netlink.route(
+            message, flags, of, type_=kind, metric=metric
+        )
+
     def _target(self, prefix: Network) -> Callable[..., bytes]:
-        """Return what makes the message of a route to something that is drawn."""
-        draw, version = self.random.random(), prefix.version
-        options: dict[str, object] = {}
+        """Return what makes the message of a route to next hops that are drawn."""
+        draw, version, number = self.random.random(), prefix.version, 0
         hops: Sequence[Hop] = [self._hop(version)]
         if self.with_objects and draw < 0.2:
             first = 0 if version == 4 else SINGLES
             single = 1 + first + self.random.randrange(SINGLES)
             number = self.random.choice((single, 100 + self.random.randrange(GROUPS)))
-            options = {"nexthop": number}
-        elif draw < 0.3:
-            hops, options = [], {"type_": self.random.choice(_SPECIAL)}
-        elif draw < 0.35:
+        elif draw < 0.25:
             hops = [Hop(self.random.choice(self.interfaces))]
-        elif draw < 0.55:
+        elif draw < 0.5:
             drawn = {self._hop(version, 8) for _ in range(self.random.randint(2, 8))}
             hops = list({(hop.interface, hop.gateway): hop for hop in drawn}.values())
         return lambda kind, flags, of, metric: netlink.route(
-            kind, flags, of, hops, metric=metric, **options
+            kind, flags, of, hops, metric=metric, nexthop=number
         )
 
     def _object(self) -> bytes:
