@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.dataplane.kernel_router import run
+from tests.dataplane.program import DEADLINE_S
 
 _DAEMONS = Path("/usr/lib/frr")
 
@@ -28,7 +30,7 @@ class Frr:
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     def start(self, name: str) -> None:
-        """Start a daemon in the foreground; again, perhaps, after it was killed."""
+        """Start a daemon, again perhaps, and wait until it can be asked."""
         file = self.folder / f"{name}.conf"
         file.write_text(self.configurations[name])
         words = [
@@ -38,7 +40,14 @@ class Frr:
         ]  # fmt: skip
         if name == "bfdd":
             words += ["--bfdctl", str(self.folder / "bfdd.sock")]
+        socket = self.folder / f"{name}.vty"
+        socket.unlink(missing_ok=True)
         self.processes[name] = subprocess.Popen(["ip", "netns", "exec", self.namespace, *words])
+
+        deadline = time.monotonic() + DEADLINE_S
+        while not socket.exists():
+            assert time.monotonic() < deadline, (self.folder / f"{name}.log").read_text()
+            time.sleep(0.01)
 
     def kill(self, name: str) -> None:
         process = self.processes.pop(name)

@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from scapy.layers.inet import IP
 from scapy.layers.inet6 import IPv6
@@ -205,7 +205,7 @@ def _hosts(names: Mapping[str, str], ends: Mapping[str, tuple[str, str]]) -> Ite
         yield hosts
 
 
-def _set_up(router: str) -> dict[str, str]:
+def set_up(router: str) -> dict[str, str]:
     """Give a router's interfaces their addresses. Return their MAC addresses."""
     for interface, (address, address_v6) in ROUTER.items():
         run("ip", "-n", router, "address", "add", address, "dev", interface)
@@ -221,47 +221,77 @@ def linux_router() -> Iterator[LinuxRouter]:
         names = stack.enter_context(_namespaces(("a", "b", "router")))
         ends = {"a": (names["router"], "east"), "b": (names["router"], "west")}
         a, b = stack.enter_context(_hosts(names, ends))
-        yield LinuxRouter(a, b, names["router"], _set_up(names["router"]))
+        yield LinuxRouter(a, b, names["router"], set_up(names["router"]))
 
 
-def router_ini(namespace: str, keys: str = "", driver: str = "net_af_packet") -> str:
-    """Return wsdp's input file, without [eal], of a router that follows a kernel."""
-    # net_pcap has an address of its own unless asked for the interface's.
-    options = ",phy_mac=1" if driver == "net_pcap" else ""
-    return (
-        "[pool]\nmbufs = 8192\n"
-        f"[port.a]\ndevice = {driver}0,iface=wa{options}\n"
-        f"[port.b]\ndevice = {driver}1,iface=wb{options}\n"
-        "[task.r]\ntype = router\nlcore = 1\nrx = a:0, b:0\ntx = a:0, b:0\n"
-        f"kernel = east, west\nkernel_netns = /run/netns/{namespace}\n{keys}"
-    )
+@dataclass(frozen=True, slots=True)
+class Wsdp:
+    """How wsdp runs.
+
+    keys: further lines of its task. variables: of its environment. driver: of its ports. third: the
+    device of a third port, whose interface is `third`.
+    """
+
+    keys: str = ""
+    memory_mib: int = 512
+    variables: Mapping[str, str] = field(default_factory=dict)
+    driver: str = "net_af_packet"
+    third: str = ""
+
+    def ini(self, namespace: str) -> str:
+        """Return its input file, without [eal], where it follows the kernel of a namespace."""
+        # net_pcap has an address of its own unless asked for the interface's.
+        options = ",phy_mac=1" if self.driver == "net_pcap" else ""
+        inputs, interfaces, port = "a:0, b:0", "east, west", ""
+        if self.third:
+            inputs, interfaces = f"{inputs}, c:0", f"{interfaces}, third"
+            port = f"[port.c]\ndevice = {self.third}\n"
+        return (
+            "[pool]\nmbufs = 8192\n"
+            f"[port.a]\ndevice = {self.driver}0,iface=wa{options}\n"
+            f"[port.b]\ndevice = {self.driver}1,iface=wb{options}\n{port}"
+            f"[task.r]\ntype = router\nlcore = 1\nrx = {inputs}\ntx = {inputs}\n"
+            f"kernel = {interfaces}\nkernel_netns = /run/netns/{namespace}\n{self.keys}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Cables:
+    """Hosts on cables that end in a namespace `wire`, and one for the router's kernel."""
+
+    a: Host
+    b: Host
+    wire: str
+    router: str
+
+    @contextmanager
+    def running(self, wsdp: Wsdp) -> Iterator[Running]:
+        """Yield wsdp at the end of the cables."""
+        begin = ["ip", "netns", "exec", self.wire, "env"]
+        begin += [f"{name}={value}" for name, value in wsdp.variables.items()]
+        with running(wsdp.ini(self.router), eal_section(wsdp.memory_mib), begin) as made:
+            yield made
 
 
 @contextmanager
-def kernel_router(
-    keys: str = "",
-    memory_mib: int = 512,
-    variables: Mapping[str, str] | None = None,
-    driver: str = "net_af_packet",
-) -> Iterator[KernelRouter]:
-    """Yield a router between two hosts, whose kernel has addresses on both cables.
-
-    variables: of wsdp's environment.
-    """
+def cables() -> Iterator[Cables]:
     with ExitStack() as stack:
         names = stack.enter_context(_namespaces(("a", "b", "wire", "router")))
         # The kernel at the end of the cables is no host.
         _sysctl(names["wire"], ipv6__conf__all__disable_ipv6=1, ipv6__conf__default__disable_ipv6=1)
         ends = {"a": (names["wire"], "wa"), "b": (names["wire"], "wb")}
         a, b = stack.enter_context(_hosts(names, ends))
-        begin = ["ip", "netns", "exec", names["wire"], "env"]
-        begin += [f"{name}={value}" for name, value in (variables or {}).items()]
-        wsdp = stack.enter_context(
-            running(router_ini(names["router"], keys, driver), eal_section(memory_mib), begin)
-        )
-        made = KernelRouter(a, b, names["router"], _set_up(names["router"]), wsdp)
-        made.settle()
-        yield made
+        yield Cables(a, b, names["wire"], names["router"])
+
+
+@contextmanager
+def kernel_router(keys: str = "", wsdp: Wsdp | None = None) -> Iterator[KernelRouter]:
+    """Yield a router between two hosts, whose kernel has addresses on both cables."""
+    with cables() as made, made.running(wsdp or Wsdp(keys)) as running:
+        macs = set_up(made.router)
+        router = KernelRouter(made.a, made.b, made.router, macs, running)
+        router.settle()
+        yield router
 
 
 def know_neighbours(router: KernelRouter) -> None:

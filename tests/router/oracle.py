@@ -25,6 +25,7 @@ from tests.dataplane.kernel_router import (
     ADDRESSES_V6,
     Host,
     KernelRouter,
+    Wsdp,
     kernel_router,
     run,
 )
@@ -306,8 +307,8 @@ def _causes(before: dict[str, Any], after: dict[str, Any]) -> Counter[str]:
 
 
 @contextmanager
-def oracle(keys: str = "", memory_mib: int = 512) -> Iterator[Oracle]:
-    with kernel_router(f"punt_fps = 0\n{keys}", memory_mib) as router:
+def oracle(wsdp: Wsdp | None = None) -> Iterator[Oracle]:
+    with kernel_router(wsdp=wsdp or Wsdp("punt_fps = 0\n")) as router:
         made = Oracle(router)
         try:
             yield made

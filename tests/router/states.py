@@ -109,7 +109,10 @@ class States:
         verbs = [CREATE | EXCLUSIVE] * 12 + [CREATE | REPLACE] * 6
         is_special = self.random.random() < 0.1
         # Of IPv6 routes with and without next hops for one key, Linux takes them in turns.
-        if prefix.version == 4 or not (is_special or self.live.get((prefix, metric), False)):
+        # Of several IPv4 default routes it takes the one whose gateway answers.
+        if prefix.version == 4:
+            verbs += [CREATE | netlink.APPEND] if prefix.prefixlen > 0 else []
+        elif not (is_special or self.live.get((prefix, metric), False)):
             verbs.append(CREATE | netlink.APPEND)
         self.live[prefix, metric] = is_special or self.live.get((prefix, metric), False)
         self.touched.append(prefix)

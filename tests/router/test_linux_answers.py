@@ -34,6 +34,7 @@ from tests.dataplane.kernel_router import (
     Host,
     KernelRouter,
     LinuxRouter,
+    Wsdp,
     frame_to,
     kernel_router,
     linux_router,
@@ -75,7 +76,7 @@ def _set_up(router: LinuxRouter) -> None:
 def pair() -> Iterator[Pair]:
     with ExitStack() as stack:
         # net_af_packet would have the kernel put fragments together.
-        wsdp = stack.enter_context(kernel_router("punt_fps = 0\n", driver="net_pcap"))
+        wsdp = stack.enter_context(kernel_router(wsdp=Wsdp("punt_fps = 0\n", driver="net_pcap")))
         made = Pair(stack.enter_context(linux_router()), wsdp)
         _set_up(made.linux)
         _set_up(made.wsdp)
