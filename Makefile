@@ -15,6 +15,9 @@ KUBELET := build/kubelet
 KUBECTL_VALIDATE := build/kubectl-validate
 API_SERVER := build/kube-apiserver
 PACKAGES := build/packages
+# Built in a root of Debian 13, for its DPDK; a Debian 13 has that DPDK itself.
+DEBIAN13 := build/debian13/src/build
+IS_DEBIAN12 = $(filter bookworm,$(shell . /etc/os-release && echo $$VERSION_CODENAME))
 C_FILES = $(shell git ls-files 'dataplane/*.c' 'dataplane/*.h')
 # Run parts, some next to each other; a part that fails hides no other, and a table of all ends it.
 PARTS := $(PYTHON) setup/parts.py
@@ -37,14 +40,15 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-dev demo test test-all lint format bench papers explain-matrix docs clean \
-	requirements requirements-dev requirements-guests tools cargo dataplane dataplane-asan speedtest speedtest-debug \
+	requirements requirements-dev requirements-guests tools cargo dataplane dataplane-bench dataplane-asan speedtest speedtest-debug \
 	speedtest-tests npm-client built lint-python lint-files lint-speedtest test-dataplane \
 	test-dataplane-native test-unit test-alone test-nova test-kubelet test-kubernetes test-kubelet-lab record-kubelet test-speedtest test-speedtest-released \
 	test-speedtest-fuzz dataplane-guest guest-image host-image lab lab-down test-lab test-lab-short \
 	test-kpi test-fleet test-router fleet-bundle bill-of-materials requirements-openstack test-openstack test-openstack-short \
 	test-openstack-compute test-openstack-full compute-image requirements-debian13 test-debian13 \
 	test-debian13-short test-versions test-documents lock audit-locks requirements-deb \
-	wheels packages-deb container packages test-packages test-packages-short
+	requirements-container wheels dataplane-debian13 packages-deb packages-deb13 container packages test-packages \
+	test-packages-short
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' Makefile
@@ -97,7 +101,7 @@ format: setup-dev ## Rewrite Python and C in the project's format
 	$(BIN)/ruff format .
 	clang-format -i $(C_FILES)
 
-bench: setup-dev ## Every figure the project claims, side by side in one run
+bench: setup-dev dataplane-bench ## Every figure the project claims, side by side in one run
 	$(BIN)/python -m benchmarks
 
 explain-matrix: setup-dev ## Every injected fault x topologies x loads: count those named; resumes after an interruption
@@ -130,6 +134,9 @@ requirements-debian13:
 
 requirements-deb:
 	@setup/install-packages.sh setup/packages-deb.txt
+
+requirements-container:
+	@setup/install-packages.sh setup/packages-container.txt
 
 requirements-guests:
 	@setup/install-packages.sh setup/packages-guests.txt
@@ -164,8 +171,12 @@ $(SANITIZED)/build.ninja: | requirements-dev
 	flock $(@D) meson setup --buildtype=plain --optimization=1 -Dc_args=-g1 \
 		-Db_sanitize=address,undefined $(SANITIZED) dataplane
 
+# Of the native build, only wsdp is needed to measure; meson builds the tests that it runs.
 dataplane: $(DATAPLANE)/build.ninja
-	@$(call NINJA,$(DATAPLANE))
+	@$(call NINJA,$(DATAPLANE)) wsdp
+
+dataplane-bench: $(DATAPLANE)/build.ninja
+	@$(call NINJA,$(DATAPLANE)) $(addprefix bench/bench_,bng_cycles bng_load bng_lookups router_cycles)
 
 # An emulated CPU has not the instructions of this one.
 $(GUEST_DATAPLANE)/build.ninja: | requirements
@@ -336,19 +347,30 @@ test-router: tools $(VENV)/.dev dataplane ## A router's proofs: 10,000 routing s
 fleet-bundle: wheels ## Write build/wirespeed-bundle.tar.gz for sites without network: wheels, SHA256SUMS, install.sh
 	setup/fleet-bundle.sh $(BIN)/python build/wirespeed-bundle.tar.gz $(PACKAGES)/wheels
 
-wheels: $(VENV)/.run dataplane-guest ## Write build/packages/wheels: wirespeed and wirespeed-native
-	setup/wheels.sh $(BIN)/python $(PACKAGES)/wheels
+dataplane-debian13: requirements-debian13
+	setup/debian13.sh short make dataplane-guest
+
+# wirespeed-native holds wsdp for DPDK 22.11 and 24.11.
+wheels: $(VENV)/.run dataplane-guest $(if $(IS_DEBIAN12),dataplane-debian13) ## Write build/packages/wheels: wirespeed and wirespeed-native
+	setup/wheels.sh $(BIN)/python $(PACKAGES)/wheels $(GUEST_DATAPLANE)/wsdp \
+		$(if $(IS_DEBIAN12),$(DEBIAN13)/dataplane-guest/wsdp)
 
 packages-deb: $(VENV)/.dev wheels speedtest requirements-deb ## Write build/packages/*.deb: wirespeed and wirespeed-speedtest
 	setup/deb.sh $(BIN)/python $(PACKAGES)
 
-container: packages-deb ## Write build/packages/wirespeed.oci.tar, an image of the Debian packages
+packages-deb13: requirements-debian13 ## Write build/packages/debian13/*.deb, built in a root of Debian 13
+	setup/debian13.sh deb make packages-deb
+	rm -rf $(PACKAGES)/debian13
+	mkdir -p $(PACKAGES)/debian13
+	cp $(addprefix $(DEBIAN13)/packages/*.,deb changes buildinfo) $(PACKAGES)/debian13
+
+container: packages-deb requirements-container ## Write build/packages/wirespeed.oci.tar, an image of the Debian packages
 	setup/container.sh $(PACKAGES)
 
-packages: container fleet-bundle bill-of-materials ## Build every package: wheels, .deb, container, bundle
+packages: container fleet-bundle bill-of-materials $(if $(IS_DEBIAN12),packages-deb13) ## Build every package: wheels, .deb, container, bundle
 
 test-packages: export WIRESPEED_PACKAGES := whole
-test-packages: $(VENV)/.dev container fleet-bundle ## Install each package in a fresh root or environment, measure, upgrade, purge
+test-packages: $(VENV)/.dev container fleet-bundle $(if $(IS_DEBIAN12),packages-deb13) ## Install each package in a fresh root or environment, measure, upgrade, purge
 	$(BIN)/pytest --durations=0 -s -m packages tests/packages
 
 # The wheel alone, in a fresh environment.

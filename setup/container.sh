@@ -25,7 +25,7 @@ cp "$folder"/*.deb "$scratch/own"
 (cd "$scratch/own" && dpkg-scanpackages --multiversion . >Packages 2>/dev/null)
 echo "deb [trusted=yes] copy:$scratch/own ./" >>"$scratch/sources.list"
 
-# Compiled Python and caches differ from run to run.
+# Compiled Python, caches and the path of our packages differ from run to run.
 # shellcheck disable=SC2016  # mmdebstrap sets $1
 mmdebstrap --quiet --mode=root --variant=minbase --format=tar \
 	--aptopt='APT::Install-Recommends "false"' --aptopt='APT::Sandbox::User "root"' \
@@ -35,7 +35,7 @@ mmdebstrap --quiet --mode=root --variant=minbase --format=tar \
 	--dpkgopt='path-include=/usr/share/doc/wirespeed*/*' \
 	--include=wirespeed,wirespeed-speedtest,systemd-standalone-sysusers,libpcap0.8 \
 	--customize-hook='chroot "$1" install -d -m 700 -o wirespeed-speedtest /var/lib/wirespeed-speedtest' \
-	--customize-hook='rm -rf "$1"/var/log/* "$1"/var/cache/ldconfig/aux-cache "$1"/etc/apt/sources.list' \
+	--customize-hook='rm -rf "$1"/var/log/* "$1"/var/cache/ldconfig/aux-cache "$1"/etc/apt/sources.list "$1"/etc/apt/sources.list.d/*' \
 	--customize-hook='find "$1"/usr -name __pycache__ -prune -exec rm -r {} +' \
 	"$suite" "$scratch/root.tar" "$scratch/sources.list"
 python3 setup/oci.py "$scratch/root.tar" "$folder/wirespeed.oci.tar" "wirespeed:$version"

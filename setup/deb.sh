@@ -26,8 +26,7 @@ own=$(/usr/bin/python3 -c 'import sys; print(sys.version_info[:2])')
 
 rm -rf "$tree" "$packages/libraries" "$packages"/*.deb "$packages"/*.changes "$packages"/*.buildinfo
 mkdir -p "$inputs/bin" "$packages/libraries"
-git ls-files -z --cached --others --exclude-standard debian speedtest/dist |
-	tar --create --null --files-from=- | tar --extract --directory="$tree"
+cp -R --parents debian speedtest/dist "$tree"
 "$python" -m pip download --quiet --disable-pip-version-check --require-hashes \
 	--only-binary :all: --dest "$packages/libraries" --requirement setup/locks/run.txt
 "$python" setup/debian_python.py . "$packages/libraries" "$inputs"
@@ -36,10 +35,7 @@ cp "$packages"/wheels/wirespeed-*.whl "$inputs/wheels"
 "$python" setup/bill_of_materials.py . >"$inputs/doc/wirespeed.cdx.json"
 (cd speedtest && cargo fetch --quiet --locked --target x86_64-unknown-linux-gnu)
 "$python" setup/crate_licences.py speedtest >"$inputs/licences.txt"
-git ls-files -z README.md docs examples |
-	tar --create --null --files-from=- | tar --extract --directory="$inputs/doc"
-mv "$inputs/doc/docs"/* "$inputs/doc"
-rmdir "$inputs/doc/docs"
+cp -R README.md docs/* examples "$inputs/doc"
 cp -R dataplane/layouts "$inputs/doc/examples"
 # Dated as the package is, so that the same source gives the same site.
 SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -l debian/changelog -S Timestamp) \

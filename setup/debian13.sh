@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Run a command in this source tree on Debian 13: setup/debian13.sh ROOT COMMAND [ARGUMENT...]
 #
-# ROOT is a name for a root directory and its package lists: `short` has what measuring needs,
-# `whole` what all tests need. Each is made once for a state of the lists, from the mirror that this
+# ROOT is a name for a root directory and its package lists: `short` has what measuring needs, `deb`
+# what building Debian packages needs, `whole` what all tests need. Each is made once for a state of the lists, from the mirror that this
 # host's apt reads, and kept in build/debian13, as are the virtual environment and builds made there.
 # The command runs as root in its own mount and PID namespaces. Its changes to the root's files are
 # a layer that the next run discards; processes and mounts end with this script, whatever ends it.
@@ -42,8 +42,9 @@ make_root() {
 		echo "deb [signed-by=$keyring] $mirror $suite-updates main"
 		[ -z "$security" ] || echo "deb [signed-by=$keyring] $security $suite-security main"
 	} >"$home/sources.list"
-	# Nobody reads its documentation; a root that a power cut damages is made again.
-	if ! mmdebstrap --mode=root --variant=minbase --format=directory \
+	# Nobody reads its documentation; a root that a power cut damages is made again. Building packages
+	# asks apt what this Debian has.
+	if ! mmdebstrap --mode=root --variant=minbase --format=directory --skip=cleanup/apt/lists \
 		--aptopt='APT::Install-Recommends "false"' --aptopt='APT::Sandbox::User "root"' \
 		--dpkgopt=force-unsafe-io --dpkgopt='path-exclude=/usr/share/doc/*' \
 		--dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='path-exclude=/usr/share/man/*' \
@@ -89,11 +90,12 @@ main() {
 	local setup=setup/packages undoing status=0
 	declare -A lists=(
 		[short]="$setup-run.txt"
+		[deb]="$setup-run.txt $setup-deb.txt $setup-rust.txt"
 		[whole]="$setup-run.txt $setup-dev.txt $setup-guests.txt $setup-npm.txt
 			$setup-rust.txt $setup-openstack.txt"
 	)
 	name=${1:-none}
-	[ -n "${lists[$name]:-}" ] || fail 2 "no root $name; give short or whole"
+	[ -n "${lists[$name]:-}" ] || fail 2 "no root $name; give short, deb or whole"
 	[ $# -ge 2 ] || fail 2 "no command; give one after the root's name"
 	shift
 	[ "$(id -u)" -eq 0 ] || fail 1 "mounts need root; run it as root"

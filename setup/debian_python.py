@@ -25,7 +25,8 @@ from packaging.utils import canonicalize_name
 # hdrhistogram requires them to be built; it imports neither.
 BUILD_ONLY = {"setuptools", "pbr"}
 # Names of packages that are not python3-NAME.
-PACKAGES = {"markdown-it-py": "python3-markdown-it", "hdrhistogram": "python3-hdrh"}
+PACKAGES = {"markdown-it-py": "python3-markdown-it", "hdrhistogram": "python3-hdrh",
+            "pyyaml": "python3-yaml"}  # fmt: skip
 # What Debian adds to a version: an epoch, +dfsg, ~rc, its own revision.
 UPSTREAM = re.compile(r"(?:\d+:)?(\d+(?:\.\d+)*)")
 
@@ -87,6 +88,8 @@ def candidates(names: list[str]) -> dict[str, str]:
         upstream = UPSTREAM.match(version)
         if package in known and upstream is not None:
             found[known[package]] = upstream[1]
+    if not found:
+        raise SystemExit("setup/debian_python.py: apt has no package list; run apt-get update")
     return found
 
 

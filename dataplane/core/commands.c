@@ -153,6 +153,12 @@ windows(struct app *app, const char *params, struct telemetry_out *out)
 }
 
 static void
+flow_gaps(struct app *app, const char *params, struct telemetry_out *out)
+{
+	export(app, "flow_gaps", params, out);
+}
+
+static void
 latency_rows(struct app *app, const char *params, struct telemetry_out *out)
 {
 	export(app, "latency_rows", params, out);
@@ -182,6 +188,8 @@ static const struct {
 	{"/wirespeed/capture", capture, "Writes captured frames to a file. Parameters: TASK,FILE"},
 	{"/wirespeed/windows", windows,
 	 "Writes counts by time stamp to a file. Parameters: TASK,FILE"},
+	{"/wirespeed/flow_gaps", flow_gaps,
+	 "Writes holes and changed paths of flows to a file. Parameters: TASK,FILE"},
 	{"/wirespeed/latency_rows", latency_rows,
 	 "Writes latencies by time stamp to a file. Parameters: TASK,FILE"},
 };

@@ -22,7 +22,7 @@ enum ip_verdict {
 	IP_NO_ROUTE, /* the lookup's, not the header's */
 	IP_TTL_EXPIRED,
 	IP_BAD_HEADER,
-	IP_OPTIONS,
+	IP_WITH_OPTIONS,
 	IP_NOT_IP,
 	IP_VERDICTS
 };
@@ -42,7 +42,7 @@ ip_judge_v4(const uint8_t *ip, uint32_t left)
 	if (total < (ip[0] & 15) * 4 || total > left)
 		return IP_BAD_HEADER;
 	if (ip[0] != IPV4_NO_OPTIONS)
-		return IP_OPTIONS;
+		return IP_WITH_OPTIONS;
 	if (!ipv4_is_intact(ip))
 		return IP_BAD_HEADER;
 	return ip[8] <= 1 ? IP_TTL_EXPIRED : IP_FORWARD;

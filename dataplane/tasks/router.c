@@ -27,7 +27,7 @@ static const struct {
 	[IP_NO_ROUTE] = {"no_route", PUNT_REST},
 	[IP_TTL_EXPIRED] = {"ttl_expired", PUNT_REST},
 	[IP_BAD_HEADER] = {"bad_header", PUNT_DROP},
-	[IP_OPTIONS] = {"options", PUNT_REST},
+	[IP_WITH_OPTIONS] = {"options", PUNT_REST},
 	[IP_NOT_IP] = {"not_ip", PUNT_REST}, /* or PUNT_PROTOCOL, by what it is */
 	[OTHER_MAC] = {"other_mac", PUNT_DROP},
 	[MARTIAN] = {"martian", PUNT_DROP},

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* First: headers of the system have a macro IP_OPTIONS. */
-#include "router_vlan.h"
-
 #include "router_interface.h"
 
 #include <errno.h>
@@ -17,6 +14,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 #include <rte_ethdev.h>
+
+#include "router_vlan.h"
 
 #define SEGMENTS_MAX 8
 #define NETNS_OWN "/proc/thread-self/ns/net"

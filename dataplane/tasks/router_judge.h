@@ -53,7 +53,7 @@ judge(uint64_t mac, const struct rte_mbuf *mbuf, uint8_t *version)
 		return OTHER_MAC;
 	*version = is;
 	if (is == 6 && verdict == IP_FORWARD && frame[IP_ETHER_LEN + 6] == IP_PROTO_HOP_BY_HOP)
-		return IP_OPTIONS;
+		return IP_WITH_OPTIONS;
 	return verdict;
 }
 

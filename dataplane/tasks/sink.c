@@ -42,6 +42,7 @@ sink_init(struct task *task, const struct config_section *section)
 	if (sink->capture_path != NULL || config_has(section, "capture_frames") ||
 	    sink->capture_every != 0)
 		sink->capture_frames = capture_frames;
+	ret |= sink_gaps_read(sink, section);
 	sink->rule.first_stream = (uint8_t)stream;
 	if (ret == 0 && stream + sink->rule.streams > UINT8_MAX + 1) {
 		config_fault(section, "streams",
@@ -67,6 +68,7 @@ forget(struct sink *sink, bool from_zero)
 	histogram_reset(sink->histogram);
 	if (sink->content != NULL)
 		sink->content->sink.reset(sink->content_state);
+	flow_gaps_reset(&sink->gaps, from_zero);
 	sink->until_capture = sink->capture_every;
 	sink_capture_reset(&sink->capture);
 }
@@ -100,6 +102,8 @@ sink_prepare(struct task *task)
 			return -ENOMEM;
 	}
 	sink->clock = tsc_clock_of(tsc_hz());
+	if (sink_gaps_open(sink, task) != 0)
+		return -ENOMEM;
 	if (sink_windows_open(&sink->windows, task->name, &sink->clock) != 0)
 		return -ENOMEM;
 	forget(sink, true);
@@ -152,16 +156,22 @@ count_frame(struct sink *sink, struct burst *burst, const uint8_t *frame, uint32
 {
 	enum sequence_result order;
 	struct stamp stamp;
+	int path = -1;
 
 	switch (content != NULL
 			? content->sink.judge(sink->content_state, &sink->rule, frame, len, &stamp)
 			: verdict_of(&sink->rule, frame, len, &stamp)) {
 	case VERDICT_OURS:
+		if (unlikely(sink->gaps.flows != 0) &&
+		    (path = flow_gaps_path(&sink->gaps, frame)) < 0)
+			return false;
 		order = sequence_add(&sink->tracker, stamp.flow, stamp.sequence);
 		if (unlikely(order == SEQUENCE_DUPLICATE || order == SEQUENCE_TOO_LATE))
 			return false;
 		burst->in_order += order == SEQUENCE_NEXT;
 		record_latency(sink, burst, stamp.tsc);
+		if (unlikely(sink->gaps.flows != 0) && order != SEQUENCE_REORDERED)
+			flow_gaps_add(&sink->gaps, &stamp, (uint8_t)path);
 		return order != SEQUENCE_REORDERED;
 	case VERDICT_UNSTAMPED:
 		sink->counts.unstamped++;
@@ -283,6 +293,8 @@ sink_control(struct task *task, const char *verb, const char *args)
 {
 	if (strcmp(verb, "start") == 0)
 		return sink_start(task->priv, args);
+	if (strcmp(verb, "set") == 0)
+		return sink_gaps_set(task->priv, args);
 	return strcmp(verb, "stop") == 0 ? 0 : -ENOTSUP;
 }
 
@@ -301,6 +313,7 @@ sink_close(struct task *task)
 	if (sink->content_state != NULL)
 		sink->content->sink.close(sink->content_state);
 	rte_free(sink->tracker.state);
+	sink_gaps_close(sink);
 	rte_free(sink->histogram);
 	sink_windows_close(&sink->windows);
 }

@@ -8,6 +8,7 @@
 
 #include "content.h"
 #include "core/task.h"
+#include "pktlib/flow_gaps.h"
 #include "pktlib/histogram.h"
 #include "pktlib/jitter.h"
 #include "pktlib/sequence.h"
@@ -42,7 +43,16 @@ struct sink {
 	const struct content_ops *content; /* NULL: only stamps are looked at */
 	struct content_keys content_keys;
 	void *content_state;
+	struct flow_gaps gaps;
+	uint32_t tracked_flows; /* their gaps are recorded */
 };
+
+/* Gaps of flows: keys, memory, and changes while frames arrive. Functions that return an int return 0
+ * or a negative errno. */
+int sink_gaps_read(struct sink *sink, const struct config_section *section);
+int sink_gaps_open(struct sink *sink, const struct task *task);
+void sink_gaps_close(struct sink *sink);
+int sink_gaps_set(struct sink *sink, const char *args);
 
 /* Members of task_ops: the counters, and the files. */
 void sink_stats(const struct task *task, struct telemetry_out *out);

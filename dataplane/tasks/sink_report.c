@@ -44,6 +44,11 @@ sink_stats(const struct task *task, struct telemetry_out *out)
 	telemetry_u64(out, "clock_behind", sink->counts.clock_behind);
 	telemetry_u64(out, "captured", atomic_load(&sink->capture.count));
 	latency_stats(sink, out);
+	if (sink->gaps.flows != 0) {
+		telemetry_u64(out, "misrouted", sink->gaps.misrouted);
+		telemetry_u64(out, "unheard", sink->gaps.unheard);
+		telemetry_u64(out, "looped", sink->gaps.looped);
+	}
 	if (sink->content != NULL)
 		sink->content->sink.stats(sink->content_state, out);
 }
@@ -66,6 +71,12 @@ write_latency_rows(const struct sink *sink, FILE *file)
 	latency_rows_write(sink->windows.rows, &sink->windows.log, file);
 }
 
+static void
+write_gaps(const struct sink *sink, FILE *file)
+{
+	flow_gaps_write(&sink->gaps, sink->windows.log.tsc_hz, file);
+}
+
 static const struct {
 	const char *what;
 	void (*write)(const struct sink *sink, FILE *file);
@@ -73,6 +84,7 @@ static const struct {
 	{"histogram", write_histogram},
 	{"windows", write_windows},
 	{"latency_rows", write_latency_rows},
+	{"flow_gaps", write_gaps},
 };
 
 static int

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* First: headers of the system have a macro IP_OPTIONS. */
 #include "router_kernel.h"
 
 #include <string.h>

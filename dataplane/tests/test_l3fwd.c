@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Before any header of the system that has a macro IP_OPTIONS. */
 #include "tasks/l3fwd_tables.h"
 #include "figures.h"
 #include "pktlib/bytes.h"

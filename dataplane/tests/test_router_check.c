@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Differences between tables and routes that are planted are all found, each by its prefix. */
-/* First: headers of the system have a macro IP_OPTIONS. */
 #include "tasks/router_check.h"
 
 #include <arpa/inet.h>

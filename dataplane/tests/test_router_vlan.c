@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* router: frames by VLANs of its ports. */
-/* First: headers of the system have a macro IP_OPTIONS. */
 #include "router_kernel.h"
 
 #include <linux/neighbour.h>

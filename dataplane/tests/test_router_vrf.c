@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* router: interfaces in VRFs, whose addresses overlap. */
-/* First: headers of the system have a macro IP_OPTIONS. */
 #include "router_kernel.h"
 
 #include <linux/neighbour.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sink against crafted frames: whatever can be wrong with one, and what is said about it. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pktlib/frame_size.h"
 #include "sink_bench.h"
@@ -225,6 +227,48 @@ test_a_start_begins_at_zero(void)
 	bench_down(&sink_bench);
 }
 
+/* Every tracked frame goes to 00:00:00:00:00:00, the destination of crafted ones. */
+static void
+test_gaps_of_tracked_flows(void)
+{
+	static char text[4096];
+	struct task *task;
+	char path[] = "/tmp/wsdp-gaps-XXXXXX";
+	uint8_t octets[FRAME_ROOM(LEN)];
+	int fd = mkstemp(path);
+	FILE *file;
+
+	CHECK(fd >= 0);
+	sink_start("track_flows = 4\npaths = 00:00:00:00:00:00, 02:00:00:00:00:02\n");
+	sink_deliver(1, 0);
+	sink_deliver(1, 4); /* 1 to 3 are missing */
+	sink_craft(octets, 1, 5);
+	octets[5] = 9; /* to no next hop */
+	sink_put(octets, LEN);
+	CHECK_EQ(sink_control("set", "only_path=1"), 0);
+	sink_deliver(1, 6);
+	sink_craft(octets, 1, 7);
+	octets[0] = 2;
+	octets[5] = 2;
+	sink_put(octets, LEN);
+	CHECK_EQ(-sink_control("set", "only_path=2"), ERANGE);
+	sink_check("received", 3);
+	sink_check("lost", 3 + 2);
+	sink_check("misrouted", 1);
+	sink_check("unheard", 1);
+	sink_check("looped", 0);
+	task = bench_task(&sink_bench, "sink");
+	CHECK_EQ(task->ops->export(task, "flow_gaps", path), 0);
+	file = fdopen(fd, "r");
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	unlink(path);
+	CHECK(strstr(text, "\"gaps\": [[1,3,") != NULL);
+	CHECK(strstr(text, ",0,0],[1,2,") != NULL);
+	CHECK(strstr(text, ",0,1]], \"last\": [[0,0,255],[") != NULL);
+	bench_down(&sink_bench);
+}
+
 int
 main(void)
 {
@@ -240,5 +284,6 @@ main(void)
 	test_streams_have_flows_of_their_own();
 	test_reset();
 	test_a_start_begins_at_zero();
+	test_gaps_of_tracked_flows();
 	return 0;
 }

@@ -111,6 +111,26 @@ def must_gather(folder: Path, recording: Recording, facts: HostFacts, nodes: lis
     return pack
 
 
+def machine_config(node: str, source: str, compression: str = "") -> Pack:
+    """Return the objects of a must-gather that have a node's kubelet.conf.
+
+    source: data URL of the file.
+    """
+    below = "/quay-io-openshift-sha256-0/cluster-scoped-resources"
+    group, name = "machineconfiguration.openshift.io", "rendered-worker-0a1b"
+    return {
+        f"{below}/core/nodes/{node}.yaml": "---\napiVersion: v1\nkind: Node\nmetadata:\n"
+        f"  annotations:\n    {group}/currentConfig: {name}\n  name: {node}\n",
+        f"{below}/{group}/machineconfigs/{name}.yaml": f"---\napiVersion: {group}/v1\n"
+        "kind: MachineConfig\nspec:\n  config:\n    ignition:\n      version: 3.4.0\n"
+        "    storage:\n      files:\n"
+        "      - contents:\n          source: data:,other\n        path: /etc/other\n"
+        f"      - contents:\n          compression: '{compression}'\n          source: {source}\n"
+        "        mode: 420\n        path: /etc/kubernetes/kubelet.conf\n",
+        f"{below}/{group}/machineconfigs/99-worker-generated-kubelet.yaml": "kind: [\n",
+    }
+
+
 def interrupts(facts: HostFacts) -> str:
     """Return /proc/interrupts with the handlers of the facts."""
     cpus = facts.online_cpus

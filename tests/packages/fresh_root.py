@@ -37,12 +37,16 @@ class FreshRoot:
     log: Log
 
     @classmethod
-    def make(cls, path: Path, log: Log) -> FreshRoot:
-        """Make a root of this host's release, with apt and its package lists."""
+    def make(cls, path: Path, log: Log, suite: str | None = None) -> FreshRoot:
+        """Make a root of a release of Debian, with apt and its package lists.
+
+        suite: its name, of which this host's mirror has packages. Default: this host's.
+        """
         runner = LocalRunner()
-        suite = debian.suite(runner)
+        own = debian.suite(runner)
+        suite = suite or own
         sources = path.with_suffix(".list")
-        sources.write_text(debian.sources(runner, suite))
+        sources.write_text(debian.sources(runner, own).replace(f" {own}", f" {suite}"))
         subprocess.run(
             ["mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", "--format=directory",
              "--skip=cleanup/apt/lists", "--dpkgopt=force-unsafe-io",

@@ -14,9 +14,11 @@ from tests.packages.commands import PLAIN, PLANNED, ROOT, Log
 pytestmark = pytest.mark.packages(whole=True)
 
 
-def test_bundle_installs_and_measures_without_a_network(tmp_path: Path) -> None:
+def test_bundle_installs_and_measures_next_to_another_without_a_network(tmp_path: Path) -> None:
     archive = ROOT / "build/wirespeed-bundle.tar.gz"
-    subprocess.run(["sha256sum", "--check", "--quiet", f"{archive}.sha256"], cwd=ROOT, check=True)
+    subprocess.run(
+        ["sha256sum", "--check", "--quiet", f"{archive}.sha256"], cwd=archive.parent, check=True
+    )
     bundle, prefix, log = tmp_path / "bundle", tmp_path / "opt", Log("bundle")
     bundle.mkdir()
     environment = {**PLAIN, "HOME": str(tmp_path), "PYTHON": sys.executable}
@@ -33,3 +35,12 @@ def test_bundle_installs_and_measures_without_a_network(tmp_path: Path) -> None:
     run(bundle / "install.sh", prefix)
     assert installed.resolve() == first
     log.show(prefix)
+    # Another version: the first stays next to it, and reads the runs of both.
+    with (bundle / "wirespeed.cdx.json").open("a") as file:
+        file.write("\n")
+    sums = 'rm SHA256SUMS; sums=$(sha256sum -- *); echo "$sums" >SHA256SUMS'
+    subprocess.run(["sh", "-ec", sums], cwd=bundle, check=True)
+    run(bundle / "install.sh", prefix)
+    assert installed.resolve() != first
+    assert "wire, 64 B" in run(installed, "run", "wire")
+    assert run(first, "runs", "list").count("wire") == 2

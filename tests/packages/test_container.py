@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measure in the container's root."""
+"""Measure in the container's root, and build it again."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import shutil
 import subprocess
 import tarfile
@@ -11,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.packages.commands import BUILT, Log
+from tests.packages.commands import BUILT, ROOT, Log
 from tests.packages.fresh_root import FreshRoot
 
 pytestmark = pytest.mark.packages(whole=True)
@@ -48,3 +50,15 @@ def test_container_measures_as_a_user_without_rights(tmp_path: Path) -> None:
     assert "Usage" in root.run("wirespeed-speedtest", "--help", offline=True)
     log.show(root.path)
     shutil.rmtree(root.path)
+
+
+def digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def test_container_of_the_same_packages_is_equal_to_the_octet(tmp_path: Path) -> None:
+    for package in BUILT.glob("*.deb"):
+        shutil.copy(package, tmp_path)
+    Log("container").run([ROOT / "setup/container.sh", tmp_path], os.environ)
+    assert digest(tmp_path / IMAGE.name) == digest(IMAGE)

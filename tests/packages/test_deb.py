@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
-from tests.packages.commands import BUILT, Log
+from tests.packages.commands import BUILT, ROOT, Log
 from tests.packages.fresh_root import FreshRoot
+from wirespeed.image import debian
+from wirespeed.remote.local import LocalRunner
 
 pytestmark = pytest.mark.packages(whole=True)
 
+_LINTIAN = ("lintian", "--allow-root", "--fail-on", "error", "--tag-display-limit", "0")
 _CONFIGURATION = "/etc/wirespeed-speedtest.toml"
 _DATA = "/var/lib/wirespeed-speedtest"
 # Prints a line, then runs until its output is closed.
@@ -24,19 +27,22 @@ _RUNS = (
 )
 
 
-def packages() -> list[Path]:
-    return sorted(BUILT.glob("*.deb"))
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FreshRoot]:
+@pytest.fixture(scope="module", params=["own", "trixie"])
+def root(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[FreshRoot]:
     """Provide a fresh root with both packages installed by apt, and their files in /deb."""
+    own = debian.suite(LocalRunner())
+    suite = own if request.param == "own" else request.param
+    if request.param == own:
+        pytest.skip(f"{own} is this host's own release")
     folder = tmp_path_factory.mktemp("deb")
-    made = FreshRoot.make(folder / "root", Log("deb"))
+    made = FreshRoot.make(folder / "root", Log(f"deb, {suite}"), suite)
     (made.path / "deb").mkdir()
-    for package in packages():
+    packages = sorted((BUILT if suite == own else BUILT / "debian13").glob("*.deb"))
+    for package in packages:
         shutil.copy(package, made.path / "deb")
-    made.run("apt-get", "install", "-qq", "-y", *(f"/deb/{each.name}" for each in packages()))
+    made.run("apt-get", "install", "-qq", "-y", *(f"/deb/{each.name}" for each in packages))
     yield made
     made.log.show(made.path)
     shutil.rmtree(folder)
@@ -54,11 +60,17 @@ def newer(root: FreshRoot) -> str:
 
 def test_packages_have_no_error_of_lintian() -> None:
     [changes] = BUILT.glob("*.changes")
-    done = subprocess.run(
-        ["lintian", "--allow-root", "--fail-on", "error", "--tag-display-limit", "0", changes],
-        check=False, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
+    Log("lintian").run([*_LINTIAN, changes], os.environ)
+
+
+@pytest.mark.skipif(
+    debian.suite(LocalRunner()) != "bookworm", reason="only Debian 12 makes roots of Debian 13"
+)
+def test_packages_of_debian13_have_no_error_of_its_lintian() -> None:
+    """Check them by the lintian of the root that they are built in."""
+    [changes] = (BUILT / "debian13").glob("*.changes")
+    built = f"build/packages/{changes.name}"
+    Log("lintian").run([ROOT / "setup/debian13.sh", "deb", *_LINTIAN, built], os.environ)
 
 
 def test_package_measures_the_reference_sut(root: FreshRoot) -> None:
@@ -77,6 +89,18 @@ def test_package_has_manual_pages_completion_and_studies(root: FreshRoot) -> Non
     ):
         assert f"{path}\n" in listed
     assert "quickstart" in root.shell("wirespeed study list")
+
+
+def test_native_wheel_starts_its_build_for_the_dpdk_of_this_debian(root: FreshRoot) -> None:
+    [wheel] = (BUILT / "wheels").glob("wirespeed_native-*.whl")
+    native = root.path / "deb/native"
+    with ZipFile(wheel) as archive:
+        archive.extractall(native)
+    [data] = native.glob("*.data")
+    root.shell(f"cd /deb/native/{data.name}; mv scripts bin; mv data/libexec .; chmod -R +x .")
+    said = root.shell(f"/deb/native/{data.name}/bin/wsdp --version")
+    assert said == root.shell("/usr/lib/wirespeed/bin/wsdp --version")
+    assert "DPDK" in said
 
 
 def test_speedtest_runs_as_a_user_of_its_own(root: FreshRoot) -> None:

@@ -42,6 +42,16 @@ def documented() -> dict[str, list[str]]:
     return {words[-1]: words for words in found}
 
 
+def fitting() -> list[str]:
+    """Return the options of Podman that fit this host."""
+    # crun refuses a host with both versions of cgroups; runc does not.
+    both = not Path("/sys/fs/cgroup/cgroup.controllers").exists()
+    return [
+        "--storage-driver", "overlay", "--cgroup-manager", "cgroupfs",
+        *(["--runtime", "runc"] if both else []),
+    ]  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Podman:
     """Podman with images and containers of its own, below a folder."""
@@ -51,13 +61,8 @@ class Podman:
 
     @property
     def own(self) -> list[str]:
-        # crun refuses a host with both versions of cgroups; runc does not.
-        both = not Path("/sys/fs/cgroup/cgroup.controllers").exists()
-        return [
-            "--root", str(self.folder / "store"), "--runroot", str(self.folder / "run"),
-            "--storage-driver", "overlay", "--cgroup-manager", "cgroupfs",
-            *(["--runtime", "runc"] if both else []),
-        ]  # fmt: skip
+        folders = ["--root", str(self.folder / "store"), "--runroot", str(self.folder / "run")]
+        return [*folders, *fitting()]
 
     @property
     def limits(self) -> list[str]:
@@ -82,6 +87,7 @@ def podman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Podman]:
     found = Podman(tmp_path_factory.mktemp("podman"), Log("podman"))
     found("load", "--input", str(BUILT / "wirespeed.oci.tar"))
     yield found
+    found.log.show(found.folder)
     found("rm", "--all", "--force")
     found("rmi", "--all", "--force")
 

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Annotated
 
 from annotated_types import Ge, Le
 
-from wirespeed.apply.finding import Found, absent
+from wirespeed.apply.finding import Found, absent, differs, same
 from wirespeed.apply.setting import Setting
 from wirespeed.apply.step import Step
 from wirespeed.apply.steps.text_file import TextFile
@@ -26,8 +26,11 @@ from wirespeed.bench.program.wsdp import Wsdp
 from wirespeed.bench.switch.interface import Factors, KernelPorts, SwitchSetup
 from wirespeed.bench.topology.plugs import Plug, VhostUser, VirtioUser
 from wirespeed.bench.topology.wiring import SWITCH, Forward, Wiring
-from wirespeed.model.cpuset import format_list
+from wirespeed.host.reader import Reader
+from wirespeed.host.switches import READ
+from wirespeed.model.cpuset import format_list, parse_list
 from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.host.switch_facts import SwitchFacts
 from wirespeed.model.input.fault import Fault
 from wirespeed.model.plan.needs import SwitchNeeds
 from wirespeed.model.plan.plan import Decision, HostPlan, Plan, ProcessMemory, VswitchPlan
@@ -61,8 +64,8 @@ class Panel:
 class PatchPanel:
     """Forwards frames of one port to the port that its rule names: a wsdp of io tasks.
 
-    One object is all that is registered of it: SwitchKind of a bench, PlannedSwitch, RenderedSwitch
-    and AppliedSwitch of a deployment.
+    One object is all that is registered of it: SwitchKind of a bench, ReadSwitch of a host,
+    PlannedSwitch, RenderedSwitch and AppliedSwitch of a deployment.
     """
 
     name = "patch-panel"
@@ -85,8 +88,10 @@ class PatchPanel:
     def check(self, runner: object) -> None:
         """Pass: it has no program."""
 
-    def needs(self, vswitch: Vswitch) -> SwitchNeeds:
-        return SwitchNeeds("patch panel", packet_memory=True, forwards_on=vswitch.pmd_cpus)
+    def needs(self, frames: Frames) -> SwitchNeeds:
+        return SwitchNeeds(
+            "patch panel", packet_memory=True, forwards_on=frames.sut.vswitch.pmd_cpus
+        )
 
     def cabled(self, _vswitch: Vswitch, wiring: Wiring) -> Wiring:
         return wiring
@@ -152,8 +157,24 @@ class PatchPanel:
     def steps(self, _plan: Plan, host: HostPlan) -> Sequence[Step]:
         return [Step(PanelFile(PANEL_FILE), panel_file(host), "vswitch", "what paneld reads")]
 
-    def compare(self, _facts: HostFacts, _what: str, _value: object) -> Found:
-        return absent("panel.conf has it, which is a setting of its own")
+    def read(self, reader: Reader) -> SwitchFacts | None:
+        text = reader.text(PANEL_FILE, "patch panel")
+        if text is None:
+            return None
+        words = [line.split(maxsplit=1) for line in text.splitlines()]
+        keys = dict(pair for pair in words if len(pair) == 2 and pair[0] != "cord")
+        cords = tuple(pair[1] for pair in words if pair[0] == "cord")
+        cpus = tuple(parse_list(keys.pop("cpus", "")))
+        return SwitchFacts(self.name, None, cpus, cords, keys)
+
+    def compare(self, facts: HostFacts, what: str, value: object) -> Found:
+        panel = facts.switch(self.name)
+        if panel is None:
+            return differs("", "no patch panel is set up here")
+        if what != "pmd_cpus":
+            return absent("panel.conf has it, which is a setting of its own")
+        found = format_list(panel.polling_cpus)
+        return same(found) if panel.polling_cpus == value else differs(found)
 
 
 def socket(dirs: Directories, port: str) -> str:
@@ -171,5 +192,8 @@ def panel_file(host: HostPlan) -> str:
 @contextmanager
 def deployable(switch: PatchPanel) -> Iterator[None]:
     """Register the switch with everything that a deployment asks."""
-    with PLANNED.including(switch), RENDERED.including(switch), APPLIED.including(switch):
+    registered = (each.including(switch) for each in (READ, PLANNED, RENDERED, APPLIED))
+    with ExitStack() as stack:
+        for each in registered:
+            stack.enter_context(each)
         yield

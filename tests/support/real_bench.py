@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import threading
@@ -24,6 +25,7 @@ from wirespeed.bench.traffic.tcp import programs
 from wirespeed.bench.trial import TrialSetup
 from wirespeed.host.collect import collect
 from wirespeed.model.frame import Encapsulation, FrameSizes
+from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.plan.plan import Plan
 from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.result.observation import Observation
@@ -55,8 +57,14 @@ def point(
     return Frames(Topology(kind, vnfs, bidirectional), traffic, Sut(vnf=vnf or Vnf(), ports=ports))
 
 
+@functools.cache
+def _facts() -> HostFacts:
+    """Return this machine's facts, read once: no bench of the tests changes what a plan needs."""
+    return collect(RUNNER)
+
+
 def planned(spec: Frames) -> Plan:
-    return plan_of(collect(RUNNER), spec)
+    return plan_of(_facts(), spec)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from io import StringIO
 
 import typer
 
-from wirespeed.cli.command import build_command
+from wirespeed.cli.commands.command import build_command
 
 
 def verb_app(verb: Callable[..., None]) -> typer.Typer:

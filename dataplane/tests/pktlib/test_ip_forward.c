@@ -98,7 +98,7 @@ test_headers(void)
 
 	make_v4(frame, 64);
 	frame[IP_ETHER_LEN] = 0x46;
-	CHECK_EQ(judge(frame, V4_LEN), IP_OPTIONS);
+	CHECK_EQ(judge(frame, V4_LEN), IP_WITH_OPTIONS);
 	frame[IP_ETHER_LEN] = 0x44;
 	CHECK_EQ(judge(frame, V4_LEN), IP_BAD_HEADER);
 	frame[IP_ETHER_LEN] = 0x65;

@@ -60,14 +60,21 @@ def _outcome(rule: Rule, subject: Subject) -> list[Problem] | Passed | Absent | 
 
 def _lack(need: Need, subject: Subject) -> Unknown | Absent | None:
     if need is Need.KUBELET:
-        return (
-            None if subject.kubelet else Absent("no kubelet's configuration is given (--kubelet)")
-        )
+        return _no_kubelet(subject)
     if need is not Need.PLAN:
         return lacking(need, subject.facts)
     if subject.plan is None:
         return Unknown("needs a plan (--plan PLAN.json)")
     return None if subject.host_plan else Unknown(f"needs a plan that names {subject.facts.host}")
+
+
+def _no_kubelet(subject: Subject) -> Unknown | Absent | None:
+    if subject.kubelet is not None:
+        return None
+    why = subject.facts.why_missing("kubelet")
+    if why is not None:
+        return Unknown(f"needs {Need.KUBELET.value}: {why}")
+    return Absent("no kubelet's configuration is given (--kubelet)")
 
 
 def _failed(rule: Rule, problem: Problem) -> Finding:

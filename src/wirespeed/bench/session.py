@@ -18,7 +18,7 @@ from wirespeed.bench.fault.inject import as_built, injections, opens
 from wirespeed.bench.guest.interface import Guests, emulated_by
 from wirespeed.bench.host.host import terminated_like_interrupted
 from wirespeed.bench.host.hugepages import reserved
-from wirespeed.bench.interface import Bench, BenchError, Part
+from wirespeed.bench.interface import BenchError, Part
 from wirespeed.bench.noise.moves import place
 from wirespeed.bench.program.watcher import Watcher
 from wirespeed.bench.routing.churn import route_changes
@@ -96,7 +96,7 @@ def _too_late(seen: Observation) -> int:
 @contextmanager
 def open_bench(
     frames: Frames, plan: Plan, hosts: BenchHosts, run_dir: Path, guests: Guests | None = None
-) -> Iterator[Bench]:
+) -> Iterator[RealBench]:
     """Bring up the bench of this point; undo everything when the context ends.
 
     run_dir: destination of logs and configuration files, with one folder for each of two hosts.

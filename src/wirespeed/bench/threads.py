@@ -18,7 +18,7 @@ from wirespeed.bench.noise.settings import watched
 from wirespeed.bench.noise.throttling import throttle_counts, throttled
 from wirespeed.model.result.evidence import Disturbance
 from wirespeed.model.result.observation import Competitor, PollingThread
-from wirespeed.model.result.thread_time import CpuInterrupts, ThreadTime
+from wirespeed.model.result.thread_time import CpuInterrupts, SutCpu, ThreadTime
 from wirespeed.remote.interface import Runner
 from wirespeed.sources.interrupts import read_interrupts
 from wirespeed.sources.scheduler import Snapshot, snapshot, time_between
@@ -27,16 +27,17 @@ from wirespeed.sources.scheduler import Snapshot, snapshot, time_between
 class HostThreads:
     """Looked at before and after the time of the traffic. `host`: see PollingThread.
 
-    kernel_carries: whether the kernel carries frames there, in softirqs.
+    kernel_carries: whether the kernel carries frames there, in softirqs. forwards: CPUs of the SUT
+    alone, if their time is to be counted.
     """
 
     def __init__(
         self, host: str, runner: Runner, parts: Sequence[Part], cpus: frozenset[int],
-        *, kernel_carries: bool = False,
+        *, kernel_carries: bool = False, forwards: frozenset[int] = frozenset(),
     ) -> None:  # fmt: skip
         self.pollers = tuple(poller for part in parts for poller in part.pollers())
         self._host, self._runner, self._parts, self._cpus = host, runner, parts, cpus
-        self._kernel_carries = kernel_carries
+        self._kernel_carries, self._forwards = kernel_carries, forwards
         self._asked = self._then = _busy(parts)
         self._before = self._after = Snapshot({}, 0)
         self._nodes = _nodes(runner, cpus)
@@ -113,6 +114,25 @@ class HostThreads:
     @property
     def steal_ns(self) -> int:
         return self._after.steal_ns - self._before.steal_ns
+
+    @property
+    def sut_cpu(self) -> SutCpu | None:
+        """Return the CPU time of the SUT; None where it has no CPUs to itself."""
+        if not self._forwards:
+            return None
+        was, now = self._before, self._after
+
+        def spent_ns(cpus: Iterable[int], field: str) -> int:
+            return sum(
+                getattr(now, field).get(cpu, 0) - getattr(was, field).get(cpu, 0) for cpu in cpus
+            )
+
+        others = self._cpus - self._forwards if self._kernel_carries else ()
+        return SutCpu(
+            spent_ns(self._forwards, "busy_ns"),
+            spent_ns(self._forwards, "softirq_ns"),
+            spent_ns(others, "softirq_ns"),
+        )
 
     def threads(self, offered_s: float) -> tuple[PollingThread, ...]:
         shares = _shares(self._asked, self._then, offered_s)

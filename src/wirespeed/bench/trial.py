@@ -68,6 +68,8 @@ class TrialHost:
     """Relation of its TSC to the generator's, on another host than the generator's."""
     kernel_carries: bool = False
     """True if the kernel carries frames there, in softirqs."""
+    forwards: frozenset[int] = frozenset()
+    """CPUs of the SUT alone; empty if it has none to itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,9 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
         part.begin()
     hops = _read(setup.parts)
     threads = [
-        HostThreads(h.name, h.runner, h.parts, h.cpus, kernel_carries=h.kernel_carries)
+        HostThreads(
+            h.name, h.runner, h.parts, h.cpus, kernel_carries=h.kernel_carries, forwards=h.forwards
+        )
         for h in setup.hosts
     ]
     for host in setup.hosts:
@@ -190,6 +194,7 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
         began_ns=(before_ns + after_ns) // 2 + AFTER_NS,
         began_error_ns=(after_ns - before_ns) // 2,
         churn=churn,
+        sut_cpu=next((cpu for seen in threads if (cpu := seen.sut_cpu) is not None), None),
     )
 
 

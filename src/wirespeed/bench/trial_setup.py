@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
+from functools import partial
 
 from wirespeed.bench.assembly.kinds import ring_frames, switch_polls
+from wirespeed.bench.assembly.layout import control_plane_cpu
 from wirespeed.bench.assembly.opened import OpenHost
 from wirespeed.bench.assembly.parts import Assembly
 from wirespeed.bench.host.host import Host
+from wirespeed.bench.interface import Part
 from wirespeed.bench.noise.clock import ClockElsewhere
 from wirespeed.bench.noise.contention import ContentionProbe, Reference
 from wirespeed.bench.noise.placement import PlacementProbe
@@ -18,9 +22,11 @@ from wirespeed.bench.noise.switches import SwitchRecords
 from wirespeed.bench.noise.watch import NoiseWatch
 from wirespeed.bench.program.watcher import Watcher
 from wirespeed.bench.program.wsdp import Wsdp
+from wirespeed.bench.routing.part import LoadsRoutes
 from wirespeed.bench.trial import TrialHost, TrialSetup
 from wirespeed.model.plan.plan import HostPlan
-from wirespeed.model.study.spec import Frames
+from wirespeed.model.study.spec import Frames, RoutingDaemon
+from wirespeed.remote.interface import Runner
 from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.state import state_directory
 
@@ -31,13 +37,15 @@ def setup_on_one_host(frames: Frames, on: OpenHost, assembly: Assembly) -> Trial
     cpus = _polled(frames, plan) | _generating(plan)
     probe = ContentionProbe(generator.program, cpus, _forwarding(plan), _reference(on.host))
     watch = _watch(probe, generator.program, assembly)
+    watch.shared = _shared_control(frames, plan)
+    watch.control = partial(_control_plane, on.host.runner, assembly.sut)
     watch.placement = PlacementProbe.of(cpus, generator.program.placement)
     settings = SettingsWatch(on.host.runner, assembly.parts, cpus)
     host = TrialHost(
         "", on.host.runner, assembly.parts, watch, cpus, settings,
-        kernel_carries=_kernel_carries(frames, assembly),
+        kernel_carries=_kernel_carries(frames, assembly), forwards=_of_the_sut(plan),
     )  # fmt: skip
-    return _setup(frames, assembly, (host,), _limited_by(plan))
+    return _setup(frames, assembly, (host,), _limited_by(frames, plan))
 
 
 def _kernel_carries(frames: Frames, assembly: Assembly) -> bool:
@@ -45,8 +53,10 @@ def _kernel_carries(frames: Frames, assembly: Assembly) -> bool:
     return switch_polls(frames) is False or bool(assembly.unread)
 
 
-def _limited_by(plan: HostPlan) -> str | None:
+def _limited_by(frames: Frames, plan: HostPlan) -> str | None:
     """Return who shares CPUs with the SUT, or with its functions."""
+    if _shared_control(frames, plan):
+        return "shared_control"
     if plan.partner is not None and _forwarding(plan) & set(plan.partner.pmd_cpus.value):
         return "shared_partner"
     shared = plan.generator is not None and bool(plan.generator.shared)
@@ -66,6 +76,8 @@ def setup_between(
         there, cpus, _forwarding(sut.place.plan), _reference(sut.host), host=sut.host.name
     )
     near, far = _watch(near_probe, program, assembly), _watch(far_probe, there, assembly)
+    far.shared = _shared_control(frames, sut.place.plan)
+    far.control = partial(_control_plane, sut.host.runner, assembly.sut)
     near.placement = PlacementProbe.of(own, program.placement, generator.host.name)
     far.placement = PlacementProbe.of(cpus, there.placement, sut.host.name)
     kernel = _kernel_carries(frames, assembly)
@@ -74,6 +86,7 @@ def setup_between(
             sut.host.name, sut.host.runner, (*assembly.sut, watcher), far, cpus,
             SettingsWatch(sut.host.runner, assembly.sut, cpus, sut.host.name),
             ClockElsewhere(program, there), kernel_carries=kernel,
+            forwards=_of_the_sut(sut.place.plan),
         ),
         TrialHost(
             generator.host.name, generator.host.runner, (assembly.generator,), near, own,
@@ -81,7 +94,8 @@ def setup_between(
             kernel_carries=kernel,
         ),
     )  # fmt: skip
-    return _setup(frames, assembly, hosts, None)
+    limited_by = "shared_control" if far.shared else None
+    return _setup(frames, assembly, hosts, limited_by)
 
 
 def _forwarding(plan: HostPlan) -> frozenset[int]:
@@ -90,6 +104,29 @@ def _forwarding(plan: HostPlan) -> frozenset[int]:
     if plan.vswitch is not None:
         found |= set(plan.vswitch.pmd_cpus.value)
     return frozenset(found)
+
+
+def _shared_control(frames: Frames, plan: HostPlan) -> frozenset[int]:
+    """Return the CPUs that the SUT forwards on and its control plane works on in trials."""
+    routing = frames.routing
+    if routing is None or (routing.daemon is RoutingDaemon.STATIC and not routing.churn_per_s):
+        return frozenset()
+    return _forwarding(plan) & {control_plane_cpu(frames, plan)}
+
+
+def _control_plane(runner: Runner, parts: Sequence[Part]) -> frozenset[int]:
+    """Return the threads of the programs of routers that do not poll: daemons, wsdp's own."""
+    routers = [part for part in parts if isinstance(part, LoadsRoutes)]
+    pids = {pid for part in routers for pid in part.programs}
+    polling = {poller.tid for part in parts for poller in part.pollers()}
+    paths = runner.glob(*(f"/proc/{pid}/task/[0-9]*" for pid in pids))
+    return frozenset(int(path.rpartition("/")[2]) for path in paths) - polling
+
+
+def _of_the_sut(plan: HostPlan) -> frozenset[int]:
+    """Return the CPUs that the SUT forwards on; none where the generator polls one of them."""
+    found = _forwarding(plan)
+    return frozenset() if found & _generating(plan) else found
 
 
 def _polled(frames: Frames, plan: HostPlan) -> frozenset[int]:

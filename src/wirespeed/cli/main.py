@@ -39,7 +39,7 @@ def main() -> None:
 def _run(arguments: list[str]) -> int:
     import typer
 
-    from wirespeed.cli.command import build_command
+    from wirespeed.cli.commands.command import build_command
     from wirespeed.cli.signals import Interrupted
     from wirespeed.model.errors import WirespeedError
 

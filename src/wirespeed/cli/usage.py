@@ -9,7 +9,7 @@ from typing import Any
 
 from typer import TyperException
 
-from wirespeed.cli.command import VERBS
+from wirespeed.cli.commands.command import VERBS
 
 # The parser's own words, and ours.
 _WORDS = {

@@ -24,8 +24,8 @@ _UNTOLD = (
     "boot_environment", "caches", "cpu_flags", "ddio_ways", "default_route_interface", "dimms",
     "firmware", "governors", "housekeeping", "huge_pages", "idle_states", "interfaces",
     "iommu_units", "irqs", "kernel", "left_by_killed_runs", "memory_channels", "neighbours", "nova",
-    "operating_system", "ovs", "ovs.pmds", "pci", "services", "smis", "tuned", "uio_drivers",
-    "uncore", "vulnerabilities",
+    "operating_system", "ovs", "ovs.pmds", "pci", "services", "smis", "switches", "tuned",
+    "uio_drivers", "uncore", "vulnerabilities",
 )  # fmt: skip
 # Servers in these states have released their resources.
 _PLACELESS = ("DELETED", "SOFT_DELETED", "SHELVED_OFFLOADED")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the settings that are really faster, and prove it on fresh measurements. Pure.
 
-1. Screening: a fraction of resolution IV of all factors, in blocks of random order.
+1. Screening: a fraction of resolution IV of all factors, in blocks of random order. It ends early
+   where each effect is proven, or too small to matter.
 2. Foldover: where an interaction is proven that is confounded with others, one more block has the
    levels of one of its factors exchanged.
 3. Confirmation: the best combination against the start in turns, on measurements that the choice
@@ -104,7 +105,8 @@ def tune(
     factors: int, measure: Callable[[Asked], Rates], worth: float, effort: Effort, seed: int = 1
 ) -> Tuned:
     """Screen the factors, confirm the best combination. Raises NotSeparable."""
-    search = _Search(factors, measure, effort, random.Random(seed))  # noqa: S311  an order
+    draw = random.Random(seed)  # noqa: S311  an order
+    search = _Search(factors, measure, effort, worth, draw)
     found, fold = search.screened()
     return replace(concluded(found, factors, measure, worth, effort), folded=fold)
 
@@ -138,23 +140,29 @@ class _Search:
     factors: int
     measure: Callable[[Asked], Rates]
     effort: Effort
+    worth: float
     draw: random.Random
 
     def screened(self) -> tuple[Fit, int | None]:
-        """Return the effects after all blocks, and the factor of the foldover."""
+        """Return the effects, and the factor of the foldover.
+
+        Only the confirmation proves a gain, so that ending early claims nothing.
+        """
         cells = screening_fraction(self.factors)
         least = _BLOCKS[basic_factors(self.factors)][0]
         runs: list[Screened] = []
         fold: int | None = None
         for block in range(1, self.effort.blocks + 1):
             folding = False
+            if block > least and self._is_decided(fitted(self.factors, runs, fold)):
+                break
             if block == least + 1:
                 fold = self._to_fold(runs)
                 folding = fold is not None
             stage = Stage.FOLDOVER if folding else Stage.SCREENING
             asked = folded(cells, fold) if folding and fold is not None else cells
             runs += self._block(asked, stage, block)
-        return self._fitted(runs, fold), fold
+        return fitted(self.factors, runs, fold), fold
 
     def _block(self, cells: Sequence[Combination], stage: Stage, block: int) -> list[Screened]:
         order = list(cells)
@@ -165,9 +173,15 @@ class _Search:
             runs += [Screened(cell, fps, kind, block) for kind, fps in list(rates.items())[:1]]
         return runs
 
+    def _is_decided(self, found: Fit) -> bool:
+        """Return whether no further block would change what is worth confirming."""
+        mains, interactions = found.terms[: self.factors], found.terms[self.factors :]
+        sure = all(term.proven or term.interval[1] < self.worth for term in mains)
+        return sure and not any(term.proven for term in interactions)
+
     def _to_fold(self, runs: Sequence[Screened]) -> int | None:
         """Return the factor to exchange: the strongest one in a proven, confounded interaction."""
-        found = self._fitted(runs, None)
+        found = fitted(self.factors, runs)
         suspected = [term for term in found.terms if term.proven and term.or_else]
         if not suspected:
             return None
@@ -177,28 +191,32 @@ class _Search:
             key=lambda factor: strength[frozenset((factor,))],
         )
 
-    def _fitted(self, runs: Sequence[Screened], fold: int | None) -> Fit:
-        """Fit main effects and one interaction of each string that can be separated."""
-        mains = [frozenset((factor,)) for factor in range(self.factors)]
-        groups = list(_separated(strings(self.factors), fold))
-        plain = fit(runs, mains)
-        strength = {term.of: abs(term.log) for term in plain.terms}
-        # An interaction is likelier between factors that matter themselves.
-        pairs = [max(group, key=lambda pair: _strength(pair, strength)) for group in groups]
-        try:
-            found = fit(runs, [*mains, *pairs])
-        except NotSeparable:
-            found, groups = plain, []
-        others = dict(zip(pairs, groups, strict=False))
-        proven = holm(found.terms[: self.factors]) | holm(found.terms[self.factors :])
-        terms = tuple(
-            replace(
-                term, proven=term.of in proven,
-                or_else=tuple(pair for pair in others.get(term.of, ()) if pair != term.of),
-            )
-            for term in found.terms
-        )  # fmt: skip
-        return replace(found, terms=terms)
+
+def fitted(factors: int, runs: Sequence[Screened], fold: int | None = None) -> Fit:
+    """Fit main effects and one interaction of each string that can be separated.
+
+    fold: factor of the foldover among the runs. Raises NotSeparable.
+    """
+    mains = [frozenset((factor,)) for factor in range(factors)]
+    groups = list(_separated(strings(factors), fold))
+    plain = fit(runs, mains)
+    strength = {term.of: abs(term.log) for term in plain.terms}
+    # An interaction is likelier between factors that matter themselves.
+    pairs = [max(group, key=lambda pair: _strength(pair, strength)) for group in groups]
+    try:
+        found = fit(runs, [*mains, *pairs])
+    except NotSeparable:
+        found, groups = plain, []
+    others = dict(zip(pairs, groups, strict=False))
+    proven = holm(found.terms[:factors]) | holm(found.terms[factors:])
+    terms = tuple(
+        replace(
+            term, proven=term.of in proven,
+            or_else=tuple(pair for pair in others.get(term.of, ()) if pair != term.of),
+        )
+        for term in found.terms
+    )  # fmt: skip
+    return replace(found, terms=terms)
 
 
 def _separated(

@@ -18,6 +18,11 @@ _LIMITS = {
         "faster than measured.",
         Proposal("Use a host with separate cores for the SUT and its bonds' partner."),
     ),
+    "shared_control": (
+        "The router's control plane (routing daemons, the thread that follows the kernel) and the "
+        "threads that forward take turns on one CPU; what it took counts as the SUT's.",
+        Proposal("Use a host with a core more for the control plane."),
+    ),
     "generator": (
         "The generator could not offer more: the SUT may be faster than measured.",
         Proposal("Give the generator more CPUs."),

@@ -35,6 +35,7 @@ _REBOOT = (
 _OTHER_HOST = "it needs a host with more cores: run the same study there, then compare both runs"
 WHY_NOT = {
     "shared_lcore": _OTHER_HOST,
+    "shared_control": _OTHER_HOST,
     "generator": _OTHER_HOST,
     "tg_rx_ring_full": _OTHER_HOST,
     "vhost_tx_ring_full": _OTHER_HOST,

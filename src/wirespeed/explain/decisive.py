@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.loss import first_loss
-from wirespeed.explain.trial import counted_time
+from wirespeed.model.result.counted_time import counted_time
 from wirespeed.model.result.trial import Stage, Trial
 
 

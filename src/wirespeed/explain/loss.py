@@ -14,13 +14,19 @@ from dataclasses import replace
 from wirespeed.explain.causes import longer_rings, meaning_of, proposal_for
 from wirespeed.explain.interface import Measured
 from wirespeed.explain.stages import time_left
-from wirespeed.explain.trial import STEADY_GROWTH, counted_time, growth_ratio
+from wirespeed.explain.trial import STEADY_GROWTH
+from wirespeed.model.result.counted_time import (
+    counted_time,
+    growth_ratio,
+    lost_in_what_counts,
+    trials_above,
+)
 from wirespeed.model.result.evidence import DisturbanceKind
 from wirespeed.model.result.explanation import EvidenceFigure, Explanation, Proposal
 from wirespeed.model.result.hop_counts import INGRESS, Drop, DropCause
 from wirespeed.model.result.observation import PollingThread
 from wirespeed.model.result.result import SearchResult
-from wirespeed.model.result.trial import Stage, Trial
+from wirespeed.model.result.trial import Trial
 from wirespeed.model.words import frames, mpps, percent
 from wirespeed.model.words import loss as loss_ratio
 
@@ -102,17 +108,9 @@ def _above(trials: Sequence[Trial], result: SearchResult | None) -> list[tuple[i
     floor_fps = ndr.load_fps if ndr is not None else floor_fps
     return [
         (number, trial)
-        for number, trial in enumerate(trials, start=1)
-        if trial.intended_load_fps > floor_fps
-        and trial.stage is not Stage.WARM_UP
-        and not (result is not None and result.elsewhere(trial))
+        for number, trial in trials_above(trials, floor_fps)
+        if not (result is not None and result.elsewhere(trial))
     ]
-
-
-def lost_in_what_counts(trial: Trial) -> int:
-    """Return the frames lost in a quiet trial, or in the clean windows of another."""
-    found = counted_time(trial)
-    return found.lost if found is not None else 0
 
 
 def total_drops(trial: Trial) -> tuple[Drop, ...]:

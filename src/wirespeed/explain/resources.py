@@ -26,6 +26,7 @@ LIMITS = {
     **{blame.limit: blame.resource for blame in BLAMES},
     "shared_lcore": Resource.GENERATOR,
     "shared_partner": Resource.GENERATOR,
+    "shared_control": Resource.SCHEDULING,
     "generator": Resource.GENERATOR,
     "link": Resource.LINK,
     "pauses": Resource.QUEUES,

@@ -109,6 +109,10 @@ def _switch(facts: HostFacts) -> Iterator[tuple[str, str]]:
         yield "DPDK of Open vSwitch", facts.ovs.dpdk_version or "none"
         for name, value in sorted(facts.ovs.other_config.items()):
             yield f"Open vSwitch {name}", value
+    for switch in facts.switches:
+        yield switch.kind, switch.version or "unknown version"
+        for name, value in sorted(switch.settings.items()):
+            yield f"{switch.kind} {name}", value
     if facts.nova is not None and facts.nova.guest_cpus is not None:
         yield "Nova's CPUs for guests", format_list(facts.nova.guest_cpus)
 

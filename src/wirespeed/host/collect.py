@@ -24,6 +24,7 @@ from wirespeed.host.owners import read_services, read_tuned
 from wirespeed.host.pci import read_default_route_interface, read_interfaces, read_pci
 from wirespeed.host.platform import read_ddio_ways, read_uncore, read_vulnerabilities
 from wirespeed.host.reader import HostUnreadable, Reader
+from wirespeed.host.switches import read_switches
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.remote.interface import Runner
 
@@ -54,6 +55,7 @@ def collect(runner: Runner) -> HostFacts:
         iommu_units=read_iommu_units(reader),
         uio_drivers=read_uio_drivers(reader),
         ovs=read_ovs(reader),
+        switches=read_switches(reader),
         guests=libvirt.guests,
         nova=read_nova(reader),
         flavors=libvirt.flavors,

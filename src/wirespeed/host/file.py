@@ -37,7 +37,7 @@ HOST_FILE = DocumentKind(
     HostFacts,
     name="hostfacts",
     title="wirespeed host facts",
-    version="1.6",
+    version="1.7",
     called="host file",
     next_step="Write it with `wirespeed inspect --json > HOST.json`.",
     check=inconsistencies,

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read a kubelet's configuration as `kubectl get --raw .../configz` prints it."""
+"""Read a kubelet's configuration, as `kubectl get --raw .../configz` or `oc get` prints it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
+from wirespeed.host.kubelet_documents import configuration, read_document
 from wirespeed.model.cpuset import parse_list
 from wirespeed.model.errors import BadInput
-from wirespeed.model.input.bounded import load_json
 from wirespeed.model.input.text import printable
 from wirespeed.model.plan.kubelet import (
     MOST_NUMA_NODES,
@@ -23,29 +22,26 @@ from wirespeed.model.plan.kubelet import (
 from wirespeed.model.plan.quantity import whole
 
 Choice = TypeVar("Choice", bound=StrEnum)
+ERRORS = (KeyError, TypeError, ValueError, AttributeError)
 _NEXT = "Write it with `kubectl get --raw /api/v1/nodes/NODE/proxy/configz > FILE`."
 
 
 def load(path: Path) -> KubeletSettings:
     """Return the settings that decide where containers run. Raises BadInput."""
     try:
-        return parse(load_json(path.read_text(encoding="utf-8")))
+        return parse(read_document(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise BadInput(f"kubelet file {path} cannot be read: {error.strerror}", _NEXT) from error
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadInput(f"kubelet file {path}: {_reason(error)}", _NEXT) from None
+    except ERRORS as error:
+        raise BadInput(f"kubelet file {path}: {reason(error)}", _NEXT) from None
 
 
 def parse(document: Any) -> KubeletSettings:
-    """Return the settings of a KubeletConfiguration, alone or under "kubeletconfig".
+    """Return the settings of a document that `kubelet_documents` knows.
 
-    Raises KeyError, TypeError or ValueError for a value that no kubelet of 1.34 has.
+    Raises one of ERRORS for another, and for a value that no kubelet of 1.34 has.
     """
-    if not isinstance(document, dict):
-        raise TypeError("is not an object")
-    found: Mapping[str, Any] = document.get("kubeletconfig", document)
-    if "cpuManagerPolicy" not in found and found.get("kind") != "KubeletConfiguration":
-        raise KeyError("cpuManagerPolicy")
+    found = configuration(document)
     options = found.get("cpuManagerPolicyOptions") or {}
     topology = found.get("topologyManagerPolicyOptions") or {}
     return KubeletSettings(
@@ -89,7 +85,8 @@ def _page_kib(kind: str) -> int:
     return whole(kind.removeprefix("hugepages-")) >> 10
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """Complete "FILE: ..." for one of ERRORS."""
     match error:
         case KeyError():
             return f"has no {error}"

@@ -18,6 +18,7 @@ from wirespeed.measure.search.interface import Figures
 from wirespeed.measure.search.mrr import Overload
 from wirespeed.measure.split import on_one_side
 from wirespeed.measure.trust import aside, churned, doubts
+from wirespeed.model.result.counted_time import lost_in_what_counts, trials_above
 from wirespeed.model.result.result import (
     Grade,
     SearchResult,
@@ -164,6 +165,9 @@ def _limited_by(prober: Prober, figures: Figures, found: Found) -> str | None:
         return None
     if any(p.exceeded > 0 and p.load_fps > passed_fps for p in prober.points):
         return None  # loads above it failed without being judged
+    above = (trial for _, trial in trials_above(prober.trials, passed_fps))
+    if first is figures.ndr and any(map(lost_in_what_counts, above)):
+        return None  # the explanation names what lost these frames
     if found.by_generator:
         return "generator"
     return "link" if found.by_link else "max_load"

@@ -109,7 +109,7 @@ PRESETS: Mapping[SearchKind, Preset] = {
     ),
     # CSIT: ten trials of 1 s.
     SearchKind.MRR: Preset(
-        mrr=Mrr(trial_s=1.0, trials=10), search=None, extension=1.0, latency_trial_s=1.0
+        mrr=Mrr(trial_s=1.0, trials=10, least=1), search=None, extension=1.0, latency_trial_s=1.0
     ),
     SearchKind.FIXED: Preset(
         mrr=None,

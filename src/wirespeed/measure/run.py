@@ -128,17 +128,18 @@ def _overload(preset: Preset, prober: Prober, limits: Limits, flood: Trial, foun
     prober.width = WIDTH if share >= MOSTLY else WIDTH_WHEN_DISTURBED
     if share < HARDLY:
         below_fps = max(limits.min_fps, mrr_fps / 2)
-        prober.whole = not _calms(prober, below_fps, preset.mrr.trial_s)
+        # Without a search below the overload, a quieter moment there is worth one look.
+        limit_s = math.inf if preset.search is None else prober.time_limit_s
+        prober.whole = not _calms(prober, below_fps, preset.mrr.trial_s, limit_s)
     return replace(limits, max_fps=found.max_load_fps, mrr_fps=mrr_fps)
 
 
-def _calms(prober: Prober, load_fps: float, trial_s: float) -> bool:
+def _calms(prober: Prober, load_fps: float, trial_s: float, limit_s: float) -> bool:
     """Return whether some of the time counts at a load below the overload.
 
     A generator at its limit is late whatever the host does, and noise comes and goes: with a time
     limit, trials look for a quieter moment for up to LOOKING of it.
     """
-    limit_s = prober.time_limit_s
     looks = 1 if math.isinf(limit_s) else max(1, round(LOOKING * limit_s / trial_s))
     return any(
         _steady_share([prober.once(load_fps, trial_s, Stage.SEARCH)]) >= HARDLY

@@ -41,7 +41,7 @@ PLAN_FILE = DocumentKind(
     Plan,
     name="plan",
     title="wirespeed plan",
-    version="1.5",
+    version="1.6",
     called="plan file",
     next_step="Write it with `wirespeed plan make WORKLOAD.toml --host HOST.json -o PLAN.json`.",
     check=_contradictions,

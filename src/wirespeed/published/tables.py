@@ -108,6 +108,14 @@ def s4_search() -> tuple[SearchTrial, ...]:
     )  # fmt: skip
 
 
+def s4_titles() -> tuple[tuple[str, str], ...]:
+    """Return S4's charts of 6WIND by their titles, all that is left of them, as (title, studies).
+
+    The studies ask the same question.
+    """
+    return tuple((row["title"], row["study"]) for row in _rows("s4-titles"))
+
+
 def text(name: str) -> str:
     """Return the text of a CSV file in data/. name: without its extension."""
     file = files("wirespeed.published").joinpath("data", f"{name}.csv")

@@ -101,6 +101,8 @@ class Snapshot:
     """Time of the reading, on our monotonic clock."""
     softirq_ns: Mapping[int, int] = field(default_factory=dict)
     """Time in softirqs, by CPU."""
+    busy_ns: Mapping[int, int] = field(default_factory=dict)
+    """Time that was neither idle nor stolen, by CPU."""
 
 
 def snapshot(runner: Runner, tids: Collection[int], cpus: Collection[int]) -> Snapshot:
@@ -109,7 +111,10 @@ def snapshot(runner: Runner, tids: Collection[int], cpus: Collection[int]) -> Sn
     found = _read_all(runner, [*_paths(tids), _STAT])
     stolen = steal_by_cpu(found[_STAT])
     steal_ns = sum(stolen.get(cpu, 0) for cpu in cpus)
-    return Snapshot(_treatments(found, tids), steal_ns, at_ns, softirq_by_cpu(found[_STAT]))
+    stat = found[_STAT]
+    return Snapshot(
+        _treatments(found, tids), steal_ns, at_ns, softirq_by_cpu(stat), busy_by_cpu(stat)
+    )
 
 
 def treatments(runner: Runner, tids: Collection[int]) -> Mapping[int, Treatment]:
@@ -192,6 +197,17 @@ def steal_by_cpu(stat: str) -> dict[int, int]:
 def softirq_by_cpu(stat: str) -> dict[int, int]:
     """Return the softirq time of each CPU since boot in ns (proc_stat(5), 7th column)."""
     return _time_by_cpu(stat, 6)
+
+
+def busy_by_cpu(stat: str) -> dict[int, int]:
+    """Return the time of each CPU since boot that was neither idle nor stolen, in ns.
+
+    Programs, the kernel, interrupts and softirqs (proc_stat(5)).
+    """
+    return {
+        cpu: user + nice + system + irq + softirq
+        for cpu, (user, nice, system, _, _, irq, softirq, _) in times_by_cpu(stat).items()
+    }
 
 
 def _time_by_cpu(stat: str, column: int) -> dict[int, int]:

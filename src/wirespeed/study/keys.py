@@ -22,7 +22,7 @@ TOP_LEVEL = ("title", "description", "needs", "vary", "case", "factor", *FORM_TA
 def parameter_keys() -> tuple[str, ...]:
     """Return every dotted key of a point, e.g. "sut.impair.rate_fps", in type order.
 
-    Keys of switches from elsewhere are last.
+    Keys of one type of switch are last.
     """
     return _table_keys() + own_keys()
 

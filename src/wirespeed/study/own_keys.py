@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read the keys that a type of switch from elsewhere has, in its table sut.vswitch.NAME.
+"""Read the keys that one type of switch has, in its table sut.vswitch.NAME.
 
-The types of this project have their tables as fields of Vswitch (model/study/spec.py).
+Open vSwitch's own keys are a field of Vswitch instead (model/study/vswitch.py).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def own_keys() -> tuple[str, ...]:
     """Return the dotted keys of all registered types of switches that are not fields of Vswitch."""
     return tuple(
         f"sut.vswitch.{factors.table}.{each.name}"
-        for _, factors in _elsewhere()
+        for _, factors in _with_tables()
         for each in fields(factors.type)
     )
 
@@ -43,7 +43,7 @@ def take_own(
     if "own" in table:
         faults.append(Fault("sut.vswitch.own", table.pop("own"), unknown_key("sut.vswitch.own")))
     chosen = table.get("kind", Vswitch().kind)
-    for name, factors in _elsewhere():
+    for name, factors in _with_tables():
         written = table.pop(factors.table, {})
         if name == chosen:
             where = f"sut.vswitch.{factors.table}"
@@ -55,7 +55,7 @@ def take_own(
     return own, faults
 
 
-def _elsewhere() -> Iterator[tuple[str, Factors]]:
+def _with_tables() -> Iterator[tuple[str, Factors]]:
     for kind in SWITCHES:
         if kind.factors is not None and not kind.factors.in_tree:
             yield kind.name, kind.factors

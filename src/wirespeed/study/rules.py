@@ -101,7 +101,7 @@ def _vnf(frames: Frames) -> Iterator[Fault]:
     if frames.guest is not None and not in_guest:
         yield Fault("guest", "(set)", 'goes with sut.vnf.placement = "guest"')
     switch = switch_of(frames)
-    if in_guest and switch is not None and switch.needs(frames.sut.vswitch).guest_ports is None:
+    if in_guest and switch is not None and switch.needs(frames).guest_ports is None:
         allowed = "the switch has no ports for virtual machines as sut.vswitch asks for it"
         yield Fault("sut.vnf.placement", vnf.placement, allowed)
     apart = placements and not any(each.needs.shares_generator for each in placements)

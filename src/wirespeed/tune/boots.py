@@ -1,24 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keep which boots of a host a search has measured, so that it goes on after each reboot.
 
-The file is on the machine that runs the search. A measurement takes a boot of its own: the
-addresses and the memory that a boot happens to get change a rate, too.
+The file is on the machine that runs the search. It also has the factors: another boot may offer
+others. A block of measurements takes a boot of its own: the addresses and the memory that a boot
+happens to get change a rate, too.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from pydantic import ValidationError
 
 from wirespeed.document.private_file import read_own, write_private
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.input.bounded import load_json
 from wirespeed.model.study.study import short_hash
 from wirespeed.remote.state import state_directory
+from wirespeed.store.codec import decode, encode
+from wirespeed.tune.factor import Factor, NotTried
 
-_VERSION = 1
+_VERSION = 2
 # Words that name the kernel's image; every boot loader adds them.
 _IMAGE = ("BOOT_IMAGE=", "initrd=")
 
@@ -51,12 +56,18 @@ class Boots:
     """Boot of each measurement, in their order; empty where it is not known."""
     asked: tuple[bool, str] | None = None
     """Last reboot: with the words or without, and the boot in which it was asked for."""
+    names: tuple[str, ...] = ()
+    """Factors that the words belong to."""
+    settings: tuple[Factor, ...] = ()
+    """Factors that are tried within each boot."""
+    excluded: tuple[NotTried, ...] = ()
 
     def check(self, boot: str, cmdline: str, *, with_words: bool, number: int | None) -> None:
         """Raise RebootDue where the host has to boot first.
 
-        boot, cmdline: of the running boot. number: of the measurement, which takes a boot that no
-        earlier one had; None: any boot will do. Raises NotBooted where a reboot did not help.
+        boot, cmdline: of the running boot. number: of the first measurement of a block, which takes
+        a boot that no earlier one had; None: any boot will do. Raises NotBooted where a reboot did
+        not help.
         """
         has_them = set(self.words) <= set(cmdline.split())
         is_so = has_them if with_words else self.is_as_before(cmdline)
@@ -82,6 +93,11 @@ class Boots:
         self.measured = [*self.measured[: number - 1], *("",) * missing, boot]
         self.save()
 
+    def number_of(self, number: int) -> int:
+        """Return the number of the boot of a measurement, from 1; unknown boots count as one."""
+        boot = self.measured[number - 1] if number <= len(self.measured) else ""
+        return list(dict.fromkeys([*self.measured, boot])).index(boot) + 1
+
     def ask(self, boot: str, *, with_words: bool) -> None:
         """Note a reboot before it is asked for."""
         self.asked = (with_words, boot)
@@ -89,7 +105,7 @@ class Boots:
 
     def save(self) -> None:
         """Write the file; it is on the disk on return."""
-        text = json.dumps({"version": _VERSION, **asdict(self)})
+        text = json.dumps({"version": _VERSION, **encode(self)})
         write_private(_path(self.address), f"{text}\n")
         os.sync()  # the host may be this machine, which reboots next
 
@@ -121,17 +137,13 @@ def _path(address: str) -> Path:
 
 def _read(raw: object) -> Boots:
     """Return the boots of a document. Raises ValueError."""
-    match raw:
-        case {
-            "version": 1, "run": str(run), "address": str(address), "words": list(words),
-            "before": str() | None as before, "cmdline": str(cmdline), "measured": list(measured),
-            "asked": [bool(), str()] | None as asked,
-        }:  # fmt: skip
-            return Boots(
-                run, address, tuple(map(str, words)), before, cmdline, list(map(str, measured)),
-                None if asked is None else (asked[0], asked[1]),
-            )  # fmt: skip
-    raise ValueError("it is of another version, or damaged")
+    wrong = "it is of another version, or damaged"
+    if not isinstance(raw, dict) or raw.pop("version", None) != _VERSION:
+        raise ValueError(wrong)
+    try:
+        return decode(Boots, raw)
+    except ValidationError as error:
+        raise ValueError(wrong) from error
 
 
 def _settings(cmdline: str) -> list[str]:

@@ -10,22 +10,18 @@ from wirespeed.model.errors import BadInput
 from wirespeed.tune.choose import Wanted
 from wirespeed.tune.factor import Factor, Needs, NotTried
 
-_ISOLATED = "isolated CPUs"
+ISOLATED = "isolated CPUs"
 
 
 def isolation(online: Collection[int], polling: Collection[int]) -> Factor | NotTried:
     """Return the factor that keeps tasks, ticks and RCU callbacks off the CPUs that poll."""
     if not polling:
-        return NotTried(_ISOLATED, "no thread polls")
+        return NotTried(ISOLATED, "no thread polls")
     if not set(online) - set(polling):
-        return NotTried(_ISOLATED, "a thread polls on every CPU: none is left for other tasks")
+        return NotTried(ISOLATED, "a thread polls on every CPU: none is left for other tasks")
     cpus = format_list(sorted(polling))
-    return isolated((f"isolcpus={cpus}", "nohz=on", f"nohz_full={cpus}", f"rcu_nocbs={cpus}"))
-
-
-def isolated(words: tuple[str, ...]) -> Factor:
-    """Return the factor with the words that a search has begun with."""
-    return Factor(_ISOLATED, needs=Needs.REBOOT, kernel=words)
+    words = (f"isolcpus={cpus}", "nohz=on", f"nohz_full={cpus}", f"rcu_nocbs={cpus}")
+    return Factor(ISOLATED, needs=Needs.REBOOT, kernel=words)
 
 
 def kernel_factors(
@@ -35,8 +31,6 @@ def kernel_factors(
 
     cmdline: of the running kernel. Raises BadInput where none is left, or where two contradict.
     """
-    names = [each.group if isinstance(each, Factor) else each.name for each in offered]
-    wanted.check(names)
     tried: list[Factor] = []
     left: list[NotTried] = []
     for each in offered:
@@ -48,14 +42,15 @@ def kernel_factors(
             tried.append(each)
     if not tried:
         reasons = "\n".join(f"  {each.name}: {each.why}" for each in left)
-        raise BadInput("--reboot: there is no factor to try", f"Reasons:\n{reasons}")
+        raise BadInput(
+            "--reboot: there is no factor with kernel words to try",
+            f"Reasons:\n{reasons}" if left else "Add one with `kernel`, or leave out --reboot.",
+        )
     _check_apart(tried)
     return tuple(tried), tuple(left)
 
 
 def _why_not(factor: Factor, cmdline: str) -> str | None:
-    if not factor.kernel:
-        return "a search with --reboot tries kernel words alone; try it without --reboot"
     have = set(factor.kernel) <= set(cmdline.split())
     return "the kernel runs with its words already" if have else None
 

@@ -61,10 +61,10 @@ def test_a_part_killed_in_a_trial_ends_it_with_its_name(
 
 RUN = """
 import sys
-from dataclasses import replace
 from pathlib import Path
-from tests.support.real_bench import opened, planned, point
-with opened(point("p2p"), Path(sys.argv[1])) as bench:
+from tests.real.alone.test_real_injected import faulty
+from tests.support.real_bench import opened
+with opened(faulty("pmd-core-hog", "p2p", strength=0.3), Path(sys.argv[1])) as bench:
     print("open", flush=True)
     bench.measure(20_000, 600.0)
 """
@@ -72,7 +72,7 @@ with opened(point("p2p"), Path(sys.argv[1])) as bench:
 
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """Yield another wirespeed in the middle of a long trial; end it afterwards in any case."""
+    """Yield another wirespeed in a long trial with a fault; end it afterwards in any case."""
     run = subprocess.Popen(
         [sys.executable, "-c", RUN, str(tmp_path)],
         cwd=REPOSITORY,
@@ -108,7 +108,7 @@ def test_a_signal_leaves_nothing_behind(
     state = Path(os.environ["XDG_STATE_HOME"]) / "wirespeed"
     changes = of_living_runs(state, RUNNER.name)
     children = [os.pidfd_open(c.pid) for c in changes if isinstance(c, ProcessStarted)]
-    assert len(children) == 3  # database, vSwitch, generator
+    assert len(children) == 4  # database, vSwitch, generator, the fault's hog
     running.send_signal(number)
     assert running.wait(60) != 0
     for child in children:

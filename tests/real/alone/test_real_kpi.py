@@ -17,11 +17,11 @@ import pytest
 from tests.support.real_bench import RUNNER, in_traffic, opened, planned, point, vswitch
 from tests.support.sample import ORIGIN
 from wirespeed.bench.session import RealBench
-from wirespeed.cli.recording_stalls import stalls_of
 from wirespeed.cli.verbs.run_recording import polling_cpus, recording
 from wirespeed.kpi.collectors.registry import collectors, metrics
 from wirespeed.kpi.interface import Missing, Name
 from wirespeed.live.path import path_of
+from wirespeed.live.recording_stalls import stalls_of
 from wirespeed.model.result.recording import RecordedSeries
 from wirespeed.remote.interface import Process
 from wirespeed.sources.scheduler import pollers_of

@@ -44,8 +44,8 @@ TOPOLOGIES = {
     ),
     "host, testpmd": point("host", vnf=Vnf("testpmd")),
 }
-# The next two take the same path.
-SHORT = cases(TOPOLOGIES, "p2p")
+# The next two take p2p's path; three in parallel and chained routers take that of two in parallel.
+SHORT = cases(TOPOLOGIES, "p2p", "2 routers in parallel")
 
 
 def assert_watched(seen: Observation) -> None:

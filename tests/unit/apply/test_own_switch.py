@@ -7,6 +7,7 @@ Nothing in src/ names it. `tests/unit/bench/test_own_kinds.py` measures and expl
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections.abc import Iterator
 
@@ -17,8 +18,16 @@ from tests.support.apply_plans import WORKLOAD, plan_for
 from tests.support.fake_host import FakeHost, no_sleep
 from tests.support.patch_panel import PANEL_FILE, PatchPanel, deployable
 from wirespeed.apply import session
+from wirespeed.apply.row import Verdict
+from wirespeed.apply.switches import APPLIED
+from wirespeed.cli.show.host_picture import print_host
 from wirespeed.cli.show.plan_picture import print_plan
+from wirespeed.fleet.attributes import attributes
+from wirespeed.host.collect import collect
+from wirespeed.host.file import HOST_FILE
+from wirespeed.model.cpuset import format_list
 from wirespeed.model.errors import BadInput
+from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.plan.plan import Plan
 from wirespeed.plan.decisions import decisions
 from wirespeed.plan.diff import diff_plans
@@ -41,6 +50,11 @@ def panel() -> Iterator[None]:
 
 def host() -> FakeHost:
     return FakeHost(ovs=None)
+
+
+def facts_of(server: FakeHost) -> HostFacts:
+    with server.reach(HOST, sudo=False) as runner:
+        return collect(runner)
 
 
 def panel_plan(workload: str = PANEL) -> Plan:
@@ -108,6 +122,38 @@ def test_switch_from_elsewhere_is_set_up_and_rolled_back() -> None:
     assert not undone.failed
     assert server.disk.read(PANEL_FILE) is None
     assert server.state() == before
+
+
+def test_switch_from_elsewhere_is_read_from_a_host_that_runs_it() -> None:
+    server, plan = host(), panel_plan(OWN)
+    assert facts_of(server).switches == ()
+    session.apply(server.reach, HOST, plan, may_reboot=True, sleep=no_sleep)
+    facts = facts_of(server)
+    vswitch = plan.hosts[0].vswitch
+    assert vswitch is not None
+    found = facts.switch("patch-panel")
+    assert found is not None
+    assert found.polling_cpus == vswitch.pmd_cpus.value
+    assert (found.ports, dict(found.settings)) == ((PORT,), {"burst": "8", "labelled": "False"})
+    assert HOST_FILE.parse(json.dumps(HOST_FILE.document(facts)), "host.json").switches == (found,)
+    out = io.StringIO()
+    print_host(facts, Console(file=out, width=160))
+    assert f"; patch-panel on CPUs {format_list(found.polling_cpus)}" in out.getvalue()
+    assert ("patch-panel burst", "8") in dict(attributes(facts)).items()
+
+
+def test_switch_from_elsewhere_is_compared_with_what_the_host_runs() -> None:
+    server, plan = host(), panel_plan()
+    vswitch = plan.hosts[0].vswitch
+    assert vswitch is not None
+    wanted = vswitch.pmd_cpus.value
+    compared = APPLIED["patch-panel"].compare
+    found = compared(facts_of(server), "pmd_cpus", wanted)
+    assert found.note == "no patch panel is set up here"
+    session.apply(server.reach, HOST, plan, may_reboot=True, sleep=no_sleep)
+    assert compared(facts_of(server), "pmd_cpus", wanted).verdict is Verdict.OK
+    server.disk.write(PANEL_FILE, "cpus 1\n")
+    assert compared(facts_of(server), "pmd_cpus", wanted).text == "1"
 
 
 def test_switch_from_elsewhere_has_keys_of_its_own_with_reasons() -> None:

@@ -42,6 +42,7 @@ class Recording(LocalRunner):
     def __init__(self) -> None:
         super().__init__()
         self.commands: list[str] = []
+        self.written: dict[str, str] = {}
 
     def run(
         self,
@@ -54,6 +55,9 @@ class Recording(LocalRunner):
     ) -> Completed:
         self.commands += [" ".join(argv), *(stdin or "").splitlines()]
         return Completed(tuple(argv), 0, "", "")
+
+    def write(self, path: str, text: str) -> None:
+        self.written[path] = text
 
 
 class Notes:

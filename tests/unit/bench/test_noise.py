@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from tests.unit.bench.fake_host import FakeHost
-from wirespeed.bench.interface import BenchError, Poller
+from wirespeed.bench.interface import BenchError, GapLog, Poller
 from wirespeed.bench.noise.clock import TrialClock
 from wirespeed.bench.noise.contention import ContentionProbe, ProbeStop, Reference
 from wirespeed.bench.noise.poll_gaps import read_gap_logs, stops, told_apart, unseen
 from wirespeed.bench.noise.silence import corroborated, silences
-from wirespeed.bench.noise.switches import SwitchRecords
+from wirespeed.bench.noise.switches import CpuRun, Switched, SwitchRecords
 from wirespeed.bench.noise.watch import NoiseWatch
 from wirespeed.model.result.evidence import ContentionSamples, Disturbance, DisturbanceKind, Source
 
@@ -155,14 +156,15 @@ def test_gap_logs_become_stops_and_missing_records_are_reported() -> None:
 
 def switch_file(*stops: list[int], lost: int = 0) -> dict[str, Any]:
     threads = {"77": {"lost": lost, "stops": list(stops)}}
-    return {"format": "wirespeed-switches-1", "tsc_hz": GHZ, "threads": threads}
+    return {"format": "wirespeed-switches-1", "tsc_hz": GHZ, "threads": threads, "cpus": {}}
 
 
 def test_only_what_was_taken_from_a_thread_is_a_stop() -> None:
     taken, left = [5 * GHZ, 300_000, 1, 4], [5 * GHZ + MS, 900_000, 0, 4]
     records = SwitchRecords(Program(switches_stop=switch_file(taken, left, lost=2)))
     records.start([(77, "sut")])
-    [stop], [blind] = records.stop(CLOCK)
+    seen = records.stop(CLOCK)
+    [stop], [blind] = seen.stops, seen.unseen
     assert (stop.cpu, stop.begin_ns, stop.length_ns, stop.role) == (4, 0, 300_000, "sut")
     assert stop.source is Source.CONTEXT_SWITCH
     assert blind == "2 context switches of the SUT were not recorded: too many at once"
@@ -173,16 +175,51 @@ def test_records_that_are_forbidden_are_reported() -> None:
     program.refuse = "perf_event_open: Permission denied; kernel.perf_event_paranoid is 3"
     records = SwitchRecords(program)
     records.start([(77, "sut")])
-    found, [blind] = records.stop(CLOCK)
-    assert found == ()
+    seen = records.stop(CLOCK)
+    [blind] = seen.unseen
+    assert seen.stops == seen.runs == ()
     assert "perf_event_paranoid is 3" in blind
+
+
+def test_runs_of_a_shared_cpu_are_recorded_with_their_threads() -> None:
+    file = switch_file() | {"cpus": {"1": {"lost": 3, "runs": [[5 * GHZ + 7, 90, 8]], "names": {}}}}
+    program = Program(switches_stop=file)
+    records = SwitchRecords(program)
+    records.start([], {1})
+    assert program.asked == ["switches,cpu=1"]
+    seen = records.stop(CLOCK)
+    assert seen.runs == (CpuRun(1, 7, 90, 8),)
+    assert "3 context switches" in seen.unseen[0]
+
+
+@pytest.mark.parametrize(("shared", "left_ns"), [({1}, [200_000]), (set(), [300_000])])
+def test_gap_of_the_sut_is_shortened_by_its_control_plane_where_both_share_a_cpu(
+    shared: set[int], left_ns: list[int]
+) -> None:
+    begin = 5 * GHZ + 10 * MS
+    file = switch_file()
+    if shared:
+        runs = [[begin, 100_000, 8], [begin + 100_000, 200_000, 9]]
+        file["cpus"] = {"1": {"lost": 0, "runs": runs, "names": {}}}
+    program = Program(
+        switches_stop=file,
+        contention_samples={"format": "wirespeed-contention-1", "tsc_hz": GHZ, "cpus": {}},
+    )
+    watch = NoiseWatch(probe(program), SwitchRecords(program), None,
+                       sut_unknown=False, tsc_invariant=True,
+                       shared=frozenset(shared), control=lambda: {8})  # fmt: skip
+    log = GapLog("router/lcore1", "sut", 1, ((begin, 300_000),), 0)
+    part = Mock(gap_logs=lambda: (log,), unwatched=None)
+    watch.start([], 0, 1.0)
+    found = watch.stop((part,), CLOCK, GHZ, ())
+    assert [each.length_ns for each in found.disturbances] == left_ns
 
 
 def test_records_without_threads_ask_the_program_nothing() -> None:
     program = Program()
     records = SwitchRecords(program)
     records.start([])
-    assert records.stop(CLOCK) == ((), ())
+    assert records.stop(CLOCK) == Switched()
     assert program.asked == []
 
 
@@ -190,7 +227,7 @@ def test_stops_on_another_host_are_widened_by_its_clock_error() -> None:
     stop = [5 * GHZ + 10 * MS, 2 * MS, 1, 1]
     program = Program(
         switches_stop={"format": "wirespeed-switches-1",
-                       "threads": {"77": {"lost": 0, "stops": [stop]}}},
+                       "threads": {"77": {"lost": 0, "stops": [stop]}}, "cpus": {}},
         contention_samples={"format": "wirespeed-contention-1", "cpus": {}},
     )  # fmt: skip
     watch = NoiseWatch(probe(program), SwitchRecords(program), None,

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -23,7 +24,7 @@ from wirespeed.bench.noise.interrupts import (
 )
 from wirespeed.bench.threads import HostThreads
 from wirespeed.model.result.evidence import DisturbanceKind
-from wirespeed.model.result.thread_time import CpuInterrupts, ThreadTime, Throttle
+from wirespeed.model.result.thread_time import CpuInterrupts, SutCpu, ThreadTime, Throttle
 from wirespeed.remote.local import LocalRunner
 from wirespeed.sources.interrupts import read_interrupts
 from wirespeed.sources.scheduler import (
@@ -236,6 +237,21 @@ def test_interrupts_by_cpu_are_named_by_their_source() -> None:
     assert disturbances([found], {0: "generator"}, S) == ()
 
 
+def test_cpu_time_of_the_sut_is_that_of_its_cpus_with_softirqs_elsewhere() -> None:
+    files = {"/proc/interrupts": HARD, "/proc/softirqs": SOFT}
+    busy = "cpu  0 0 0 0 0 0 0 0\ncpu0 {0} 0 {1} 9 9 {2} {3} 9\ncpu1 {4} 1 0 9 9 0 {5} 9\nbtime 5\n"
+    for carries in (True, False):
+        threads = host_threads(files, kernel_carries=carries, forwards=frozenset({1}))
+        files["/proc/stat"] = busy.format(1, 1, 1, 1, 1, 1)
+        threads.before_traffic()
+        files["/proc/stat"] = busy.format(90, 90, 90, 21, 51, 11)
+        threads.after_traffic()
+        tick = 10_000_000
+        assert threads.sut_cpu == SutCpu(60 * tick, 10 * tick, 20 * tick if carries else 0)
+    assert SutCpu(60 * tick, 10 * tick, 20 * tick).per_million_s(400_000) == pytest.approx(2.0)
+    assert host_threads(files).sut_cpu is None
+
+
 def stat(softirq: int, tick: int = 0) -> str:
     return f"cpu  0 0 0 0 0 0 0 0\ncpu1 {tick} 0 0 0 0 0 {softirq} 0\nbtime 5\n"
 
@@ -268,7 +284,7 @@ def task(ran: int = 0, cpu: int = 0, name: str = "pmd") -> str:
     return f"7 ({name}) R " + " ".join(fields)
 
 
-def host_threads(files: dict[str, str], **more: bool) -> HostThreads:
+def host_threads(files: dict[str, str], **more: Any) -> HostThreads:
     files.update({
         "/proc/stat": stat(0), "/proc/mounts": "", "/proc/loadavg": "0 0 0 1/1 9",
         f"{TASK}/status": "State:\tR (running)\nTracerPid:\t99\n",

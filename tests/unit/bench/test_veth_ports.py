@@ -19,8 +19,8 @@ from wirespeed.bench.switch.ovs_dpdk import counters
 from wirespeed.bench.switch.ovs_dpdk.counters import Answers, PortCount
 from wirespeed.bench.switch.ovs_dpdk.factors import lacking
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort, program_ports
-from wirespeed.bench.switch.ovs_dpdk.veths import VethCount
 from wirespeed.bench.switch.veth.counters import InterfaceCount, cable_count, parse_sockets
+from wirespeed.bench.switch.veth.polled import VethCount
 from wirespeed.bench.topology.plugs import Interface
 from wirespeed.bench.topology.wiring import SWITCH
 from wirespeed.model.frame import FrameSizes

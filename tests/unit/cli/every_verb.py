@@ -8,8 +8,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from wirespeed.cli.command import build_command
 from wirespeed.cli.command_kinds import LazyVerb
+from wirespeed.cli.commands.command import build_command
 
 
 @cache

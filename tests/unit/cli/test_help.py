@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from tests.support.verb_app import verb_app
 from tests.unit.cli.every_verb import every_command
-from wirespeed.cli.command import build_command
+from wirespeed.cli.commands.command import build_command
 from wirespeed.cli.verbs import image, lab
 
 _PYTHON_TYPE = re.compile(r"<(int|float|str|bool|path|list)[\[ >]")

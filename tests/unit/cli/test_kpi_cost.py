@@ -14,10 +14,10 @@ import pytest
 
 from tests.unit.cli.conftest import Command
 from tests.unit.cli.test_kpi import line_of, started
-from wirespeed.cli import recording_cost
-from wirespeed.cli.recording_cost import Cost, SourceCost, add_price, cost_of, sentences
 from wirespeed.cli.verbs.kpi_turns import turn_words
 from wirespeed.experiment.turns import Answer, Compared, Ratio, Stop
+from wirespeed.live import recording_cost
+from wirespeed.live.recording_cost import Cost, SourceCost, add_price, cost_of, sentences
 from wirespeed.measure.read_losses import ReadLosses
 from wirespeed.model.result.recording import Chunk, RecordedSeries, RecordingClock
 from wirespeed.model.result.series import OFFERED, RECEIVED, Series, SeriesKind

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from tests.unit.cli.every_verb import every_command
-from wirespeed.cli.command import VERBS
 from wirespeed.cli.command_kinds import VerbGroup
+from wirespeed.cli.commands.command import VERBS
 
 HEAVY = ("numpy", "sqlalchemy", "alembic", "openstack", "jinja2", "scipy")
 PROGRAM = """

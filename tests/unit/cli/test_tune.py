@@ -106,9 +106,12 @@ def test_tune_resume_without_an_unfinished_run_is_refused(wirespeed: Command) ->
     [
         (("--only", "descriptor"), "Did you mean 'descriptors'"),
         (("--never", "EMC", "--only", "EMC"), "both name 'EMC'"),
-        (("--goal", "mmr"), "Goals: mrr, ndr, p99, p999"),
+        (("--goal", "mmr"), "Goals: mrr, mrr-all-time, ndr, p99, p999"),
         (("--goal", "cpu-per-frame"), "whole CPU"),
         (("--minutes", "1"), "at least"),
+        (("--minutes", "1", *FOUR), "28 measurements, about 6 min 43 s"),
+        (("--never", "EMK"), "Did you mean 'EMC'"),
+        (("--only", "KSM", "--only", "EMC", "--never", "EMC"), "both name 'EMC'"),
         (("--goal", "ndr", "--set", "search.kind=mrr"), "measures no ndr"),
     ],
 )
@@ -118,15 +121,49 @@ def test_tune_bad_input_is_one_error(wirespeed: Command, words: tuple[str, ...],
     assert said in ended.err
 
 
+@pytest.mark.parametrize(
+    ("takes", "words", "said"),
+    [
+        ("cpus = 2", ("--more-cpus", "1"), "it takes 2 more CPUs, and --more-cpus allows 1"),
+        (
+            "memory_mib = 3000", ("--more-memory", "2048"),
+            "it takes 3000 MiB more, and --more-memory allows 2048",
+        ),
+    ],
+)  # fmt: skip
 def test_tune_factor_that_is_wanted_and_too_dear_is_one_error(
-    wirespeed: Command, tmp_path: Path
+    wirespeed: Command, tmp_path: Path, *, takes: str, words: tuple[str, ...], said: str
 ) -> None:
     file = tmp_path / "factors.toml"
-    file.write_text('[[factor]]\nname = "d"\ncpus = 2\n"sut.vswitch.ovs.smc" = true\n')
-    words = ("--factors", str(file), "--only", "d", "--more-cpus", "1")
-    ended = wirespeed("tune", *POINT, *words)
+    file.write_text(f'[[factor]]\nname = "d"\n{takes}\n"sut.vswitch.ovs.smc" = true\n')
+    ended = wirespeed("tune", *POINT, "--factors", str(file), "--only", "d", *words)
     assert ended.code == 2
-    assert "--only names 'd', and it takes 2 more CPUs" in ended.err
+    assert f"--only names 'd', and {said}" in ended.err
+    # Not asked for by name, it is excluded with the reason.
+    ended = wirespeed("tune", *POINT, "--factors", str(file), *words)
+    assert ended.code == 2
+    assert said in ended.err
+
+
+def test_tune_baseline_that_drifts_between_blocks_is_void_and_claims_nothing(
+    wirespeed: Command, host: FakeHost, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def capacity(frames: Frames) -> float:
+        slower = 0.5 if len(host.opened) > 8 else 1.0  # a block has 8 measurements
+        return 2e6 * slower * (1.2 if frames.sut.vswitch.ovs.emc else 1.0)
+
+    monkeypatch.setattr(host, "capacity_of", capacity)
+    ended = wirespeed("tune", *POINT, *FOUR, "--set", "sut.vswitch.ovs.emc=false")
+    assert ended.code == 0, ended.err
+    assert "The result is void: the host drifted" in ended.out
+    assert not (tmp_path / "tuned.toml").exists()
+
+
+def test_tune_goal_of_frames_for_a_study_of_tcp_is_one_error(wirespeed: Command) -> None:
+    point = "TCP over veth, mtu 9000, queues 4, streams 12, offloads off"
+    ended = wirespeed("tune", "s0-speedtest", "--point", point)
+    assert ended.code == 2
+    assert "--goal mrr is of frames" in ended.err
 
 
 def test_tune_host_that_another_controller_has_leased_is_refused(

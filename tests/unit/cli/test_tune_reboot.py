@@ -21,8 +21,9 @@ from tests.unit.cli.conftest import Command, Ended
 from tests.unit.cli.test_tune import POINT
 from wirespeed.apply import session
 from wirespeed.cli.verbs import tune as verb
-from wirespeed.cli.verbs import tune_reboot
+from wirespeed.cli.verbs import tune_boots, tune_keep, tune_reboot
 from wirespeed.model.study.spec import Frames
+from wirespeed.tune import boot_offer
 
 WORD = "nohz_full=2-3"
 FACTORS = f"""
@@ -34,7 +35,8 @@ kernel = ["{WORD}", "nohz=on"]
 name = "EMC"
 "sut.vswitch.ovs.emc" = true
 """
-WORDS = ("tune", *POINT, "--factors", "factors.toml", "--reboot")
+PLAIN = ("tune", *POINT, "--factors", "factors.toml")
+WORDS = (*PLAIN, "--never", "EMC", "--reboot")
 # Boots of a search: A B B A and so on in 3 pairs, and one more to put everything back.
 BOOTS = 6
 
@@ -60,7 +62,7 @@ def made(host: FakeHost, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Mad
         with found.server.reach(address, sudo=sudo) as runner:
             yield runner
 
-    for module in (verb, tune_reboot):
+    for module in (verb, tune_boots, tune_keep, tune_reboot):
         monkeypatch.setattr(module, "reach", reach)
     # It would wait for all disks of this machine, which no test reboots.
     monkeypatch.setattr(os, "sync", lambda: None)
@@ -124,10 +126,10 @@ def test_tune_reboot_keep_leaves_the_words_and_rollback_undoes_them(
 
 def test_tune_without_reboot_never_reboots(wirespeed: Command, made: Made) -> None:
     before, boots = made.server.state(), made.server.boots
-    ended = wirespeed(*WORDS[:-1])
+    ended = wirespeed(*PLAIN)
     assert ended.code == 2
     assert "add --reboot" in ended.err
-    ended = wirespeed(*WORDS[:-1], "--never", "no ticks", "--set", "sut.vswitch.ovs.emc=false")
+    ended = wirespeed(*PLAIN, "--never", "no ticks", "--set", "sut.vswitch.ovs.emc=false")
     assert ended.code == 0, ended.err
     assert made.server.boots == boots
     assert made.server.state() == before
@@ -214,7 +216,7 @@ def test_tune_reboot_boot_loader_that_ignores_the_words_is_an_error(
         ('kernel = ["nohz"]\ncpus = 1', (), "cannot be set together with `kernel`"),
         ('kernel = ["nohz"]\nneeds = "host"', (), 'must be "reboot"'),
         ('kernel = ["console=ttyS0"]', (), "runs with its words already"),
-        ('"sut.vswitch.ovs.emc" = true', (), "tries kernel words alone"),
+        ('"sut.vswitch.ovs.emc" = false', (), "no factor with kernel words to try"),
         ('kernel = ["nohz"]', ("--only", "tick"), "no such factor"),
         ('kernel = ["nohz"]', ("--minutes", "5"), "compares boots in pairs"),
     ],
@@ -230,7 +232,7 @@ def test_tune_reboot_bad_input_is_one_error_and_no_reboot(
 ) -> None:
     (tmp_path / "factors.toml").write_text(f'[[factor]]\nname = "ticks"\n{factor}\n')
     boots = made.server.boots
-    ended = wirespeed(*WORDS, *words)
+    ended = wirespeed(*PLAIN, "--reboot", *words)
     assert ended.code == 2, ended.out
     assert said in ended.err
     assert made.server.boots == boots
@@ -240,11 +242,11 @@ def test_tune_reboot_without_a_file_isolates_the_cpus_that_poll(
     wirespeed: Command, made: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     polling: Callable[[object], frozenset[int]] = lambda _plan: frozenset({1})  # noqa: E731
-    monkeypatch.setattr(tune_reboot, "polling_of", polling)
+    monkeypatch.setattr(boot_offer, "polling_of", polling)
     ended = wirespeed("tune", *POINT, "--reboot")
     assert "isolcpus=1 nohz=on nohz_full=1 rcu_nocbs=1: at most 12 measurements" in ended.err
     assert "isolcpus=1" in made.server.kernel.cmdline
-    monkeypatch.setattr(tune_reboot, "polling_of", lambda _plan: frozenset({0, 1}))
+    monkeypatch.setattr(boot_offer, "polling_of", lambda _plan: frozenset({0, 1}))
     # The words are those that the search has begun with.
     ended = wirespeed("tune", *POINT, "--reboot", "--resume")
     assert ended.code == 0, ended.err

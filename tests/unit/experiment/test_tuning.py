@@ -93,6 +93,22 @@ def test_tune_same_answers_asks_the_same_again() -> None:
     assert asked[0] == asked[1]
 
 
+@pytest.mark.parametrize(("scatter", "blocks"), [(0.002, {1, 2}), (0.1, {1, 2, 3, 4})])
+def test_tune_screening_ends_as_soon_as_every_effect_is_proven_or_too_small(
+    scatter: float, blocks: set[int]
+) -> None:
+    host = TunedHost((0.08, 0.0, -0.06, 0.0), 3, scatter, drift=0.0)
+    seen: list[Asked] = []
+
+    def measure(one: Asked) -> Mapping[PlacementKind | None, float]:
+        seen.append(one)
+        return host.measure(one.on)
+
+    found = tune(4, measure, 0.02, effort_for(4, 64))
+    assert {one.block for one in seen if one.stage is Stage.SCREENING} == blocks
+    assert found.claimed == (frozenset() if scatter > 0.05 else {0})
+
+
 def test_tune_confirmation_uses_fresh_measurements_of_two_settings() -> None:
     seen: list[Asked] = []
     host = TunedHost(MIS_SET, 6)

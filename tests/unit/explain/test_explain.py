@@ -10,7 +10,8 @@ from tests.support.fake_rig import FACTS
 from tests.support.sample import sample_run
 from wirespeed.explain.explain import explain
 from wirespeed.explain.interface import Measured
-from wirespeed.explain.loss import first_loss, lost_in_what_counts
+from wirespeed.explain.loss import first_loss
+from wirespeed.model.result.counted_time import lost_in_what_counts
 from wirespeed.model.result.explanation import EvidenceFigure, Explanation
 from wirespeed.model.result.hop_counts import Drop, DropCause
 from wirespeed.model.result.result import SearchResult

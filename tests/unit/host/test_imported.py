@@ -150,7 +150,7 @@ def test_sosreport_cpu_without_a_place_is_an_error(tmp_path: Path) -> None:
 def test_sosreport_masks_passwords(tmp_path: Path) -> None:
     pack = {**SOS, "/etc/nova/nova.conf": "[compute]\ncpu_dedicated_set = 2-5\npassword = s3cret\n"}
     path = sosreport.write(tmp_path / "a.tar.gz", pack)
-    runner, _ = open_imported(path, None)
+    runner = open_imported(path).runner
     assert runner.read("/etc/nova/nova.conf").endswith("password = ***\n")
     nova = read_imported(path).nova
     assert nova is not None

@@ -7,12 +7,17 @@ import pytest
 
 from tests.support.simulated import Collapsing, Fraying, Rig, Sharp
 from tests.unit.measure.test_run import loads, lower_fps, run
+from wirespeed.explain.ceiling import ceiling
+from wirespeed.explain.interface import Measured
+from wirespeed.explain.loss import loss
 from wirespeed.measure.interface import UNLIMITED, BadSearch
 from wirespeed.measure.run import HEADROOM
+from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.result.observation import Observation
 from wirespeed.model.result.result import Grade
 from wirespeed.model.result.trial import Stage
 from wirespeed.model.study.spec import Search, SearchKind
+from wirespeed.model.study.sut import SutDescription
 
 
 def test_a_search_stays_near_the_mrr() -> None:
@@ -100,6 +105,23 @@ def test_a_generator_that_paces_slower_than_it_floods_lowers_the_ceiling() -> No
     assert lower_fps(result.ndr) == 8e6
     assert result.limited_by == "generator"
     assert result.not_measurable is None
+
+
+def test_limited_by_of_an_ndr_below_a_load_that_lost_frames_is_not_the_generator() -> None:
+    """The generator floods at 12 Mpps, of which the SUT loses 2, and paces at 8 at most."""
+
+    class Uneven(Rig):
+        def measure(self, load_fps: float, duration_s: float) -> Observation:
+            self.generator_fps = 12e6 if load_fps == UNLIMITED else 8e6
+            return super().measure(load_fps, duration_s)
+
+    result = run(Uneven(Sharp(10e6)))
+    assert result.ndr is not None
+    assert (lower_fps(result.ndr), result.ndr.upper) == (8e6, None)
+    point = Measured(SutDescription("ovs-dpdk", "Open vSwitch", "its first ring"), result)
+    assert [found.limit for found in loss(point)] == [DropCause.RX_RING_FULL]
+    assert result.limited_by is None
+    assert list(ceiling(point)) == []
 
 
 def test_a_generator_that_follows_no_load_leaves_the_mrr() -> None:

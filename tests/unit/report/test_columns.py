@@ -10,8 +10,9 @@ import pytest
 
 from tests.support.sample import sample_run
 from wirespeed.model.result.observation import PollingThread
+from wirespeed.model.result.thread_time import SutCpu
 from wirespeed.report.page.html import html_report
-from wirespeed.report.text.columns import COLUMNS, PAGE, TERMINAL
+from wirespeed.report.text.columns import COLUMNS, PAGE, TERMINAL, VERBOSE
 from wirespeed.report.text.csv_table import csv_text
 from wirespeed.report.text.summary import summary_lines, view_lines
 from wirespeed.report.views.column import Column
@@ -26,10 +27,10 @@ def test_columns_names_of_csv_fields_are_given_once() -> None:
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("column", [*TERMINAL, *PAGE], ids=lambda column: column.name)
+@pytest.mark.parametrize("column", [*TERMINAL, *VERBOSE, *PAGE], ids=lambda column: column.name)
 def test_column_of_a_table_has_a_cell_and_a_heading(column: Column) -> None:
     assert column.cell is not None
-    assert column.terminal if column in TERMINAL else column.page
+    assert column.terminal if column in TERMINAL + VERBOSE else column.page
 
 
 @pytest.mark.parametrize("column", [column for view in VIEWS for column in view.table_columns],
@@ -43,7 +44,7 @@ def test_column_without_a_search_has_a_cell_and_both_headings(column: Column) ->
 @pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.name)
 def test_column_with_a_heading_is_in_that_table(column: Column) -> None:
     without_search = any(column in view.table_columns for view in VIEWS)
-    assert bool(column.terminal) == (column in TERMINAL or without_search)
+    assert bool(column.terminal) == (column in TERMINAL + VERBOSE or without_search)
     assert bool(column.page) == (column in PAGE or without_search)
 
 
@@ -125,3 +126,20 @@ def test_per_core_rate_counts_each_cpu_of_the_sut_once(
     else:
         assert float(found) == pytest.approx(float(row["ndr_fps"]) / share)
     assert "Mpps per<br>polling core</th>" in html_report(run)
+
+
+def test_cpu_seconds_are_those_of_the_trial_that_forwarded_most(run: RunRecord) -> None:
+    point, *_ = run.points
+    fastest = max(point.trials, key=lambda each: each.trial.forwarding_fps)
+    trials = []
+    for each in point.trials:
+        cpu = SutCpu(each.trial.received * (3_000 if each is fastest else 9_000), 0)
+        observation = replace(each.trial.observation, sut_cpu=cpu)
+        trials.append(replace(each, trial=replace(each.trial, observation=observation)))
+    run = replace(run, points=(replace(point, trials=tuple(trials)),))
+    [row] = csv.DictReader(io.StringIO(csv_text(run)))
+    assert float(row["sut_cpu_s_per_million_frames"]) == pytest.approx(3.0)
+    heading, line = summary_lines(run, 300, verbose=True)
+    assert "CPU s / M frames" in heading
+    assert " 3 " in f"{line} "
+    assert "CPU s / M frames" not in summary_lines(run, 300)[0]

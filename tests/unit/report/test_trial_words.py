@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from wirespeed.explain.trial import Outcome, Standing, counted_time, outcome, standing
+from wirespeed.explain.trial import Outcome, Standing, outcome, standing
+from wirespeed.model.result.counted_time import counted_time
 from wirespeed.model.result.trial import CleanRun, Gated, Trial
 from wirespeed.report.base.trial_words import trial_words
 from wirespeed.store.records import RunRecord

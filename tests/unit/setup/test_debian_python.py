@@ -6,8 +6,9 @@ from __future__ import annotations
 from email.message import Message
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
-from setup.debian_python import Library, choose, depends
+from setup.debian_python import Library, candidates, choose, depends
 
 
 def library(version: str, *requires: str) -> Library:
@@ -49,3 +50,8 @@ def test_depends_names_packages_and_the_one_python() -> None:
     text = depends({"markdown-it-py": Requirement("markdown-it-py")}, {"markdown-it-py": "3.0"})
     assert text.endswith(", python3-markdown-it (>= 3.0)")
     assert text.count("python3 (") == 2
+
+
+def test_candidates_without_package_lists_is_an_error() -> None:
+    with pytest.raises(SystemExit, match="run apt-get update"):
+        candidates(["no-library-of-this-name"])

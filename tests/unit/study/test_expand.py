@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wirespeed.model.study.convergence import Convergence
 from wirespeed.model.study.gateway import Bng
 from wirespeed.model.study.injected import InjectedFault
 from wirespeed.model.study.sessions import Sessions
@@ -14,10 +16,13 @@ from wirespeed.model.study.spec import (
     Frames,
     Guest,
     Roles,
+    RouterConvergence,
     Routing,
     Sriov,
+    Sut,
     TcpSessions,
     TcpStreams,
+    Vswitch,
     Workload,
 )
 from wirespeed.model.study.tcp import Tcp
@@ -154,9 +159,13 @@ def test_every_key_changes_the_id() -> None:
     own: dict[str, Workload] = {
         "tcp": TcpStreams(Tcp()),
         "sessions": TcpSessions(Sessions(), TcpStreams(Tcp())),
+        "convergence": RouterConvergence(Convergence(), Frames()),
     }
+    router = Vswitch(kind="wsdp-router", own=(("ports", "veth"),))
     for key in parameter_keys():
         spec = own.get(key.partition(".")[0], whole)
+        if key.startswith("sut.vswitch.wsdp."):
+            spec = replace(whole, sut=Sut(router))
         plain, changed = parameters(spec), parameters(spec)
         table = changed
         *sections, name = key.split(".")

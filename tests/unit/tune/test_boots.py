@@ -9,6 +9,7 @@ import pytest
 
 from wirespeed.model.errors import BadInput
 from wirespeed.tune.boots import Boots, NotBooted, RebootDue, boots_of
+from wirespeed.tune.factor import Factor, Needs, NotTried
 
 HOST, WORDS = "ssh://root@dut", ("nohz_full=2-3", "rcu_nocbs=2-3")
 PLAIN = "BOOT_IMAGE=/vmlinuz root=/dev/vda1 quiet"
@@ -41,6 +42,12 @@ def test_boots_each_measurement_takes_a_boot_of_its_own_and_its_level(boots: Boo
     assert due(boots, "two", WITH, with_words=True, number=3)
 
 
+def test_boots_of_measurements_are_numbered_in_their_order(boots: Boots) -> None:
+    for number, boot in enumerate(("one", "one", "two", "one", "three"), start=1):
+        boots.begin(number, boot)
+    assert [boots.number_of(number) for number in range(1, 7)] == [1, 1, 2, 1, 3, 4]
+
+
 def test_boots_of_an_image_of_another_kernel_file_are_of_the_same_level(boots: Boots) -> None:
     other = PLAIN.replace("/vmlinuz", "/vmlinuz-6.1")
     assert not due(boots, "one", other, with_words=False, number=1)
@@ -69,12 +76,16 @@ def test_boots_are_read_back_by_the_address_of_their_host(boots: Boots) -> None:
     assert boots_of(HOST) == Boots(
         "tune-1", HOST, WORDS, None, PLAIN, ["", "two"], (True, "two")
     )  # fmt: skip
+    boots.settings = (Factor("KSM", needs=Needs.HOST, host={"/sys/kernel/mm/ksm/run": "0"}),)
+    boots.excluded = (NotTried("EMC", "--never names it"),)
+    boots.save()
+    assert boots_of(HOST) == boots
     assert boots_of("ssh://root@other") is None
     boots.remove()
     assert boots_of(HOST) is None
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"version": 2}', "[1]", "\x00"])
+@pytest.mark.parametrize("text", ["", "{}", '{"version": 2}', '{"version": 1}', "[1]", "\x00"])
 def test_boots_file_that_is_damaged_is_one_error(boots: Boots, tmp_path: Path, text: str) -> None:
     boots.save()
     [file] = (tmp_path / "wirespeed").iterdir()

@@ -65,7 +65,7 @@ def switch_of(frames: Frames) -> SwitchKind | None:
 def switch_polls(frames: Frames) -> bool | None:
     """Return whether threads of the switch poll its ports; None where there is no switch."""
     switch = switch_of(frames)
-    return None if switch is None else switch.needs(frames.sut.vswitch).polls
+    return None if switch is None else switch.needs(frames).polls
 
 
 def needs_of(frames: Frames) -> Needs:
@@ -80,7 +80,7 @@ def needs_of(frames: Frames) -> Needs:
         for name in topology.functions(frames)
     )
     return Needs(
-        None if switch is None else switch.needs(frames.sut.vswitch),
+        None if switch is None else switch.needs(frames),
         functions,
         topology.one_process,
         frames.sut.ports if topology.external or topology.virtual_functions(frames) else (),

@@ -183,7 +183,7 @@ def _place_apart(site: Site, guest: GuestPlan) -> Placed:
         raise ValueError(f"the plan gives {guest.name} neither a process nor the generator's")
     place, kind = site.places.sut, PLACEMENTS[guest.placement]
     plugs = {side: site.plugs[End(guest.name, side)] for side in SIDES}
-    on_host = OnHost(guest, control_cpu(place.plan), plugs, site.places.guests)
+    on_host = OnHost(guest, control_plane_cpu(site.frames, place.plan), plugs, site.places.guests)
     seat = kind.seat(on_host)
     seated = {End(guest.name, side): plug for side, plug in seat.plugs.items()}
     attached = _attached(site, seated)
@@ -270,6 +270,21 @@ def control_cpu(plan: HostPlan) -> int:
     if decided is None:
         raise ValueError(f"the plan of {plan.host} has no CPU for control threads")
     return decided.value
+
+
+def control_plane_cpu(frames: Frames, plan: HostPlan) -> int:
+    """Return the CPU for routing daemons, and for the threads of a router that follow the kernel.
+
+    Where the CPU for control threads polls for the generator, it is the router's: what the control
+    plane takes is then the SUT's own (docs/decisions/0021-control-plane-on-the-routers-cpu.md).
+    """
+    control = control_cpu(plan)
+    generating = () if plan.generator is None else plan.generator.cpus.value
+    if frames.routing is None or control not in generating:
+        return control
+    if plan.guests:
+        return plan.guests[0].cpus.value[0]
+    return control if plan.vswitch is None else plan.vswitch.pmd_cpus.value[0]
 
 
 def port_mtu(frames: Frames, sut: HostPlan) -> int:

@@ -12,7 +12,7 @@ from wirespeed.bench.assembly.layout import (
     Layout,
     Places,
     Site,
-    control_cpu,
+    control_plane_cpu,
     lay_out,
     program_plugs,
 )
@@ -72,7 +72,7 @@ def assemble(frames: Frames, places: Places, generator: Host, sut: Host) -> Asse
         setup = SwitchSetup(
             sut, dirs, plan.vswitch, site.wiring, frames.sut.vswitch,
             frames.traffic.vlan_id if tagged else None, places.uplinks, plan.partner,
-            frames.routing, (control_cpu(plan),),
+            frames, (control_plane_cpu(frames, plan),),
         )  # fmt: skip
         parts += switch.parts(setup)
     site.content.prepare(generator.runner)

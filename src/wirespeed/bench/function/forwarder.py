@@ -46,13 +46,14 @@ def lanes(setup: Setup) -> Iterator[tuple[Forward, int]]:
 def task_between(
     setup: Setup, forward: Forward, queue: int, kind: str, keys: Mapping[str, str]
 ) -> WsdpTask:
-    """Build a task from a queue of one port to the same queue of the other."""
+    """Build a task from a queue of one port to the same queue of the other; lcores take turns."""
     receive = setup.attachments[forward.from_port].receive
     transmit = setup.attachments[forward.to_port].transmit
+    turn = setup.forwards.index(forward) * len(receive) + queue
+    lcore = setup.lcores[turn % len(setup.lcores)]
     return WsdpTask(
-        task_name(forward, queue), kind, setup.lcores[0], (receive[queue],), (transmit[queue],),
-        keys,
-    )  # fmt: skip
+        task_name(forward, queue), kind, lcore, (receive[queue],), (transmit[queue],), keys
+    )
 
 
 def counts_of_lanes(setup: Setup, discards: DropCause) -> TaskCounts:

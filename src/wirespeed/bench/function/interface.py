@@ -16,8 +16,9 @@ from wirespeed.bench.host.host import Host
 from wirespeed.bench.interface import Part
 from wirespeed.bench.program.attachment import Attachment
 from wirespeed.bench.program.config import WsdpConfig
+from wirespeed.bench.topology.addresses import mac_of
 from wirespeed.bench.topology.interface import Rewriting
-from wirespeed.bench.topology.wiring import Forward, Stream
+from wirespeed.bench.topology.wiring import PORTS, End, Forward, Stream, generator_mac
 from wirespeed.model.input.fault import Fault
 from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.study.spec import Frames
@@ -55,6 +56,20 @@ class Setup:
     run_dir: PurePosixPath
     streams: tuple[Stream, ...] = ()
     """All streams of the point, including those that do not pass this function."""
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """Return the names of its ports: first the one that the first direction enters by."""
+        return tuple(self.attachments)
+
+    def mac(self, side: str) -> str:
+        """Return the address of a port.
+
+        Without a switch on the way, frames are addressed to the generator's other port.
+        """
+        entry = self.entries[self.sides.index(side)]
+        direct = entry in {generator_mac(port) for port in PORTS}
+        return entry if direct else mac_of(End(self.name, side))
 
 
 class FunctionKind(Rewriting, Protocol):

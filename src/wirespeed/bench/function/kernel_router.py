@@ -25,9 +25,8 @@ from wirespeed.bench.routing.learned import routes_part
 from wirespeed.bench.routing.part import GeneratedRoutes, RoutesSetup
 from wirespeed.bench.routing.table import RoutingTable
 from wirespeed.bench.routing.taps import TapNamespace, TapPort
-from wirespeed.bench.topology.addresses import mac_of
 from wirespeed.bench.topology.routes import most_destinations
-from wirespeed.bench.topology.wiring import PORTS, SIDES, End, generator_mac
+from wirespeed.bench.topology.wiring import PORTS
 from wirespeed.model.study.routing import Routing
 from wirespeed.model.study.spec import Frames
 from wirespeed.remote.interface import Process
@@ -69,6 +68,7 @@ class KernelRouter(WsdpFunction):
         self._task = counts.roles[0].task
         self.routes = routes
         self._is_loaded, self._looked_s, self._missing = False, 0.0, "routes"
+        self._empty_bytes = 0
 
     @property
     def ready_s(self) -> float:
@@ -85,6 +85,7 @@ class KernelRouter(WsdpFunction):
             return starting
         if not self._is_loaded:
             self._is_loaded = True
+            self._empty_bytes = self.program.heap_bytes()
             self.routes.load()
         if (missing := self.routes.waits_for()) is not None:
             return missing
@@ -120,7 +121,9 @@ class KernelRouter(WsdpFunction):
         return {**super().settings(), **self.routes.settings()}
 
     def describe(self) -> Mapping[str, object]:
-        return {**super().describe(), "routing": self.routes.describe()}
+        heap = {"without routes": self._empty_bytes >> 20, "now": self.program.heap_bytes() >> 20}
+        found = {**self.routes.describe(), "wsdp heap, MiB": heap}
+        return {**super().describe(), "routing": found}
 
     def down(self) -> None:
         self.routes.down()
@@ -152,22 +155,20 @@ def _tasks(setup: Setup, namespace: TapNamespace) -> Iterator[WsdpTask]:
     keys = {"kernel": ", ".join(PORTS), "kernel_netns": namespace.path}
     for forward, queue in lanes(setup):
         task = task_between(setup, forward, queue, "router", keys)
-        yield replace(task, tx=tuple(setup.attachments[side].transmit[queue] for side in SIDES))
+        yield replace(
+            task, tx=tuple(setup.attachments[side].transmit[queue] for side in setup.sides)
+        )
 
 
 def tap_ports(setup: Setup) -> Iterator[TapPort]:
     """Yield the ports as the kernel has them."""
-    generator = {generator_mac(port) for port in PORTS}
-    for number, side in enumerate(SIDES):
+    for number, side in enumerate(setup.sides):
         port = setup.attachments[side].port
-        entry = setup.entries[number]
-        # Without a switch, frames are addressed to the generator's other port.
-        mac = entry if entry in generator else mac_of(End(setup.name, side))
         leaving = [forward for forward in setup.forwards if forward.to_port == side]
         prefixes = (p for forward in leaving for p in stream_prefixes(setup, forward))
         yield TapPort(
             number,
-            mac,
+            setup.mac(side),
             _ETHERNET_MTU if port is None else port.mtu,
             leaving[0].dst_mac if leaving else None,
             tuple(dict.fromkeys(prefixes)),

@@ -14,9 +14,9 @@ from wirespeed.bench.function.interface import Demand, Setup
 from wirespeed.bench.function.wsdp_tasks import WsdpFunctionKind
 from wirespeed.bench.program.config import WsdpTask
 from wirespeed.bench.routing.table import RoutingTable
-from wirespeed.bench.topology.addresses import Header, mac_of
+from wirespeed.bench.topology.addresses import Header
 from wirespeed.bench.topology.routes import destinations, most_destinations, not_routable
-from wirespeed.bench.topology.wiring import PORTS, SIDES, End, Forward
+from wirespeed.bench.topology.wiring import PORTS, Forward
 from wirespeed.model.input.fault import Fault
 from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.model.study.routing import Routing
@@ -45,9 +45,7 @@ class StaticRouter(WsdpFunctionKind):
         if vnf.mode is not VnfMode.MAC:
             yield Fault("sut.vnf.mode", str(vnf.mode), "a router has no mode; leave it out")
         if frames.routing is not None and frames.routing.ecmp > 1 and not self.multipath:
-            allowed = (
-                f'must be 1 with sut.vnf.kind = "{self.name}"; router and linux-router have more'
-            )
+            allowed = f'must be 1 with sut.vnf.kind = "{self.name}"; other routers have more'
             yield Fault("routing.ecmp", frames.routing.ecmp, allowed)
         yield from not_routable(frames, self.name)
 
@@ -90,21 +88,21 @@ def _path(setup: Setup) -> str:
 def _task(kind: str, setup: Setup, forward: Forward, queue: int) -> WsdpTask:
     """Build a task from a queue of one port to the same queue of the routed port."""
     task = task_between(setup, forward, queue, kind, {"routes": _path(setup)})
-    return replace(task, tx=tuple(setup.attachments[side].transmit[queue] for side in SIDES))
+    return replace(task, tx=tuple(setup.attachments[side].transmit[queue] for side in setup.sides))
 
 
 def _lines(setup: Setup) -> Iterator[str]:
     """Yield a next hop for each direction, and the routes of that direction's streams to it."""
     for forward in setup.forwards:
-        hop = SIDES.index(forward.to_port)
-        yield f"hop {hop} {hop} {mac_of(End(setup.name, forward.to_port))} {forward.dst_mac}"
+        hop = setup.sides.index(forward.to_port)
+        yield f"hop {hop} {hop} {setup.mac(forward.to_port)} {forward.dst_mac}"
         for prefix in stream_prefixes(setup, forward):
             yield f"route {prefix} {hop}"
 
 
 def stream_prefixes(setup: Setup, forward: Forward) -> tuple[str, ...]:
     """Return the destinations of the streams of a direction."""
-    start = PORTS[SIDES.index(forward.from_port)]
+    start = PORTS[setup.sides.index(forward.from_port)]
     streams = [stream for stream in setup.streams if stream.from_port == start]
     found = (p for stream in streams for p in destinations(setup.frames, stream, len(streams)))
     return tuple(dict.fromkeys(found))
@@ -115,7 +113,7 @@ def _generated_lines(setup: Setup) -> Iterator[str]:
     routing = setup.frames.routing
     if routing is not None and routing.versions:
         macs = {
-            SIDES.index(each.to_port): (mac_of(End(setup.name, each.to_port)), each.dst_mac)
+            setup.sides.index(each.to_port): (setup.mac(each.to_port), each.dst_mac)
             for each in setup.forwards
         }
         yield from route_lines(RoutingTable(routing, tuple(sorted(macs))), macs)

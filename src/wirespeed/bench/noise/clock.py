@@ -71,12 +71,12 @@ class ClockElsewhere:
         return TrialClock(round(started), clock.tsc_hz * rate, error_ns)
 
     def _pair(self) -> _Pair:
-        near, near_ns, near_error, _ = _read(self._near)
-        far, far_ns, far_error, far_hz = _read(self._far)
+        near, near_ns, near_error, _ = read_tsc(self._near)
+        far, far_ns, far_error, far_hz = read_tsc(self._far)
         return _Pair(near, far - round((far_ns - near_ns) * far_hz / 1e9), near_error + far_error)
 
 
-def _read(program: WatchingProgram) -> tuple[int, int, int, float]:
+def read_tsc(program: WatchingProgram) -> tuple[int, int, int, float]:
     """Read a TSC.
 
     Returns the reading, its time on our clock in ns, that time's error in ns, and the TSC rate in

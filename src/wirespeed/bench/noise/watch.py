@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from wirespeed.bench.noise.clock import TrialClock
 from wirespeed.bench.noise.contention import ContentionProbe
 from wirespeed.bench.noise.placement import PlacementProbe
 from wirespeed.bench.noise.silence import corroborated, silences
-from wirespeed.bench.noise.switches import SwitchRecords
+from wirespeed.bench.noise.switches import SwitchRecords, without_runs
 from wirespeed.model.cpus import CpuPair
 from wirespeed.model.result.evidence import Disturbance, Evidence
 
@@ -35,6 +35,10 @@ class NoiseWatch:
     """The SUT's threads are unknown."""
     tsc_invariant: bool
     """The TSC reads the same on every CPU and at every clock speed."""
+    shared: frozenset[int] = frozenset()
+    """CPUs of the SUT that its control plane uses, too: what that takes is no noise."""
+    control: Callable[[], Collection[int]] = frozenset
+    """Threads of that control plane."""
 
     def place(self) -> tuple[CpuPair, ...]:
         """Return what each pair of its polling CPUs shares. Raises BenchError."""
@@ -45,7 +49,7 @@ class NoiseWatch:
 
         before_ns: time from that request to the first frame.
         """
-        self.switches.start([(p.tid, p.role) for p in pollers if not p.timed])
+        self.switches.start([(p.tid, p.role) for p in pollers if not p.timed], self.shared)
         self.contention.start(before_ns, duration_s)
 
     def stop(
@@ -57,16 +61,20 @@ class NoiseWatch:
     ) -> Evidence:
         """Return the evidence of noise in the trial that has just ended."""
         samples, stopped, unwatched = self.contention.stop(clock)
-        switched, unrecorded = self.switches.stop(clock)
+        switched = self.switches.stop(clock)
         logs = [log for part in parts for log in part.gap_logs()]
         stops = [stop for log in logs for stop in poll_gaps.stops(log, clock)]
         stops = [poll_gaps.told_apart(stop, samples) for stop in stops]
-        stops += switched
+        stops += switched.stops
+        if switched.runs:
+            tids = self.control()
+            shortened = (without_runs(stop, switched.runs, tids) for stop in stops)
+            stops = [stop for stop in shortened if stop.length_ns]
         for sent_ns, took_ns in arrivals:
             stops += corroborated(silences(sent_ns, took_ns), stopped)
         stops = [_widened(stop, clock.error_ns) for stop in stops]
         inside = [s for s in stops if s.begin_ns < duration_ns and s.begin_ns + s.length_ns > 0]
-        unseen = [*unwatched, *unrecorded, *self._blind()]
+        unseen = [*unwatched, *switched.unseen, *self._blind()]
         unseen += [part.unwatched for part in parts if part.unwatched is not None]
         for log in logs:
             unseen += poll_gaps.unseen(log)

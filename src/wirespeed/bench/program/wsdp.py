@@ -149,6 +149,13 @@ class Wsdp:
         names = [port.name for port in self.config.ports]
         return port_settings(self._telemetry, names, self.name)
 
+    def heap_bytes(self) -> int:
+        """Return the bytes in use of its heap: buffers, rings, tables. 0 before it is up."""
+        if self._telemetry is None:
+            return 0
+        heaps = self._telemetry.ask("/eal/heap_list")
+        return sum(int(self._telemetry.ask(f"/eal/heap_info,{n}")["Alloc_size"]) for n in heaps)
+
     def without_buffers(self) -> int:
         """Return how often its ports found no free receive buffer since the start."""
         return sum(int(port["rx_nombuf"]) for port in self.ask("ports").values())

@@ -54,19 +54,24 @@ def destinations(table: RoutingTable, version: int, port: int) -> tuple[str, ...
 
     Neighbours in the table would share cache lines, which frames of many sources do not.
     """
-    return _by_port(table, version)[port]
+    return tuple(address for address, _ in _by_port(table, version)[port])
+
+
+def destination_prefixes(table: RoutingTable, version: int, port: int) -> tuple[str, ...]:
+    """Return the prefix of each of the destinations, in their order."""
+    return tuple(prefix for _, prefix in _by_port(table, version)[port])
 
 
 @lru_cache(maxsize=1)
-def _by_port(table: RoutingTable, version: int) -> Mapping[int, tuple[str, ...]]:
+def _by_port(table: RoutingTable, version: int) -> Mapping[int, tuple[tuple[str, str], ...]]:
     """Return the destinations of all ports at once, because a full table takes seconds to make."""
     kind = IPv4Address if version == 4 else IPv6Address
-    chosen: dict[int, list[str]] = {port: [] for port in table.ports}
+    chosen: dict[int, list[tuple[str, str]]] = {port: [] for port in table.ports}
     routes = table.generated(version)
     changing = {each.prefix for group in table.churned for each in group}
     for route, address in zip(routes, own_addresses(routes), strict=True):
-        if address is not None and not (changing and prefix_text(route) in changing):
-            chosen[table.hops[route.hop].port].append(str(kind(address)))
+        if address is not None and (prefix := prefix_text(route)) not in changing:
+            chosen[table.hops[route.hop].port].append((str(kind(address)), prefix))
     for port, addresses in chosen.items():
         random.Random(f"{table.routing.seed}/{port}").shuffle(addresses)  # noqa: S311 not cryptography
     return {port: tuple(addresses) for port, addresses in chosen.items()}

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from wirespeed.bench.host.network import QUIET, inside
-from wirespeed.bench.routing.table import RoutingTable, hop_address, own_address
+from wirespeed.bench.routing.table import RoutingTable, backup_mac, hop_address, own_addresses
 from wirespeed.bench.topology.wiring import PORTS, generator_mac
 from wirespeed.model.study.routing import Routing, RoutingDaemon
 from wirespeed.remote.interface import Runner
@@ -45,6 +45,12 @@ _COUNT = (
     'ip -n "$1" "-$2" route show proto "$3" | '
     "awk '/^[0-9a-f]/ {routes++} /^[ \\t]*nexthop/ {hops++} END {print routes + 0, hops + 0}'"
 )
+# Number of routes with one next hop that lead to an address.
+_LEADING = (
+    'ip -n "$1" "-$2" route show proto "$3" | '
+    'awk -v hop="$4" \'{for (i = 2; i < NF; i++) if ($i == "via" && $(i + 1) == hop) n++} '
+    "END {print n + 0}'"
+)
 
 
 def forwarding_sysctls(versions: Collection[int]) -> tuple[str, ...]:
@@ -74,13 +80,14 @@ class RouterNamespace:
         for version in table.routing.versions:
             nodad = " nodad" if version == 6 else ""
             for port in table.ports:
-                address = own_address(version, port)
-                commands.append(f"address replace {address} dev {PORTS[port]}{nodad}")
-            for hop in table.hops:
-                device = PORTS[hop.port]
+                for address in own_addresses(version, port, table.routing):
+                    commands.append(f"address replace {address} dev {PORTS[port]}{nodad}")
+            for hop in table.all_hops:
+                mac = targets[hop.port]
+                lladdr = backup_mac(mac) if hop.backup else mac
                 commands.append(
-                    f"neighbour replace {hop_address(version, hop)} dev {device} "
-                    f"lladdr {targets[hop.port]} nud permanent"
+                    f"neighbour replace {hop_address(version, hop)} dev {PORTS[hop.port]} "
+                    f"lladdr {lladdr} nud permanent"
                 )
         self.batch(commands)
 
@@ -102,6 +109,12 @@ class RouterNamespace:
         )
         ipv6 = lines[-1].split()[3]
         return {4: int(ipv4), 6: int(ipv6, 16)}
+
+    def leading_to(self, address: str, version: int, routing: Routing) -> int:
+        """Return the number of routes of this source with this next hop."""
+        protocol = _PROTOCOLS[routing.daemon]
+        words = ["sh", "-c", _LEADING, "sh", self.name, str(version), protocol, address]
+        return int(self.runner.run(words, timeout_s=120.0).stdout)
 
     def complete(self, version: int, routing: Routing) -> tuple[int, bool]:
         """Return the number of routes of this source, and whether they have all next hops.

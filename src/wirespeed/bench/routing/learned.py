@@ -6,6 +6,7 @@ The peer is in a namespace of its own and announces the routes over a cable of i
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterable, Mapping, Sequence
 
 from wirespeed.bench.host.network import Network, VethEnd, VethPair, inside
@@ -16,6 +17,9 @@ from wirespeed.bench.routing.kernel import RouterNamespace
 from wirespeed.bench.routing.part import GeneratedRoutes, RoutesSetup
 from wirespeed.bench.routing.programs import BIRD, BIRD_CONTROL, check_daemon, frr_program
 from wirespeed.bench.routing.texts import (
+    announcing_protocols,
+    backup_peer,
+    backup_session,
     bird,
     changing_protocols,
     frr_bfdd,
@@ -26,8 +30,9 @@ from wirespeed.bench.routing.texts import (
 )
 from wirespeed.model.study.routing import RoutingDaemon
 
-_PEER, _CABLE = "peer", "bgp"
-_MACS = ("02:03:00:00:00:00", "02:03:01:00:00:00")
+PEER, BACKUP_PEER = "peer", "backup"
+# Cables of the peers, by the same name at both ends.
+_CABLES = {PEER: "bgp", BACKUP_PEER: "bgp1"}
 _MTU = 1500
 
 
@@ -37,16 +42,21 @@ class LearnedRoutes(GeneratedRoutes):
     def __init__(self, setup: RoutesSetup) -> None:
         super().__init__(setup)
         self._bfd: Mapping[str, BfdSession] = {}
+        self._peers: dict[str, str] = {}
+        self._frozen: str | None = None
 
     def prepare(self) -> None:
         check_daemon(self._setup.host.runner, self._routing)
         super().prepare()
 
     def load(self) -> None:
-        """Start the peer, then the router's daemons."""
-        namespace = self._cabled()
+        """Start the peers, then the router's daemons."""
         table = self._setup.table
-        self._start_bird(_PEER, namespace, peer(table))
+        self._peers[PEER] = self._cabled(PEER, range(table.routing.ecmp))
+        self._start_bird(PEER, self._peers[PEER], peer(table))
+        if table.routing.backup:
+            self._peers[BACKUP_PEER] = self._cabled(BACKUP_PEER, [backup_session(table)])
+            self._start_bird(BACKUP_PEER, self._peers[BACKUP_PEER], backup_peer(table))
         if self._routing.daemon is RoutingDaemon.BIRD:
             self._start_bird("bird", self._setup.namespace, bird(table))
         else:
@@ -55,6 +65,39 @@ class LearnedRoutes(GeneratedRoutes):
                 control = ("--bfdctl", str(self._setup.dirs.run / "bfdd.sock"))
                 self._start_frr("bfdd", frr_bfdd(), control)
             self._start_frr("bgpd", frr_bgpd(table))
+
+    @property
+    def bgp_daemon(self) -> str:
+        """Return the name of the router's program that speaks BGP."""
+        return "bird" if self._routing.daemon is RoutingDaemon.BIRD else "bgpd"
+
+    def announce_all(self, peer: str, *, announces: bool) -> None:
+        """Let a peer withdraw all routes that do not change, or announce them again."""
+        self._switch(peer, announcing_protocols(), "r", on=announces)
+
+    def kill(self, name: str) -> None:
+        """Kill a program as a crash would."""
+        self._named(name).kill()
+
+    def start_again(self, name: str) -> None:
+        """Start a program that was killed."""
+        daemon = self._named(name)
+        daemon.start(daemon.command, cpus=self._setup.cpus)
+
+    def freeze(self, name: str, *, frozen: bool) -> None:
+        """Stop a program without its end, or let it go on."""
+        self._frozen = name if frozen else None
+        for process in self._named(name).processes:
+            process.signal(signal.SIGSTOP if frozen else signal.SIGCONT)
+
+    def link(self, peer: str, *, up: bool) -> None:
+        """Set the peer's end of its cable down or up; the router's end loses its carrier."""
+        RouterNamespace(self._setup.host.runner, self._peers[peer]).batch(
+            [f"link set dev {_CABLES[peer]} {'up' if up else 'down'}"]
+        )
+
+    def _named(self, name: str) -> Daemon:
+        return next(daemon for daemon in self._daemons if daemon.name == name)
 
     def _find_missing(self) -> str:
         up = [session for session in self._bfd_sessions().values() if session.state == "Up"]
@@ -71,7 +114,9 @@ class LearnedRoutes(GeneratedRoutes):
         """Return each session with the time of its last change, by the router's address."""
         if not self._routing.bfd:
             return {}
-        words = [BIRD_CONTROL, "-s", self._control(_PEER), "show", "bfd", "sessions"]
+        if self._frozen == PEER:
+            return self._bfd  # it would not answer
+        words = [BIRD_CONTROL, "-s", self._control(PEER), "show", "bfd", "sessions"]
         text = self._setup.host.runner.run(words, check=False).stdout
         self._bfd = latest(self._bfd, bfd_sessions(text))
         return self._bfd
@@ -82,29 +127,37 @@ class LearnedRoutes(GeneratedRoutes):
 
     def change(self, group: int, *, announces: bool) -> None:
         """Let the peer withdraw a group of routes, or announce it again."""
-        socket, pattern = self._control(_PEER), changing_protocols(group)
-        words = [BIRD_CONTROL, "-s", socket, "enable" if announces else "disable", f'"{pattern}"']
+        self._switch(PEER, changing_protocols(group), f"c{group}v", on=announces)
+
+    def _switch(self, peer: str, pattern: str, begin: str, *, on: bool) -> None:
+        """Enable or disable the protocols of a peer that match; their names begin with `begin`."""
+        socket, word = self._control(peer), "enable" if on else "disable"
+        words = [BIRD_CONTROL, "-s", socket, word, f'"{pattern}"']
         answer = self._setup.host.runner.run(words).stdout
-        if f"c{group}v" not in answer:
+        if not any(line.startswith(begin) for line in answer.splitlines()):
             raise BenchError(f"the BGP peer changes no routes: {answer.strip()}")
 
     def _control(self, name: str) -> str:
         """Return the control socket of a BIRD."""
         return str(self._setup.dirs.run / f"{name}.ctl")
 
-    def _cabled(self) -> str:
-        """Make the peer's namespace and its cable to the router; return the name."""
-        network = Network(self._setup.host, self._setup.dirs.tag)
-        namespace = network.host(_PEER)
+    def _cabled(self, peer: str, numbers: Sequence[int]) -> str:
+        """Make a peer's namespace and its cable to the router; return the name.
+
+        numbers: of its sessions.
+        """
+        network, cable = Network(self._setup.host, self._setup.dirs.tag), _CABLES[peer]
+        namespace = network.host(peer)
+        place = list(_CABLES).index(peer)
         ends = [
-            VethEnd(where, _CABLE, mac)
-            for where, mac in zip((self._setup.namespace, namespace), _MACS, strict=True)
+            VethEnd(where, cable, f"02:03:{end:02x}:{place:02x}:00:00")
+            for end, where in enumerate((self._setup.namespace, namespace))
         ]
         network.connect(VethPair(*ends), _MTU)
         for where, address in ((self._setup.namespace, router_end), (namespace, peer_end)):
-            addresses = (address(session) for session in range(self._routing.ecmp))
+            addresses = (address(session) for session in numbers)
             RouterNamespace(self._setup.host.runner, where).batch(
-                f"address add {each}/24 dev {_CABLE}" for each in addresses
+                f"address add {each}/24 dev {cable}" for each in addresses
             )
         return namespace
 

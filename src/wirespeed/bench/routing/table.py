@@ -25,9 +25,16 @@ _OWN = {
     4: ("192.0.2.1/24", "198.51.100.1/24"),
     6: ("2001:db8:0:1::1/64", "2001:db8:0:2::1/64"),
 }
+# The same for the network of the backups (RFC 5737, RFC 3849).
+_OWN_TO_BACKUPS = {
+    4: ("203.0.113.1/25", "203.0.113.129/25"),
+    6: ("2001:db8:0:3::1/64", "2001:db8:0:4::1/64"),
+}
 # At most one prefix in four changes, each every 4 s or more seldom: it is withdrawn and announced
 # once a round of as many prefixes as change in 2 s. Changes come in groups, 20 a second.
 _CHURNED_PART, _CHURN_ROUND_S, _CHURN_STEP_S = 4, 2, 0.05
+# Octet that the MAC address of a backup has where those of other next hops have 0.
+_BACKUP_OCTET = "0b"
 # Number of the flows' next hop in that network; those of generated prefixes are 2 to 65.
 _FLOW_HOP = 254
 
@@ -37,6 +44,8 @@ class Hop(NamedTuple):
 
     port: int
     number: int
+    backup: bool = False
+    """It is in another network than the others there."""
 
 
 class Changing(NamedTuple):
@@ -62,9 +71,19 @@ class RoutingTable:
 
     def members(self, first: Hop) -> tuple[Hop, ...]:
         """Return the next hops of the prefixes that begin with this one."""
-        port, number = first
+        port, number, _ = first
         count = self.routing.next_hops
         return tuple(Hop(port, (number + i) % count) for i in range(self.routing.ecmp))
+
+    def backup(self, hop: Hop) -> Hop:
+        """Return the backup of a next hop: one for all at its port."""
+        return Hop(hop.port, 0, backup=True)
+
+    @property
+    def all_hops(self) -> tuple[Hop, ...]:
+        """Return all next hops, with the backups."""
+        backups = (Hop(port, 0, backup=True) for port in self.ports)
+        return (*self.hops, *backups) if self.routing.backup else self.hops
 
     def routes(self, version: int) -> Iterator[tuple[str, Hop]]:
         """Yield each prefix with the first of its next hops, in ascending order."""
@@ -117,6 +136,17 @@ def own_address(version: int, port: int) -> str:
     return _OWN[version][port]
 
 
+def backup_mac(mac: str) -> str:
+    """Return the MAC address of the backup at a port whose other next hops have this one."""
+    return f"{mac[:-2]}{_BACKUP_OCTET}"
+
+
+def own_addresses(version: int, port: int, routing: Routing) -> tuple[str, ...]:
+    """Return the router's address in each network of next hops at a port."""
+    own = own_address(version, port)
+    return (own, _OWN_TO_BACKUPS[version][port]) if routing.backup else (own,)
+
+
 def flow_hop_address(version: int, port: int) -> str:
     """Return the address of the next hop of the flows at a port; no generated prefix has it."""
     return str(ip_interface(_OWN[version][port]).ip + _FLOW_HOP - 1)
@@ -124,4 +154,5 @@ def flow_hop_address(version: int, port: int) -> str:
 
 def hop_address(version: int, hop: Hop) -> str:
     """Return the address of a next hop."""
-    return str(ip_interface(_OWN[version][hop.port]).ip + 1 + hop.number)
+    own = _OWN_TO_BACKUPS if hop.backup else _OWN
+    return str(ip_interface(own[version][hop.port]).ip + 1 + hop.number)

@@ -59,9 +59,9 @@ def changing_protocols(group: int) -> str:
 
 def peer(table: RoutingTable) -> Iterator[str]:
     """Yield the lines of bird.conf of the peer."""
+    versions, numbers = table.routing.versions, range(table.routing.ecmp)
     yield from (*_HEAD, f"router id {peer_end(0)};", *_bfd(table))
-    versions, sessions = table.routing.versions, range(table.routing.ecmp)
-    for session in sessions:
+    for session in numbers:
         yield from (f"ipv{version} table t{version}s{session};" for version in versions)
     changing = {each.prefix for group in table.churned for each in group}
     for version in versions:
@@ -69,15 +69,50 @@ def peer(table: RoutingTable) -> Iterator[str]:
         for prefix, hop in table.routes(version):
             if prefix not in changing:
                 by_hop[hop].append(prefix)
-        for session in sessions:
+        for session in numbers:
             for hop, prefixes in by_hop.items():
                 yield from _announced(table, version, session, hop, prefixes)
     yield from _changing(table)
-    for session in sessions:
+    for session in numbers:
         exported = f"s{session}; import none; export all; next hop keep;"
         channels = (f"ipv{v} {{ table t{v}{exported} }};" for v in versions)
         yield from _bgp(session, peer_end(session), _PEER_AS, router_end(session), _ROUTER_AS)
         yield from ("passive;", *(["bfd on;"] if table.routing.bfd else []), *channels, "}")
+
+
+def backup_session(table: RoutingTable) -> int:
+    """Return the number of the backup peer's session: behind those of the peer."""
+    return table.routing.ecmp
+
+
+def sessions(table: RoutingTable) -> range:
+    """Return the numbers of the router's sessions."""
+    return range(table.routing.ecmp + table.routing.backup)
+
+
+def backup_peer(table: RoutingTable) -> Iterator[str]:
+    """Yield the lines of bird.conf of the backup peer: the same prefixes by a longer path."""
+    session, versions = backup_session(table), table.routing.versions
+    yield from (*_HEAD, f"router id {peer_end(session)};", *_bfd(table))
+    for version in versions:
+        by_port = defaultdict[int, list[str]](list)
+        yield f"ipv{version} table t{version}s{session};"
+        for prefix, hop in table.routes(version):
+            by_port[hop.port].append(prefix)
+        for port, prefixes in by_port.items():
+            backup = table.backup(Hop(port, 0))
+            via = hop_address(version, backup)
+            yield from _announced_by(version, session, backup, via, prefixes)
+    yield from _bgp(session, peer_end(session), _PEER_AS, router_end(session), _ROUTER_AS)
+    exported = f"import none; export filter {{ bgp_path.prepend({_PEER_AS}); accept; }};"
+    for version in versions:
+        yield f"ipv{version} {{ table t{version}s{session}; {exported} next hop keep; }};"
+    yield from ("passive;", *(["bfd on;"] if table.routing.bfd else []), "}")
+
+
+def announcing_protocols() -> str:
+    """Return the pattern of a peer's protocols that announce routes which do not change."""
+    return "r*"
 
 
 def _announced(
@@ -85,6 +120,12 @@ def _announced(
 ) -> Iterator[str]:
     """Yield the prefixes that begin with this next hop, as one of their sessions has them."""
     via = hop_address(version, table.members(hop)[session])
+    yield from _announced_by(version, session, hop, via, prefixes)
+
+
+def _announced_by(
+    version: int, session: int, hop: Hop, via: str, prefixes: list[str]
+) -> Iterator[str]:
     yield f"protocol static r{version}s{session}p{hop.port}n{hop.number} {{"
     yield f"ipv{version} {{ table t{version}s{session};"
     yield f"import filter {{ bgp_next_hop = {via}; accept; }}; }};"
@@ -114,7 +155,7 @@ def bird(table: RoutingTable) -> Iterator[str]:
     for version in versions:
         exported = "{ import none; export where source = RTS_BGP; };"
         yield from ("protocol kernel {", f"ipv{version} {exported}", *merged, "}")
-    for session in range(most):
+    for session in sessions(table):
         yield from _bgp(session, router_end(session), _ROUTER_AS, peer_end(session), _PEER_AS)
         yield f"connect delay time {_RETRY_S}; connect retry time {_RETRY_S};"
         if table.routing.bfd:
@@ -145,14 +186,14 @@ def frr_bgpd(table: RoutingTable) -> Iterator[str]:
     yield f" bgp router-id {router_end(0)}"
     yield " no bgp ebgp-requires-policy"
     yield " no bgp default ipv4-unicast"
-    for session in range(routing.ecmp):
+    for session in sessions(table):
         yield f" neighbor {peer_end(session)} remote-as {_PEER_AS}"
         yield f" neighbor {peer_end(session)} timers connect {_RETRY_S}"
         if routing.bfd:
             yield f" neighbor {peer_end(session)} bfd profile {_BFD_PROFILE}"
     for version in routing.versions:
         yield f" address-family ipv{version} unicast"
-        for session in range(routing.ecmp):
+        for session in sessions(table):
             yield f"  neighbor {peer_end(session)} activate"
         yield f"  maximum-paths {routing.ecmp}"
         yield " exit-address-family"

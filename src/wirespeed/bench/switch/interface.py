@@ -21,7 +21,7 @@ from wirespeed.model.input.fault import Fault
 from wirespeed.model.plan.needs import SwitchNeeds
 from wirespeed.model.plan.plan import VswitchPlan
 from wirespeed.model.study.routing import Routing
-from wirespeed.model.study.spec import Vswitch, Workload
+from wirespeed.model.study.spec import Frames, Vswitch, Workload
 from wirespeed.model.study.sut import SutDescription
 from wirespeed.remote.interface import Runner
 
@@ -44,10 +44,15 @@ class SwitchSetup:
     """
     partner: VswitchPlan | None = None
     """Plan of the switch at the other ends of its bonds; None without bonds."""
-    routing: Routing | None = None
-    """Generated routes, where the switch is a router that gets them."""
+    frames: Frames | None = None
+    """The point; None with TCP."""
     control_cpus: tuple[int, ...] = ()
     """CPUs for programs that do not forward."""
+
+    @property
+    def routing(self) -> Routing | None:
+        """Return the generated routes, where the switch is a router that gets them."""
+        return None if self.frames is None else self.frames.routing
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +124,7 @@ class SwitchKind(Protocol):
         """Yield the errors of a point that cannot use this type."""
         ...
 
-    def needs(self, vswitch: Vswitch) -> SwitchNeeds: ...
+    def needs(self, frames: Frames) -> SwitchNeeds: ...
 
     def check(self, runner: Runner) -> None:
         """Raise BenchError or RemoteError where the host lacks a program of the switch."""

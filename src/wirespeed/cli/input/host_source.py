@@ -19,6 +19,7 @@ from wirespeed.host.collect import collect
 from wirespeed.host.file import HOST_FILE
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.host.facts import HostFacts, Missing
+from wirespeed.model.plan.kubelet import KubeletSettings
 from wirespeed.remote.interface import LOCALHOST, HostUnreachable, Runner
 from wirespeed.remote.reach import reach
 from wirespeed.remote.recorded import RecordedRunner
@@ -64,16 +65,24 @@ def read_any_facts(
     host: str | None, recorded: str | None, imported: Path | None, node: str | None
 ) -> HostFacts:
     """Return the facts of the host that one of the options names. Raises BadInput."""
+    return read_any_host(host, recorded, imported, node)[0]
+
+
+def read_any_host(
+    host: str | None, recorded: str | None, imported: Path | None, node: str | None
+) -> tuple[HostFacts, KubeletSettings | None]:
+    """Return the same, and the settings of its kubelet where a file has them."""
     if imported is None:
         if node is not None:
             raise BadInput("--node names a node of a file", "Give --from FILE as well.")
-        return read_facts(host, recorded)
+        return read_facts(host, recorded), None
     if host is not None or recorded is not None:
         raise BadInput("--from names a host, as --host and --recorded do", "Give one of them.")
     # Archives and XML load modules for which no other host should wait.
-    from wirespeed.host.imported.source import read_imported
+    from wirespeed.host.imported.source import facts_of, open_imported
 
-    return read_imported(imported, node)
+    opened = open_imported(imported, node)
+    return facts_of(opened), opened.kubelet
 
 
 def read_facts(host: str | None, recorded: str | None, record: Path | None = None) -> HostFacts:

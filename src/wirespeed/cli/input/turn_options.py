@@ -22,7 +22,10 @@ PointOption = Annotated[
     typer.Option("--point", metavar="POINT", help="Label or id of the point, or how it begins."),
 ]
 GoalOption = Annotated[
-    str, typer.Option("--goal", metavar="GOAL", help="What to measure: mrr, ndr, p99 or p999.")
+    str,
+    typer.Option(
+        "--goal", metavar="GOAL", help="What to measure: mrr, mrr-all-time, ndr, p99 or p999."
+    ),
 ]
 PairsOption = Annotated[
     int,

@@ -11,6 +11,10 @@ _HEAD = """# Reasons for excluding time
 Reasons for which a window of a trial does not count
 ([how](../explanation/how-a-trial-is-judged.md#excluded-windows)). A window with several counts
 for the first of this list.
+
+What a router's control plane (routing daemons, the thread of wsdp that follows the kernel) takes
+from a CPU that forwards is none of these: it counts as the SUT's own, and the result has
+`limited_by: shared_control` ([decision](../decisions/0021-control-plane-on-the-routers-cpu.md)).
 """
 
 

@@ -63,6 +63,9 @@ def study_page() -> str:
         lines += _section(name, kind)
     for name, kind in get_type_hints(Tables).items():
         lines += _section(name, without_none(kind))
+    for switch in SWITCHES:
+        if (factors := switch.factors) is not None and not factors.in_tree:
+            lines += _section(f"sut.vswitch.{factors.table}", factors.type)
     lines += ["## Shipped studies\n"]
     for name in shipped_names():
         text = (shipped_directory() / f"{name}.toml").read_text(encoding="utf-8")

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from wirespeed.cli.command import build_command
 from wirespeed.cli.command_kinds import LazyVerb
+from wirespeed.cli.commands.command import build_command
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,9 @@ def _headline(facts: HostFacts) -> RenderableType:
     if facts.ovs:
         dpdk = facts.ovs.dpdk_version or "DPDK" if facts.ovs.dpdk_initialized else "no DPDK"
         text.append(f"; Open vSwitch {facts.ovs.version} ({dpdk})".replace("  ", " "))
+    for switch in facts.switches:
+        on = f" on CPUs {format_list(switch.polling_cpus)}" if switch.polling_cpus else ""
+        text.append(f"; {' '.join(filter(None, (switch.kind, switch.version)))}{on}")
     if facts.guests:
         text.append(f"; {counted(len(facts.guests), 'guest')}")
     return text

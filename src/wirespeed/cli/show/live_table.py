@@ -11,8 +11,8 @@ from rich.table import Table
 
 from wirespeed.cli.console import Text
 from wirespeed.cli.show.progress_words import Counter, doing
-from wirespeed.explain.trial import counted_time
 from wirespeed.measure.interface import Progress
+from wirespeed.model.result.counted_time import counted_time
 from wirespeed.model.result.result import SearchResult
 from wirespeed.model.result.trial import Trial
 from wirespeed.model.study.study import Point, Study

@@ -56,14 +56,13 @@ def print_results(
 
     judged: its points by thresholds. html: where the report is. store: as --store named it.
     """
-    frames = frames_of(run)
+    verbose, frames = detail is Detail.VERBOSE, frames_of(run)
     if frames:
-        _print_table(summary_lines(run, console.width), console)
+        _print_table(summary_lines(run, console.width, verbose=verbose), console)
     for view, points in by_view(run):
         _print_table(view_lines(view, points, console.width), console)
     if detail is Detail.QUIET:
         return
-    verbose = detail is Detail.VERBOSE
     if verbose and (words := meaning(run)):
         print_paragraph(words, console, style="dim")
     for sentence in missed_placements(run):

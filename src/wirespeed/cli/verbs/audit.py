@@ -25,7 +25,7 @@ from wirespeed.cli.input.host_source import (
     ImportOption,
     NodeOption,
     RecordedOption,
-    read_any_facts,
+    read_any_host,
 )
 from wirespeed.cli.input.input_file import read_input
 from wirespeed.cli.input.options import JsonOption, StoreOption
@@ -80,7 +80,8 @@ def audit(
         typer.Option(
             "--kubelet",
             metavar="FILE",
-            help="Kubelet of the host: kubectl get --raw /api/v1/nodes/NODE/proxy/configz > FILE.",
+            help="Kubelet of the host: kubectl get --raw /api/v1/nodes/NODE/proxy/configz > FILE, "
+            "or a KubeletConfiguration, KubeletConfig or MachineConfig. Default: that of --from.",
         ),
     ] = None,
     traffic: Annotated[
@@ -159,13 +160,14 @@ def audit(
         return print_rule(rule_named(explain), console)
     accepted = _accepted(suppressions) if suppressions else ()
     planned = named_plan(plan) if plan else None
-    facts = _with_flavors(read_any_facts(host, recorded, imported, node), flavors)
+    read, settings = read_any_host(host, recorded, imported, node)
+    facts = _with_flavors(read, flavors)
     if run is not None:
         facts = _with_neighbours(facts, run, store)
     if qualification is not None:
         facts = with_smis(facts, qualification)
     tcp = None if traffic is None else traffic is Traffic.TCP
-    settings = kubelet_file.load(kubelet) if kubelet else None
+    settings = kubelet_file.load(kubelet) if kubelet else settings
     subject = Subject(facts, planned, memory_model, tcp, pattern, settings)
     today = datetime.now(UTC).date()
     report = suppress(run_audit(subject, all_rules()), accepted, today)

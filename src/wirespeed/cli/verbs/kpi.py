@@ -16,9 +16,9 @@ from rich.table import Table
 from wirespeed.cli.console import print_json, print_line, results_console
 from wirespeed.cli.input.amounts import duration_s, size_octets
 from wirespeed.cli.input.options import JsonOption, StoreOption
-from wirespeed.cli.recording_stalls import sentence, stalls_of
 from wirespeed.cli.typed import typed
 from wirespeed.cli.verbs.kpi_recorder import read_clock
+from wirespeed.live.recording_stalls import sentence, stalls_of
 from wirespeed.model.errors import BadInput
 from wirespeed.model.result.recording import Mark, MarkKind
 from wirespeed.model.words import counted

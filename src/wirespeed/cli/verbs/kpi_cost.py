@@ -14,7 +14,11 @@ from wirespeed.cli.console import plain_console, print_json, print_line
 from wirespeed.cli.input.options import JsonOption, SetOption, StoreOption
 from wirespeed.cli.input.study_point import the_point
 from wirespeed.cli.input.turn_options import GoalOption, PairsOption, PointOption, WorthOption
-from wirespeed.cli.recording_cost import (
+from wirespeed.cli.verbs.compare import check_given
+from wirespeed.cli.verbs.kpi_turns import cost_in_turns
+from wirespeed.experiment.turns import Stop
+from wirespeed.kpi.pace import checked_rate
+from wirespeed.live.recording_cost import (
     Cost,
     SourceCost,
     cost_of,
@@ -22,10 +26,6 @@ from wirespeed.cli.recording_cost import (
     milliseconds,
     sentences,
 )
-from wirespeed.cli.verbs.compare import check_given
-from wirespeed.cli.verbs.kpi_turns import cost_in_turns
-from wirespeed.experiment.turns import Stop
-from wirespeed.kpi.pace import checked_rate
 from wirespeed.store import recordings
 from wirespeed.store.store import open_to_read
 from wirespeed.tune.goal import goal_named

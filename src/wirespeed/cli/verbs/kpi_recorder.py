@@ -9,13 +9,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from wirespeed.cli.console import print_line
-from wirespeed.cli.recording_cost import add_price
 from wirespeed.kpi.assembler import CHUNK_NS, Assembler
 from wirespeed.kpi.collectors.files import BOOT_ID
 from wirespeed.kpi.collectors.registry import metrics
 from wirespeed.kpi.frames import Frame, Layout, Note, Sample
 from wirespeed.kpi.interface import KpiError
 from wirespeed.kpi.sampling import Sampler, seat_on
+from wirespeed.live.recording_cost import add_price
 from wirespeed.model.result.recording import Chunk, Mark, MarkKind, RecordingClock
 from wirespeed.remote.interface import LOCALHOST, Runner
 from wirespeed.remote.local import LocalRunner

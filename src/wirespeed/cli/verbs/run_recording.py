@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import IO
 
 from wirespeed.cli.console import print_line
-from wirespeed.cli.recording_cost import add_price
+from wirespeed.live.recording_cost import add_price
 from wirespeed.measure.interface import Progress
 from wirespeed.model.cpus import placement_words
 from wirespeed.model.cpuset import format_list

@@ -64,7 +64,10 @@ def tune(
     ] = None,
     goal: Annotated[
         str,
-        typer.Option("--goal", metavar="GOAL", help="What to improve: mrr, ndr, p99 or p999."),
+        typer.Option(
+            "--goal", metavar="GOAL",
+            help="What to improve: mrr, mrr-all-time, ndr, p99 or p999.",
+        ),
     ] = "mrr",
     minutes: Annotated[
         float | None,
@@ -119,7 +122,7 @@ def tune(
         bool,
         typer.Option(
             "--reboot",
-            help="Try kernel words instead: reboot the host with and without them, in turns.",
+            help="Try kernel words, too: reboot the host with and without them, in turns.",
         ),
     ] = False,
     lab: Annotated[

@@ -2,9 +2,9 @@
 """Read one node of an OpenShift must-gather.
 
 `oc adm must-gather` with performance data has a folder nodes/NAME/ of each node. sysinfo.tgz in it
-is a snapshot of some files of /proc and /sys; lspci has the rest of the PCI devices. Source:
-gather_ppc and gather_ppc_single_node of openshift/must-gather 4.9 to 4.21, gather-sysinfo of the
-cluster-node-tuning-operator.
+is a snapshot of some files of /proc and /sys; lspci has the rest of the PCI devices. The kubelet's
+settings are in the cluster's objects. Source: gather_ppc and gather_ppc_single_node of
+openshift/must-gather 4.9 to 4.21, gather-sysinfo of the cluster-node-tuning-operator.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import io
 
 from wirespeed.host.imported.keeper import keep
 from wirespeed.host.imported.lspci import write_devices
+from wirespeed.host.imported.machine_configs import MachineConfigs
 from wirespeed.host.imported.sosreport import is_wanted
 from wirespeed.model.errors import BadInput
 from wirespeed.model.input.text import printable
@@ -37,6 +38,7 @@ class Nodes:
         self._names: dict[str, None] = {}
         self._files: dict[tuple[str, str], bytes] = {}
         self._octets = 0
+        self.machine_configs = MachineConfigs()
 
     def __bool__(self) -> bool:
         return bool(self._names)
@@ -46,6 +48,8 @@ class Nodes:
 
         Returns False for another file.
         """
+        if self.machine_configs.take(member):
+            return True
         if len(member.parts) < 3 or member.parts[-3] != _FOLDER or member.read is None:
             return False
         node, file = member.parts[-2:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -15,9 +15,11 @@ from wirespeed.host.imported.cpus import complete_cpus
 from wirespeed.host.imported.interrupts import write_actions
 from wirespeed.host.imported.keeper import Keeper
 from wirespeed.host.imported.lstopo import read_lstopo
+from wirespeed.host.imported.machine_configs import NoSettings
 from wirespeed.host.imported.must_gather import Nodes
 from wirespeed.model.errors import BadInput
 from wirespeed.model.host.facts import HostFacts, Missing
+from wirespeed.model.plan.kubelet import KubeletSettings
 from wirespeed.remote.archive import NEXT, Budget, members
 from wirespeed.remote.archived import ArchivedRunner
 
@@ -25,20 +27,35 @@ from wirespeed.remote.archived import ArchivedRunner
 _XML = 16 << 20
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A host in a file."""
+
+    runner: ArchivedRunner
+    lacking: Mapping[str, str]
+    """Facts that the file cannot have, with reasons."""
+    kubelet: KubeletSettings | None = None
+    """Of a must-gather alone; without them `lacking` has the reason."""
+
+
 def read_imported(path: Path, node: str | None = None) -> HostFacts:
     """Return the facts of the host in a sosreport, a must-gather or an XML of lstopo.
 
     node: of a must-gather with several. Raises BadInput for another or an unsafe file.
     """
-    runner, lacking = open_imported(path, node)
-    facts = collect(runner)
+    return facts_of(open_imported(path, node))
+
+
+def facts_of(opened: Opened) -> HostFacts:
+    """Return the facts of a host in a file. Raises HostUnreadable."""
+    facts, lacking = collect(opened.runner), opened.lacking
     read = (each for each in facts.missing if each.fact not in lacking)
     added = (Missing(fact, why) for fact, why in lacking.items())
     return replace(facts, missing=tuple(sorted((*read, *added), key=lambda each: each.fact)))
 
 
-def open_imported(path: Path, node: str | None) -> tuple[ArchivedRunner, Mapping[str, str]]:
-    """Return a Runner of the host, and the facts that the file cannot have, with reasons."""
+def open_imported(path: Path, node: str | None = None) -> Opened:
+    """Return the host in a file. Raises BadInput as `read_imported` does."""
     try:
         with path.open("rb") as file:
             start = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -52,12 +69,10 @@ def open_imported(path: Path, node: str | None) -> tuple[ArchivedRunner, Mapping
         raise _no_nodes(path)
     if len(content) > _XML:
         raise BadInput(f"{path}: is XML of more than {_XML >> 20} MiB", NEXT)
-    return read_lstopo(content, str(path), _host_of(path))
+    return Opened(*read_lstopo(content, str(path), _host_of(path)))
 
 
-def _open_archive(
-    file: IO[bytes], path: Path, node: str | None
-) -> tuple[ArchivedRunner, Mapping[str, str]]:
+def _open_archive(file: IO[bytes], path: Path, node: str | None) -> Opened:
     budget = Budget()
     nodes, keeper = Nodes(str(path), node), Keeper(str(path), sosreport.is_wanted)
     for member in members(file, str(path), budget):
@@ -77,7 +92,13 @@ def _open_archive(
     if not runner.tree.names("/proc") and not runner.tree.names("/sys"):
         raise BadInput(f"{path}: no file of /proc or /sys below one folder", NEXT)
     write_actions(runner.tree)
-    return runner, complete_cpus(runner)
+    lacking = complete_cpus(runner)
+    if not nodes:
+        return Opened(runner, lacking)
+    try:
+        return Opened(runner, lacking, nodes.machine_configs.kubelet_of(runner.name))
+    except NoSettings as why:
+        return Opened(runner, {**lacking, "kubelet": str(why)})
 
 
 def _host_of(path: Path) -> str:

@@ -84,6 +84,8 @@ class Overload:
 class Mrr:
     trial_s: float
     trials: int
+    least: int | None = None
+    """Trials that a time limit leaves; None: all, because a search needs the MRR as its bound."""
 
     @property
     def expected_s(self) -> float:
@@ -119,10 +121,11 @@ class Mrr:
         """Return trials, and their load; fewer where one shows that the load was no overload.
 
         Where the generator now offers less than in the flood, the load is all it can offer, but
-        never more than links carry.
+        never more than links carry. A time limit ends them, too, after the least.
         """
         trials: list[Trial] = []
-        while len(trials) < self.trials:
+        least = self.trials if self.least is None else self.least
+        while len(trials) < (least if prober.out_of_time else self.trials):
             try:
                 trials.append(prober.usable(load_fps, self.trial_s, Stage.MRR))
             except BeyondGenerator as error:

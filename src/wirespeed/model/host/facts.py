@@ -22,6 +22,7 @@ from wirespeed.model.host.platform import (
     Uncore,
     Vulnerability,
 )
+from wirespeed.model.host.switch_facts import SwitchFacts
 from wirespeed.model.input.text import HexId, HostName, InterfaceName, Line, PciAddress, Word
 
 
@@ -279,6 +280,8 @@ class HostFacts:
     smis: SmiCount | None = None
     """Of a qualification of this host; None if none was given."""
     operating_system: OperatingSystem | None = None
+    switches: tuple[SwitchFacts, ...] = ()
+    """Deployed vSwitches other than Open vSwitch."""
     missing: tuple[Missing, ...] = ()
 
     @property
@@ -294,6 +297,10 @@ class HostFacts:
     def smt(self) -> bool:
         """A core runs more than one thread."""
         return any(len(c.siblings) > 1 for c in self.cpus)
+
+    def switch(self, kind: str) -> SwitchFacts | None:
+        """Return the deployed vSwitch of that type; None where the host runs none."""
+        return next((one for one in self.switches if one.kind == kind), None)
 
     def cpu(self, cpu_id: int) -> Cpu | None:
         return next((c for c in self.cpus if c.id == cpu_id), None)

@@ -38,6 +38,12 @@ class SwitchNeeds:
     """Each port has its own buffers."""
     bonded: bool = False
     """Its bonds need a link partner: a second switch with the same polling and memory."""
+    own_process: bool = False
+    """It is a process of this project, with the memory of one."""
+    tables_bytes: int = 0
+    """Size of the lookup tables of that process in bytes."""
+    routes: bool = False
+    """It is a router, which gets the generated routes of a point."""
 
     @property
     def polls(self) -> bool:

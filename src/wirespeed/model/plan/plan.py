@@ -119,6 +119,8 @@ class VswitchPlan:
     """Type of the vSwitch of a deployment; empty on a bench, whose point names it."""
     own: Mapping[Name, Decision[OwnValue]] = field(default_factory=dict)
     """Keys that this type of vSwitch alone has."""
+    process: Decision[ProcessMemory] | None = None
+    """Memory of a switch that is a process of this project; None for others."""
 
     @property
     def deployed_kind(self) -> str:

@@ -21,7 +21,7 @@ from wirespeed.model.result.hop_counts import (
     WorkerShare,
 )
 from wirespeed.model.result.route_churn import RouteChurn
-from wirespeed.model.result.thread_time import CpuInterrupts, ThreadTime
+from wirespeed.model.result.thread_time import CpuInterrupts, SutCpu, ThreadTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +189,8 @@ class Observation:
     """Largest error of began_ns, in ns."""
     churn: RouteChurn | None = None
     """None if no routes were changed."""
+    sut_cpu: SutCpu | None = None
+    """None where the SUT has no CPUs to itself, and in records of an older version."""
 
     def total(self, field: str) -> int:
         """Return the sum of one count over the directions."""

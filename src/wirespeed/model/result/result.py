@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from wirespeed.model.cpus import Placed, PlacementKind, worst
+from wirespeed.model.result.convergence import ConvergenceResult
 from wirespeed.model.result.observation import Latency
 from wirespeed.model.result.outcome import Outcome
 from wirespeed.model.result.sessions import SessionsResult
@@ -18,10 +19,13 @@ from wirespeed.model.result.trial import LeftOut, Trial
 TCP = "tcp"
 # The same of a point with counted TCP connections.
 SESSIONS = "sessions"
+# The same of a point whose router converges.
+CONVERGENCE = "convergence"
 # Kinds of workload without a search; SearchResult.search and its field have this name.
-OUTCOMES: Mapping[str, type[TcpResult] | type[SessionsResult]] = {
+OUTCOMES: Mapping[str, type[TcpResult] | type[SessionsResult] | type[ConvergenceResult]] = {
     TCP: TcpResult,
     SESSIONS: SessionsResult,
+    CONVERGENCE: ConvergenceResult,
 }
 
 
@@ -216,6 +220,7 @@ class SearchResult:
     trial."""
     tcp: TcpResult | None = None
     sessions: SessionsResult | None = None
+    convergence: ConvergenceResult | None = None
     emulated: str | None = None
     """Part of the SUT that ran on CPUs emulated by QEMU, and the reason; None if nothing did. Rates
     and latency then say nothing about speed."""
@@ -237,7 +242,7 @@ class SearchResult:
     @property
     def outcome(self) -> Outcome | None:
         """Result of a workload without a search; None where no run counts."""
-        return self.tcp or self.sessions
+        return self.tcp or self.sessions or self.convergence
 
     @property
     def placed(self) -> Placed | None:

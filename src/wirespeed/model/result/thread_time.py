@@ -105,6 +105,31 @@ _STOPS = {
 
 
 @dataclass(frozen=True, slots=True)
+class SutCpu:
+    """CPU time of the SUT while frames were offered, in ns, as the kernel counts it (proc_stat(5)).
+
+    A SUT that polls uses its CPUs whole at any load. On most kernels a count is a sample of each
+    tick of 1 to 10 ms.
+    """
+
+    busy_ns: int
+    """Time of the CPUs that forward with any program, in the kernel and in interrupts."""
+    softirq_ns: int
+    """Part of busy_ns in softirqs."""
+    carried_ns: int = 0
+    """Softirqs of the generator's CPUs, where the kernel carries frames: those that hand frames to
+    the SUT, and those of the generator's own reception; nobody tells them apart."""
+
+    @property
+    def total_ns(self) -> int:
+        return self.busy_ns + self.carried_ns
+
+    def per_million_s(self, frames: int) -> float | None:
+        """Return the CPU seconds per million forwarded frames; None without frames."""
+        return self.total_ns / 1e3 / frames if frames else None
+
+
+@dataclass(frozen=True, slots=True)
 class CpuInterrupts:
     """Interrupts of one source on one polling CPU in a trial."""
 

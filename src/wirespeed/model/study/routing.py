@@ -33,8 +33,8 @@ class Routing:
     """
 
     daemon: RoutingDaemon = RoutingDaemon.STATIC
-    """Source of the routes. static: written by the bench, for linux-router and router into the
-    kernel by ip(8), for l3fwd into a file; frr, bird: this daemon of the router learns them from a
+    """Source of the routes. static: written by the bench, for l3fwd into a file, for the
+    other routers into the kernel by ip(8); frr, bird: this daemon of the router learns them from a
     BGP peer and gives them to the kernel. l3fwd has static alone."""
     ipv4: Annotated[int, Ge(0), Le(1_000_000)] = 0
     """Number of IPv4 prefixes."""
@@ -50,6 +50,11 @@ class Routing:
     """Destinations of the frames. flows: those of the flows (traffic.flows), outside of the
     generated prefixes; prefixes: one address in each generated prefix of traffic.ip_version that
     leads the frame's way, in random order, each a flow."""
+    destination_prefixes: Annotated[int, Ge(0), Le(1_000_000)] = 0
+    """prefixes only: number of prefixes that frames go to; 0: all."""
+    backup: bool = False
+    """A second BGP peer announces each prefix as a backup: by a longer path, with a next hop in
+    another network at the same port. Needs frr or bird, and routing.ecmp = 1."""
     churn_per_s: Annotated[int, Ge(0), Le(100_000)] = 0
     """Changes of generated routes a second while frames are offered, withdrawals and announcements
     together; 0: none. They concern the same prefixes with the same seed, to which no frame goes.

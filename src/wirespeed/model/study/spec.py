@@ -20,6 +20,7 @@ from annotated_types import Ge, Le
 
 from wirespeed.model.frame import VlanId
 from wirespeed.model.input.text import Device, HostName
+from wirespeed.model.study.convergence import Convergence
 from wirespeed.model.study.gateway import Bng, GatewayDirection
 from wirespeed.model.study.injected import InjectedFault
 from wirespeed.model.study.routing import Destinations, Routing, RoutingDaemon
@@ -50,6 +51,7 @@ __all__ = [
     "MAX_DESCRIPTORS",
     "NOT_WRITTEN",
     "AnyWorkload",
+    "Convergence",
     "Cpu",
     "Destinations",
     "EmulatorThreads",
@@ -59,6 +61,7 @@ __all__ = [
     "Impair",
     "KernelDriver",
     "Roles",
+    "RouterConvergence",
     "Routing",
     "RoutingDaemon",
     "Search",
@@ -256,11 +259,23 @@ class TcpSessions(AnyWorkload):
     """Hosts and what joins them. Its settings of streams are defaults without effect."""
 
 
+@dataclass(frozen=True, slots=True)
+class RouterConvergence(AnyWorkload):
+    """A workload of events after which a router converges."""
+
+    subject: ClassVar[str] = "convergence"
+
+    convergence: Convergence
+    path: Frames
+    """The router, its routes and the frames. Its search is a default without effect."""
+
+
 # All that one point of a study depends on. Its id is the hash of the canonical form.
-Workload = Frames | TcpStreams | TcpSessions
+Workload = Frames | TcpStreams | TcpSessions | RouterConvergence
 
 # Workloads other than frames, by the table of a study file, and field of a record, that has them.
-BY_TABLE: Mapping[str, type[TcpStreams] | type[TcpSessions]] = {
+BY_TABLE: Mapping[str, type[TcpStreams] | type[TcpSessions] | type[RouterConvergence]] = {
+    "convergence": RouterConvergence,
     "sessions": TcpSessions,
     "tcp": TcpStreams,
 }

@@ -46,8 +46,8 @@ class Vswitch:
     """Type of the switch."""
     driver: KernelDriver = KernelDriver.AF_PACKET
     """DPDK driver that generator and functions use on kernel interfaces. It applies to linux-bridge
-    and linux-router, and to ovs-dpdk if sut.vswitch.ovs.ports selects kernel interfaces."""
+    and linux-router, and to ovs-dpdk and wsdp-router if their ports are kernel interfaces."""
     ovs: Ovs = field(default_factory=Ovs)
     own: tuple[OwnKey, ...] = field(default=(), metadata=NOT_WRITTEN)
-    """Keys of the table sut.vswitch.NAME that a type of switch from elsewhere has, by name, with
+    """Keys of the table sut.vswitch.NAME that one type of switch has, by name, with
     the defaults of omitted keys. A study writes that table."""

@@ -187,9 +187,10 @@ def _vswitch(facts: HostFacts, frames: Frames, needs: Needs, cpus: BenchCpus) ->
     nodes = (n.id for n in facts.nodes)
     memory = socket_memory(wanted, mtu.value, nodes, buffers, switch.page_kib)
     if not switch.packet_memory:
-        memory = Decision(
-            tuple(0 for _ in facts.nodes), f"{switch.name} keeps no frames of its own"
+        kept = (
+            "has the memory of its process" if switch.own_process else "keeps no frames of its own"
         )
+        memory = Decision(tuple(0 for _ in facts.nodes), f"{switch.name} {kept}")
     return VswitchPlan(
         main_cpus=_main_cpus(switch, cpus),
         pmd_cpus=Decision(cpus.sut, cpus.why_sut),
@@ -197,7 +198,18 @@ def _vswitch(facts: HostFacts, frames: Frames, needs: Needs, cpus: BenchCpus) ->
         rx_queues=Decision(wanted.rx_queues, "sut.vswitch.rx_queues"),
         descriptors=Decision(wanted.descriptors, "sut.vswitch.descriptors"),
         mtu=mtu,
+        process=_switch_process(facts, frames, needs, cpus) if switch.own_process else None,
     )
+
+
+def _switch_process(
+    facts: HostFacts, frames: Frames, needs: Needs, cpus: BenchCpus
+) -> Decision[ProcessMemory]:
+    """Size the process of a switch of this project, which has two ports."""
+    tables = 0 if needs.switch is None else needs.switch.tables_bytes
+    nodes = dpdk_nodes(facts, cpus) | nodes_of(facts, cpus.sut)
+    own = replace(needs, tables_bytes=tables)
+    return process_memory(frames, own, 2, nodes, lcores=len(cpus.sut))
 
 
 def _main_cpus(switch: SwitchNeeds, cpus: BenchCpus) -> Decision[tuple[int, ...]]:
@@ -275,6 +287,8 @@ def _huge_pages(
         if partner is not None:
             parts.append(f"the partner of its bonds {sum(partner.socket_memory_mib.value)} MiB")
     users = [(guest.name, _pages_of(guest)) for guest in guests]
+    if switch is not None and vswitch is not None and vswitch.process is not None:
+        users.insert(0, (switch.name, _pages_of_process(vswitch.process)))
     if generator is not None:
         users.insert(0, ("generator", _pages_of_process(generator.process)))
     for name, taken in users:

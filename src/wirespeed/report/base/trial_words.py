@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from wirespeed.explain.trial import counted_time
+from wirespeed.model.result.counted_time import counted_time
 from wirespeed.model.result.trial import Trial
 from wirespeed.model.words import frames, loss, percent, share
 

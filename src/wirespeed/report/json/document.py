@@ -30,7 +30,7 @@ from wirespeed.store.codec import encode
 from wirespeed.store.records import PointRecord, RunRecord
 
 # Raise the second number when a field is added, the first when one changes or goes.
-SCHEMA_VERSION = "4.3"
+SCHEMA_VERSION = "4.4"
 
 
 def document(run: RunRecord, judged: Sequence[Judged] = ()) -> RunDocument:

@@ -101,6 +101,7 @@ def _evidence(trial: Trial) -> types.TrialEvidence:
         "changes": encode(list(observation.changes)),
         "ports": encode(list(observation.ports)),
         "churn": None if observation.churn is None else encode(observation.churn),
+        "sut_cpu": None if observation.sut_cpu is None else encode(observation.sut_cpu),
     }
 
 

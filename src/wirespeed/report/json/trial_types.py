@@ -16,7 +16,7 @@ from wirespeed.model.result.hop_counts import Drop, HopEvents, PortCount, QueueS
 from wirespeed.model.result.observation import Competitor, PollingThread
 from wirespeed.model.result.reason import Reason
 from wirespeed.model.result.route_churn import RouteChurn
-from wirespeed.model.result.thread_time import CpuInterrupts
+from wirespeed.model.result.thread_time import CpuInterrupts, SutCpu
 from wirespeed.model.result.trial import Stage
 
 Count = Annotated[int, Ge(0)]
@@ -185,6 +185,8 @@ class TrialEvidence(TypedDict):
     """Counters of every port of every hop; empty in records of an older version."""
     churn: RouteChurn | None
     """Changes of routes while frames were offered; null if there were none."""
+    sut_cpu: SutCpu | None
+    """CPU time of the SUT; null where the generator polls its CPUs, too, and in older records."""
 
 
 class Trial(TrialEvidence):
@@ -243,7 +245,8 @@ class Trial(TrialEvidence):
     """The trial without its noisy windows; null if nothing of it can count, and in records of
     an older version."""
     limited_by: str | None
-    """Bound of the load that the bench can offer, e.g. shared_lcore or shared_partner."""
+    """Bound of the load that the bench can offer, e.g. shared_lcore, shared_partner or
+    shared_control."""
     drops: list[Drop]
     """Place and cause of each lost frame of the whole trial, noisy time included."""
     latency: Latency | None

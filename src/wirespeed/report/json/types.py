@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 from wirespeed.model.host.finding import AuditReport
 from wirespeed.model.plan.prediction import Prediction
 from wirespeed.model.result.explanation import Explanation
+from wirespeed.report.json.convergence_types import ConvergenceResult
 from wirespeed.report.json.result_types import Fps, Result, TcpResult
 from wirespeed.report.json.sessions_types import SessionsResult
 from wirespeed.report.json.trial_types import Time, Trial
@@ -98,7 +99,7 @@ class Point(TypedDict):
     """Cores, memory and queues, each with its reason."""
     bench: dict[str, Any]
     """Description of the bench: versions, configuration, commands."""
-    result: Result | TcpResult | SessionsResult | None
+    result: Result | TcpResult | SessionsResult | ConvergenceResult | None
     """Result of a complete point."""
     explanations: list[Explanation]
     """Limits of the point, the most important first, as known when the point was complete; of

@@ -15,9 +15,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from wirespeed.explain.loss import lost_in_what_counts, total_drops
+from wirespeed.explain.loss import total_drops
 from wirespeed.model import words
 from wirespeed.model.cpus import placement_words
+from wirespeed.model.result.counted_time import lost_in_what_counts
 from wirespeed.model.result.observation import Latency
 from wirespeed.model.result.result import LatencyAtLoad
 from wirespeed.model.study.form_words import design_words, quick_words

@@ -12,14 +12,8 @@ from markupsafe import Markup
 
 from wirespeed.explain.loss import first_loss
 from wirespeed.explain.resources import resources
-from wirespeed.explain.trial import (
-    CountedTime,
-    Outcome,
-    Standing,
-    counted_time,
-    outcome,
-    standing,
-)
+from wirespeed.explain.trial import Outcome, Standing, outcome, standing
+from wirespeed.model.result.counted_time import CountedTime, counted_time
 from wirespeed.model.result.explanation import Explanation, ResourceUse
 from wirespeed.model.result.trial import Trial
 from wirespeed.report.charts.path_svg import path_svg

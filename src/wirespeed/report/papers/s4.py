@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from wirespeed.model.study.spec import Frames
 from wirespeed.model.units import line_rate_fps
 from wirespeed.model.words import NONE, microseconds, percent
-from wirespeed.published.tables import TABLES, rates, s4_search
+from wirespeed.published.tables import TABLES, rates, s4_search, s4_titles
 from wirespeed.report.papers.agreement import compare_curves, compare_ratio
 from wirespeed.report.papers.interface import Agreement, Beside, Said, Table
 from wirespeed.report.papers.panel import beside_chart
@@ -67,7 +67,7 @@ def beside(run: RunRecord, reading: Reading) -> Beside:
     return Beside(
         TABLES["s4"],
         (*_curves(cases, places, (ours, theirs), reading), *ratios(ours, theirs, reading.where)),
-        (throughput(places, theirs, reading), latency(places), _search()),
+        (throughput(places, theirs, reading), latency(places), _search(), _titles()),
         tuple(
             beside_chart(
                 f"s4-{case.replace(' ', '-')}", f"Case {case}", ("octets", "% of line rate"),
@@ -178,6 +178,13 @@ def latency(places: Mapping[tuple[str, int], PointRecord]) -> Table:
             load = percent(at.load_fps / point.frames.line_rate_fps)
             rows.append((case, str(size), load, *map(microseconds, times)))
     return Table("Latency and jitter", headings, tuple(rows))
+
+
+def _titles() -> Table:
+    """Return the charts that S4 closes with; without their figures nothing can be compared."""
+    headings = ("Chart (only its title survived)", "Throughput S4", "Studies here")
+    rows = tuple((title, NONE, studies) for title, studies in s4_titles())
+    return Table("6WIND DPDK-based application benchmarks", headings, rows)
 
 
 def _search() -> Table:

@@ -2,7 +2,8 @@
 """Define the columns of results of frames, and the order of all columns.
 
 COLUMNS is in the order of CSV files. TERMINAL and PAGE name the columns of the tables of frames, in
-theirs. A workload without a search has its columns in its view (`views/workloads.py`).
+theirs; VERBOSE those that the terminal adds with --verbose. A workload without a search has its
+columns in its view (`views/workloads.py`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from wirespeed.report.views.column import ALL_TIME, CLEAN, GRADE, Column
 from wirespeed.report.views.figures import PointFigures
 from wirespeed.report.views.table import latency_at
 from wirespeed.report.views.workloads import VIEWS
+from wirespeed.store.records import PointRecord
 
 CPU_KINDS: Final = {
     PlacementKind.ONE_CACHE: "one cache",
@@ -108,6 +110,31 @@ BURST = Column(cell=_of_result(lambda r: r.back_to_back and f"{r.back_to_back.me
 LATENCY = Column(cell=_of_result(_half_load), terminal="p50 / p99 \N{MICRO SIGN}s", drop=1)
 CPUS = Column("placement", _of_result(lambda r: r.placement),
               _of_result(lambda r: r.placement and CPU_KINDS[r.placement]), "CPUs")  # fmt: skip
+
+
+def cpu_seconds(point: PointRecord) -> float | None:
+    """Return the SUT's CPU seconds per million frames, in the trial that forwarded most a second.
+
+    None where no trial knows them.
+    """
+    known = [each.trial for each in point.trials if each.trial.observation.sut_cpu is not None]
+    fastest = max(known, key=lambda trial: trial.forwarding_fps, default=None)
+    if fastest is None or fastest.observation.sut_cpu is None:
+        return None
+    return fastest.observation.sut_cpu.per_million_s(fastest.received)
+
+
+def _cpu_cell(figures: PointFigures) -> str | None:
+    found = cpu_seconds(figures.point)
+    return None if found is None else f"{found:.3g}"
+
+
+CPU_SECONDS = Column(
+    "sut_cpu_s_per_million_frames", lambda f: cpu_seconds(f.point), _cpu_cell, "CPU s / M frames",
+    "CPU s per\nM frames", drop=4,
+    about="CPU seconds of the SUT per million frames, softirqs included, in its fastest trial. A "
+    "SUT that polls uses its CPUs whole at any load",
+)  # fmt: skip
 LIMIT = Column(cell=lambda f: limited_by(f.point), terminal="limited by", style="")
 RECEIVED = Column(cell=lambda f: _mrr(f) or _text("constant", "fps", mpps)(f),
                   page="MRR", group=CLEAN)  # fmt: skip
@@ -149,7 +176,7 @@ COLUMNS: Final[tuple[Column, ...]] = (
     NDR, PDR, MRR, CONSTANT,
     Column("ndr_upper_fps", _of_result(lambda r: r.ndr and r.ndr.upper and r.ndr.upper.load_fps)),
     Column("pdr_upper_fps", _of_result(lambda r: r.pdr and r.pdr.upper and r.pdr.upper.load_fps)),
-    MAXIMUM, L1, Column("best_l2_bps", _of("best", "l2_bps")), LINE_SHARE, PER_CORE,
+    MAXIMUM, L1, Column("best_l2_bps", _of("best", "l2_bps")), LINE_SHARE, PER_CORE, CPU_SECONDS,
     Column("latency_pdr50_p50_us", _latency_us("p50_ns")),
     Column("latency_pdr50_p99_us", _latency_us("p99_ns")),
     Column("trials", lambda f: len(f.point.trials)),
@@ -167,6 +194,7 @@ COLUMNS: Final[tuple[Column, ...]] = (
     Column("not_measurable", lambda f: f.reason),
     *(column for view in VIEWS for column in view.csv_columns),
 )  # fmt: skip
+VERBOSE: Final = (CPU_SECONDS,)
 TERMINAL: Final = (NDR, PDR, MRR, LOAD, CONSTANT, LOST, BURST, LATENCY, CPUS, GRADE, LIMIT)
 PAGE: Final = (NDR, PDR, RECEIVED, GRADE, CLEAN_SHARE, LOSS_HIGH, LOSSLESS, ALL_TIME_MRR, L1,
-               LINE_SHARE, PER_CORE, MAXIMUM, SEARCH)  # fmt: skip
+               LINE_SHARE, PER_CORE, CPU_SECONDS, MAXIMUM, SEARCH)  # fmt: skip

@@ -16,6 +16,7 @@ LIMIT_WORDS = {
     **{blame.limit: blame.words for blame in BLAMES},
     "shared_lcore": "shared core",
     "shared_partner": "shared core",
+    "shared_control": "control plane",
     "generator": "generator",
     "link": "line rate",
     "max_load": "max. load asked",

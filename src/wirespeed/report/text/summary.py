@@ -12,7 +12,16 @@ from rich.cells import cell_len, set_cell_size
 from wirespeed.model.cpus import PlacementKind, placement_words
 from wirespeed.model.result.result import SearchResult
 from wirespeed.model.words import NONE, percent
-from wirespeed.report.text.columns import CPU_KINDS, CPUS, LATENCY, LIMIT, NDR, PDR, TERMINAL
+from wirespeed.report.text.columns import (
+    CPU_KINDS,
+    CPUS,
+    LATENCY,
+    LIMIT,
+    NDR,
+    PDR,
+    TERMINAL,
+    VERBOSE,
+)
 from wirespeed.report.views.column import GRADE, Column
 from wirespeed.report.views.figures import PointFigures, figures_by_placement, point_figures
 from wirespeed.report.views.tcp import why_missing
@@ -39,16 +48,17 @@ class Row:
     """Reason for which the point has no rate."""
 
 
-def summary_lines(run: RunRecord, width: int) -> list[str]:
+def summary_lines(run: RunRecord, width: int, *, verbose: bool = False) -> list[str]:
     """Return the lines of the table of frames, at most `width` cells each.
 
-    The first one is the heading.
+    The first one is the heading. verbose: with the columns of VERBOSE.
     """
-    rows = [row for point in frames_of(run) for row in _rows(point)]
+    columns = (*TERMINAL, *VERBOSE) if verbose else TERMINAL
+    rows = [row for point in frames_of(run) for row in _rows(point, columns)]
     if len(_kinds(run)) < 2 and not any(_wanted(point) for point in frames_of(run)):
         for row in rows:
             row.cells.pop(CPUS, None)
-    return _lines(rows, TERMINAL, width)
+    return _lines(rows, columns, width)
 
 
 def view_lines(view: WorkloadView, points: Sequence[PointRecord], width: int) -> list[str]:
@@ -183,10 +193,10 @@ def _text(row: Row, column: Column) -> str:
     return "" if row.span and column in (NDR, PDR) else row.cells.get(column, NONE)
 
 
-def _rows(point: PointRecord) -> Iterator[Row]:
+def _rows(point: PointRecord, columns: Sequence[Column]) -> Iterator[Row]:
     """Yield the point, then the other placements that gave a rate."""
     result = point.result
-    cells = _cells(point_figures(point), TERMINAL)
+    cells = _cells(point_figures(point), columns)
     yield (
         _row(point.caption, cells, result)
         if result is not None and _has_rate(cells)
@@ -196,7 +206,7 @@ def _rows(point: PointRecord) -> Iterator[Row]:
         if other.grade is None or other.placement is None:
             continue
         figures = point_figures(replace(point, result=other))
-        cells = _cells(figures, TERMINAL) | {LIMIT: ""}
+        cells = _cells(figures, columns) | {LIMIT: ""}
         if _has_rate(cells):
             yield _row("", cells, other)
 

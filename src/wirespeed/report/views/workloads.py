@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wirespeed.model.result.result import SearchResult
+from wirespeed.report.views.convergence_view import ConvergenceView
 from wirespeed.report.views.sessions_view import SessionsView
 from wirespeed.report.views.tcp_view import TcpView
 from wirespeed.report.views.workload_view import WorkloadView
 from wirespeed.store.records import PointRecord, RunRecord
 
-VIEWS: tuple[WorkloadView, ...] = (TcpView(), SessionsView())
+VIEWS: tuple[WorkloadView, ...] = (TcpView(), SessionsView(), ConvergenceView())
 
 
 def frames_of(run: RunRecord) -> tuple[PointRecord, ...]:

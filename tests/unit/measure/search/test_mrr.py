@@ -116,6 +116,21 @@ def test_one_trial_that_can_be_used_is_enough() -> None:
     assert found.received_fps == 5e6
 
 
+def test_mrr_a_time_limit_ends_the_trials_and_the_rate_is_of_those_by_then() -> None:
+    """The warm-up takes 1 s, and of 10 trials of 1 s the limit lets 3 run, with their overhead."""
+    search = Search(SearchKind.MRR, latency=False, time_limit_s=4.5)
+    result = run_search(search, Rig(Sharp(4e6)).measure, UNLIMITED, Recorder())
+    assert result.mrr_fps == 4e6
+    assert len([t for t in result.trials if t.stage is Stage.MRR]) == 3
+
+
+def test_mrr_a_time_limit_leaves_one_trial() -> None:
+    search = Search(SearchKind.MRR, latency=False, time_limit_s=0.1)
+    result = run_search(search, Rig(Sharp(4e6)).measure, UNLIMITED, Recorder())
+    assert len([t for t in result.trials if t.stage is Stage.MRR]) == 1
+    assert result.mrr_fps == 4e6
+
+
 def test_mrr_a_trial_that_shows_no_overload_ends_its_load() -> None:
     """Noise takes all of the warm-up and of the first trial, so the first load is low."""
     calm, made = NoisyHost(4.05e6, BUSY), 0

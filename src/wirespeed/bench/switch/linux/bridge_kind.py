@@ -18,7 +18,7 @@ from wirespeed.model.frame import FlowField
 from wirespeed.model.input.fault import Fault
 from wirespeed.model.plan.needs import SwitchNeeds
 from wirespeed.model.plan.plan import VswitchPlan
-from wirespeed.model.study.spec import Vswitch, Workload
+from wirespeed.model.study.spec import Frames, Vswitch, Workload
 from wirespeed.model.study.sut import SutDescription
 from wirespeed.remote.interface import Runner
 
@@ -44,8 +44,8 @@ class LinuxBridgeKind:
             allowed = "Linux bridges of several ports know whole addresses only; choose src_mac"
             yield Fault("traffic.flow_field", "dst_mac", allowed)
 
-    def needs(self, vswitch: Vswitch) -> SwitchNeeds:
-        return kernel_needs("Linux bridge", vswitch)
+    def needs(self, frames: Frames) -> SwitchNeeds:
+        return kernel_needs("Linux bridge", frames)
 
     def check(self, runner: Runner) -> None:
         runner.run(["ip", "-V"])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.interface import Part
@@ -21,15 +22,13 @@ from wirespeed.model.frame import FlowField
 from wirespeed.model.input.fault import Fault
 from wirespeed.model.plan.needs import SwitchNeeds
 from wirespeed.model.plan.plan import VswitchPlan
-from wirespeed.model.study.spec import Vswitch, Workload
+from wirespeed.model.study.spec import Frames, Vswitch, Workload
 from wirespeed.model.study.sut import SutDescription
 from wirespeed.remote.interface import Runner
 
-NAME = "linux-router"
-
 
 class LinuxRouterKind:
-    name = NAME
+    name = "linux-router"
     summary = "the kernel's IP forwarding between two veth ports, by softirqs (p2p only)"
     description = SutDescription(
         name, "the Linux router", "the transmit ring of the generator's interface",
@@ -53,8 +52,8 @@ class LinuxRouterKind:
             allowed = "a router's port has one MAC address; choose src_mac"
             yield Fault("traffic.flow_field", "dst_mac", allowed)
 
-    def needs(self, vswitch: Vswitch) -> SwitchNeeds:
-        return kernel_needs("Linux router", vswitch)
+    def needs(self, frames: Frames) -> SwitchNeeds:
+        return replace(kernel_needs("Linux router", frames), routes=True)
 
     def check(self, runner: Runner) -> None:
         runner.run(["ip", "-V"])

@@ -19,11 +19,11 @@ def kernel_faults(name: str, vswitch: Vswitch, frames: Frames) -> Iterator[Fault
         yield Fault("sut.vswitch.socket_memory_mib", memory, "the kernel needs no huge pages")
 
 
-def kernel_needs(name: str, vswitch: Vswitch) -> SwitchNeeds:
+def kernel_needs(name: str, frames: Frames) -> SwitchNeeds:
     return SwitchNeeds(
         name,
         packet_memory=False,
-        forwards_on=vswitch.pmd_cpus,
+        forwards_on=frames.sut.vswitch.pmd_cpus,
         forwarding=Forwarding.KERNEL,
         guest_ports=InterfaceKind.VIRTIO,
     )

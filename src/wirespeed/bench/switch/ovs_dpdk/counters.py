@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from wirespeed.bench.interface import BenchError, Busy, HopCount, Way
 from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
-from wirespeed.bench.switch.ovs_dpdk.veths import VethCount
+from wirespeed.bench.switch.veth.polled import VethCount
 from wirespeed.bench.topology.wiring import PARTNER
 from wirespeed.model.result.hop_counts import INGRESS, Counted, DropCause
 from wirespeed.sources import coverage

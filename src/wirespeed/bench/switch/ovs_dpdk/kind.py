@@ -21,10 +21,11 @@ from wirespeed.bench.switch.ovs_dpdk.ports import (
     partner_ports,
     peer_plug,
     program_ports,
+    veth_interfaces,
 )
 from wirespeed.bench.switch.ovs_dpdk.programs import find_daemon
-from wirespeed.bench.switch.ovs_dpdk.veths import VethCables
 from wirespeed.bench.switch.veth.cables import namespace_of, program_ends
+from wirespeed.bench.switch.veth.polled import VethCables
 from wirespeed.bench.topology.bonded import with_partner
 from wirespeed.bench.topology.plugs import Interface, Plug
 from wirespeed.bench.topology.wiring import PARTNER, Wiring
@@ -34,10 +35,7 @@ from wirespeed.model.plan.plan import VswitchPlan
 from wirespeed.model.plan.policy import InterfaceKind
 from wirespeed.model.result.hop_counts import INGRESS, DropCause
 from wirespeed.model.study.ovs import BondMode, Ovs, PortMemory
-from wirespeed.model.study.spec import (
-    Vswitch,
-    Workload,
-)
+from wirespeed.model.study.spec import Frames, Vswitch, Workload
 from wirespeed.model.study.sut import SutCause, SutDescription
 from wirespeed.remote.interface import Runner
 
@@ -72,7 +70,8 @@ class OvsDpdkKind:
     def faults(self, vswitch: Vswitch, workload: Workload) -> Iterator[Fault]:
         yield from factors.faults(vswitch, workload)
 
-    def needs(self, vswitch: Vswitch) -> SwitchNeeds:
+    def needs(self, frames: Frames) -> SwitchNeeds:
+        vswitch = frames.sut.vswitch
         ports = vswitch.ovs.ports
         return SwitchNeeds(
             "Open vSwitch",
@@ -109,7 +108,7 @@ class OvsDpdkKind:
         instance = _instance(setup, ports)
         if wanted.on_veth:
             on_veth = replace(instance, namespace=namespace_of(setup.dirs))
-            return VethCables(setup, ports), OvsDpdk(setup, on_veth)
+            return VethCables(setup, veth_interfaces(ports)), OvsDpdk(setup, on_veth)
         switch = OvsDpdk(setup, instance)
         if setup.partner is None:
             return (switch,)

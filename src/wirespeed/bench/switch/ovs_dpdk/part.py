@@ -18,10 +18,10 @@ from wirespeed.bench.switch.ovs_dpdk.bonds import Bond, not_ready
 from wirespeed.bench.switch.ovs_dpdk.bridges import add_bridges_command
 from wirespeed.bench.switch.ovs_dpdk.control import Control
 from wirespeed.bench.switch.ovs_dpdk.instance import Instance
-from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort, add_ports_command
+from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort, add_ports_command, veth_interfaces
 from wirespeed.bench.switch.ovs_dpdk.programs import Programs
 from wirespeed.bench.switch.ovs_dpdk.reading import CounterReader
-from wirespeed.bench.switch.ovs_dpdk.veths import veth_counts
+from wirespeed.bench.switch.veth.polled import veth_counts
 from wirespeed.remote.interface import Process
 from wirespeed.sources.pmd_rxq import parse_pmd_rxq_show
 from wirespeed.sources.scheduler import Thread, on_cpu_ns, pollers_of
@@ -41,7 +41,7 @@ class OvsDpdk:
         dirs = setup.dirs
         self.control = Control(setup.host.runner, instance.run_dir(dirs.run), f"ws{dirs.tag}")
         self._pollers: tuple[Poller, ...] = ()
-        counts = veth_counts(setup, self._ports)
+        counts = veth_counts(setup, veth_interfaces(self._ports))
         self._counters = CounterReader(self.control, instance, counts)
         self._programs = Programs(setup, instance, self.control)
 

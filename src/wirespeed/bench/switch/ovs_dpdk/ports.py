@@ -101,6 +101,11 @@ def _port(
     return SwitchPort(near.port, number, "dpdkvhostuserclient", options, socket, True, False)
 
 
+def veth_interfaces(ports: Sequence[SwitchPort]) -> Mapping[str, str]:
+    """Return the kernel interface of each port for which the bench made a cable."""
+    return {port.name: port.interface for port in ports if port.interface is not None}
+
+
 def _veth_port(cable: Cable, number: int, wanted: OvsPorts, ring: int) -> SwitchPort:
     """Return a port that is one end of a veth pair.
 

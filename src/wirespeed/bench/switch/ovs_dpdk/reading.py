@@ -13,7 +13,7 @@ from wirespeed.bench.switch.ovs_dpdk.control import Control
 from wirespeed.bench.switch.ovs_dpdk.counters import Pdus
 from wirespeed.bench.switch.ovs_dpdk.instance import Instance
 from wirespeed.bench.switch.ovs_dpdk.settings import counted_rules
-from wirespeed.bench.switch.ovs_dpdk.veths import VethCount
+from wirespeed.bench.switch.veth.polled import VethCount
 from wirespeed.model.result.hop_counts import DropCause
 from wirespeed.sources.pmd_stats import failed_upcalls
 
@@ -69,17 +69,21 @@ class CounterReader:
     def _by_switch(self, lost: int) -> Mapping[tuple[str, DropCause], int]:
         """Return which missing frames the switch itself reports as dropped.
 
-        Rules that others wrote come first, then the datapath's counters, which include rules.
+        lost: frames missing since the counts began. What an earlier reading located stays, also
+        after a rule that dropped it was deleted; only the growth of a count locates more. Rules
+        that others wrote come first, then the datapath's counters, which include rules.
         """
         rules = flows.dropped_by_foreign(
             self._rules(), self._own_rules or (), self._hop, self._ports
         )
         coverage = self._control.ask("coverage/show")
         bounds = {**rules, **counters.dropped_by_datapath(self._hop, coverage)}
-        found = {}
-        for place, bound in bounds.items():
-            found[place] = min(bound, lost)
-            lost -= found[place]
+        found: dict[tuple[str, DropCause], int] = {}
+        for counted in (self._located, bounds):
+            for place, bound in counted.items():
+                more = min(max(0, bound - found.get(place, 0)), lost)
+                found[place] = found.get(place, 0) + more
+                lost -= more
         return found
 
     def _rules(self) -> Mapping[str, str]:

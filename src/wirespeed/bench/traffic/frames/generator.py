@@ -90,6 +90,14 @@ class Generator(WsdpPart):
                     found[direction.from_port, queue] += stats[generator]["tx"]
         return found
 
+    def hear_only(self, path: int) -> None:
+        """Count frames by other paths as lost until the next start; sinks must track flows."""
+        self.program.ask(f"set,{self._directions[0].sink},only_path={path}")
+
+    def flow_gaps(self) -> str:
+        """Return the gaps that the sink of the first direction recorded in the last trial."""
+        return self.program.export(f"flow_gaps,{self._directions[0].sink}")
+
     def holds(self) -> int:
         """Return frames that tasks delay (the reference SUT): not lost, not yet sent on."""
         return sum(int(seen["held"]) for seen in self.program.ask("stats").values())

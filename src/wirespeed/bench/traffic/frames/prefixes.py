@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from wirespeed.bench.routing.destinations import destinations
-from wirespeed.bench.routing.table import RoutingTable
-from wirespeed.bench.topology.wiring import PORTS, Stream
+from wirespeed.bench.routing.table import RoutingTable, backup_mac
+from wirespeed.bench.topology.wiring import PORTS, Stream, generator_mac
 from wirespeed.bench.traffic.frames.content import Sender, UdpFrames
 from wirespeed.model.study.spec import Traffic
 from wirespeed.remote.interface import Runner
 
+# Flows whose gaps a sink records at most, and its paths by their place in `paths`.
+TRACKED_FLOWS = 65_536
+PRIMARY, BACKUP = range(2)
 # Keys of a generator whose flows count up in a field.
 _NOT_LISTED = ("flows", "flow_field", "dst_ip")
 
@@ -39,7 +42,15 @@ class PrefixFrames:
 
     def receiver_keys(self, from_port: str, _flows: int) -> Mapping[str, str]:
         stream = next(stream for stream in self.streams if stream.from_port == from_port)
-        return {"flows": str(len(self._addresses(stream)))}
+        count = len(self._addresses(stream))
+        keys = {"flows": str(count)}
+        if self.table.routing.backup:
+            mac = generator_mac(stream.to_port)
+            keys |= {
+                "track_flows": str(min(count, TRACKED_FLOWS)),
+                "paths": f"{mac}, {backup_mac(mac)}",
+            }
+        return keys
 
     def _addresses(self, stream: Stream) -> Sequence[str]:
         """Return the destinations of a stream; those of one direction have equally many."""
@@ -47,6 +58,7 @@ class PrefixFrames:
         port = PORTS.index(stream.to_port)
         found = destinations(self.table, self.traffic.ip_version, port)
         count, place = len(found) // len(sharing), sharing.index(stream.number)
+        count = min(count, self.table.routing.destination_prefixes or count)
         return found[place * count : (place + 1) * count]
 
     def _path(self, stream: Stream) -> str:

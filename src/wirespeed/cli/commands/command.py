@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from wirespeed.cli import verb_groups
 from wirespeed.cli.command_kinds import VerbGroup
+from wirespeed.cli.commands import verb_groups
 from wirespeed.cli.console import print_text
 from wirespeed.cli.version import version_line
 

@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Make ports of Open vSwitch that are kernel interfaces, and read both ends' counters.
+"""Make ports of a switch that polls kernel interfaces, and read both ends' counters.
 
 What the other end gives to a cable has entered the switch. The kernel then drops frames in two
-places: at the backlog of the CPU that carries them, and at the socket of Open vSwitch.
+places: at the backlog of the CPU that carries them, and at the socket of the switch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from wirespeed.bench.host.network import QUIET
 from wirespeed.bench.interface import HopCount, UnstartedPart
 from wirespeed.bench.switch.interface import SwitchSetup
-from wirespeed.bench.switch.ovs_dpdk.ports import SwitchPort
 from wirespeed.bench.switch.veth.cables import make_cables, namespace_of, program_ends
 from wirespeed.bench.switch.veth.counters import CableCount, cable_count, read_links, read_unread
 
 
 class VethCables(UnstartedPart):
-    """Cables as a component of a bench, made before the switch."""
+    """Cables as a component of a bench, made before the switch.
+
+    interfaces: the switch's interface by port.
+    """
 
     name = "veth ports"
     unwatched = (
@@ -27,9 +29,8 @@ class VethCables(UnstartedPart):
         "these is not seen"
     )
 
-    def __init__(self, setup: SwitchSetup, ports: Sequence[SwitchPort]) -> None:
-        self._setup = setup
-        self._interfaces = {p.name: p.interface for p in ports if p.interface is not None}
+    def __init__(self, setup: SwitchSetup, interfaces: Mapping[str, str]) -> None:
+        self._setup, self._interfaces = setup, dict(interfaces)
 
     def up(self) -> None:
         make_cables(self._setup, self._interfaces, {}, QUIET)
@@ -58,11 +59,14 @@ class VethCount:
 
 
 def veth_counts(
-    setup: SwitchSetup, ports: Sequence[SwitchPort]
+    setup: SwitchSetup, interfaces: Mapping[str, str]
 ) -> Callable[[], Mapping[str, VethCount]]:
-    """Return a function that reads, by port, the counters of ports with cables of the bench."""
+    """Return a function that reads, by port, the counters of ports with cables of the bench.
+
+    interfaces: the switch's interface by port.
+    """
     far = program_ends(setup.wiring)
-    ends = {p.name: (p.interface, far[p.name]) for p in ports if p.interface is not None}
+    ends = {port: (interface, far[port]) for port, interface in interfaces.items()}
     runner, namespace = setup.host.runner, namespace_of(setup.dirs)
 
     def read() -> Mapping[str, VethCount]:
