@@ -44,7 +44,7 @@ export PYTHONDONTWRITEBYTECODE :=
 	speedtest-tests npm-client built lint-python lint-files lint-speedtest test-dataplane \
 	test-dataplane-native test-unit test-alone test-nova test-kubelet test-kubernetes test-kubelet-lab record-kubelet test-speedtest test-speedtest-released \
 	test-speedtest-fuzz dataplane-guest guest-image host-image lab lab-down test-lab test-lab-short \
-	test-kpi test-fleet fleet-bundle bill-of-materials requirements-openstack test-openstack test-openstack-short \
+	test-kpi test-fleet test-router fleet-bundle bill-of-materials requirements-openstack test-openstack test-openstack-short \
 	test-openstack-compute test-openstack-full compute-image requirements-debian13 test-debian13 \
 	test-debian13-short test-versions test-documents lock audit-locks requirements-deb \
 	requirements-container wheels dataplane-debian13 packages-deb packages-deb13 container packages test-packages \
@@ -303,7 +303,7 @@ test-speedtest-released: $(VENV)/.dev speedtest
 # Most tests wait more than they reckon: two a CPU, in the order of tests/support/side_by_side.py.
 test-unit: tools $(VENV)/.dev dataplane speedtest-debug ## Tests that run next to each other
 	nice -n 3 $(PYTEST) --durations=10 \
-		-m 'not alone and not lab and not openstack and not fleet and not packages' \
+		-m 'not alone and not lab and not openstack and not fleet and not packages and not router' \
 		--numprocesses=4 --dist=loadfile --no-loadscope-reorder $(OR_NONE_SELECTED)
 
 test-alone: tools $(VENV)/.dev dataplane speedtest-debug ## Tests that have the CPUs to themselves
@@ -340,6 +340,9 @@ test-fleet: $(VENV)/.dev ## Tests that take minutes: 20 pair tests with kills, a
 bill-of-materials: ## Write build/wirespeed.cdx.json: what the wheels and the speed test contain (CycloneDX)
 	@mkdir -p build
 	$(PYTHON) setup/bill_of_materials.py . >build/wirespeed.cdx.json
+
+test-router: tools $(VENV)/.dev dataplane ## A router's proofs: 10,000 routing states, Linux's answers, sessions under floods, kills
+	$(BIN)/pytest --durations=0 -s -m router tests/router
 
 fleet-bundle: wheels ## Write build/wirespeed-bundle.tar.gz for sites without network: wheels, SHA256SUMS, install.sh
 	setup/fleet-bundle.sh $(BIN)/python build/wirespeed-bundle.tar.gz $(PACKAGES)/wheels

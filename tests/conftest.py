@@ -54,6 +54,7 @@ _NEEDS = {
     _TESTS / "lab": ("root", "lab"),
     _TESTS / "cloud": ("openstack",),
     _TESTS / "packages": ("packages",),
+    _TESTS / "router": ("root", "router"),
 }
 
 
@@ -66,7 +67,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Skip files without the mark of `-m MARK`: few have one."""
     mark = config.option.markexpr.removesuffix(" and not fleet")
     if (
-        mark not in ("alone", "lab", "openstack", "fleet", "packages")
+        mark not in ("alone", "lab", "openstack", "fleet", "packages", "router")
         or collection_path.suffix != ".py"
     ):
         return None

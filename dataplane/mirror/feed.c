@@ -359,6 +359,8 @@ take_answer(struct kernel *kernel, const struct kernel_vrf *vrf, const struct nl
 	case -EHOSTUNREACH:
 	case -EACCES:
 		return FEED_REFUSED;
+	case -EMSGSIZE: /* more next hops than Linux has room for in an answer, not in a dump */
+		return FEED_UNASKED;
 	default:
 		return error == 0 ? -EIO : error;
 	}

@@ -56,7 +56,7 @@ enum feed_answer {
 	FEED_NO_ROUTE,
 	FEED_BLACKHOLE,
 	FEED_REFUSED, /* unreachable or prohibited: the kernel tells the sender */
-	FEED_UNASKED, /* it does not answer for a VRF that is down */
+	FEED_UNASKED, /* it cannot: a VRF that is down, or a group too large for an answer */
 };
 
 /* Ask the kernel for its route to an address, for interfaces in a VRF or, NULL, for others, and wait. Where a VRF

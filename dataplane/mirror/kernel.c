@@ -20,6 +20,7 @@ const char *const kernel_refusal_names[KERNEL_REFUSALS] = {
 	[KERNEL_UPPER] = "refused_interface",
 	[KERNEL_VRF] = "refused_vrf",
 	[KERNEL_VRF_ROUTE] = "refused_vrf_route",
+	[KERNEL_DEFAULTS] = "refused_defaults",
 };
 
 const char *const kernel_refusal_texts[KERNEL_REFUSALS] = {
@@ -40,6 +41,9 @@ const char *const kernel_refusal_texts[KERNEL_REFUSALS] = {
 	[KERNEL_UPPER] = "interfaces on top of a port that are no VLANs are not followed",
 	[KERNEL_VRF] = "VRFs beyond 64, and those with the table local, are left to the kernel: ",
 	[KERNEL_VRF_ROUTE] = "routes to a VRF itself are left to the kernel; name its interface",
+	[KERNEL_DEFAULTS] =
+		"of several IPv4 default routes of one metric the first is used, whatever the "
+		"kernel has found out about their gateways",
 };
 
 void

@@ -34,6 +34,8 @@ enum kernel_refusal {
 	KERNEL_UPPER,     /* an interface upon one of ours that is no VLAN */
 	KERNEL_VRF,       /* VRFs beyond ROUTES_VRFS_MAX, or with a table of another use */
 	KERNEL_VRF_ROUTE, /* routes whose next hop is a VRF itself */
+	/* IPv4 default routes of one metric: the kernel chooses by the state of their neighbours. */
+	KERNEL_DEFAULTS,
 	KERNEL_REFUSALS
 };
 

@@ -148,11 +148,14 @@ apply_nexthop(struct kernel *kernel, const struct nlmsghdr *message)
 		return nexthop->nb_members = 0, KERNEL_NO_MEMORY;
 	for (uint32_t i = 0; i < nexthop->nb_members; i++) {
 		struct nexthop_grp member;
+		uint32_t weight;
 
 		memcpy(&member, (const char *)mnl_attr_get_payload(group) + i * sizeof(member),
 		       sizeof(member));
 		nexthop->members[i] = member.id;
-		nexthop->weights[i] = (uint16_t)(member.weight + 1);
+		/* Linux 6.12 has the high octet of a weight where earlier ones have 0. */
+		weight = (uint32_t)member.resvd1 << 8 | member.weight;
+		nexthop->weights[i] = (uint16_t)(weight < UINT16_MAX ? weight + 1 : UINT16_MAX);
 	}
 	return effect;
 }

@@ -226,6 +226,15 @@ is_whole(const struct kernel_route *route, uint8_t type, uint32_t nexthop,
 	return true;
 }
 
+/* The kernel prefers the gateway whose neighbour answers (fib_select_default), which no message reports. */
+static void
+refuse_twin(struct kernel *kernel, const struct nlmsghdr *message,
+	    const struct kernel_route_key *key)
+{
+	if (key->version == 4 && key->length == 0)
+		message_refuse(kernel, message, KERNEL_DEFAULTS);
+}
+
 static enum kernel_effect
 put_route(struct kernel *kernel, const struct nlmsghdr *message, const struct kernel_route_key *key,
 	  uint8_t type, uint32_t nexthop, const struct reading *reading)
@@ -244,6 +253,7 @@ put_route(struct kernel *kernel, const struct nlmsghdr *message, const struct ke
 		/* The first one is used. */
 		if (is_dump || is_appended) {
 			route->has_twins = true;
+			refuse_twin(kernel, message, key);
 			return KERNEL_SAME;
 		}
 		if (key->version == 6 && !is_whole(route, type, nexthop, reading))
@@ -270,6 +280,8 @@ put_route(struct kernel *kernel, const struct nlmsghdr *message, const struct ke
 	route->type = type;
 	route->to_kernel = reading->to_kernel;
 	route->has_twins = has_twins;
+	if (has_twins)
+		refuse_twin(kernel, message, key);
 	return KERNEL_CHANGED;
 }
 

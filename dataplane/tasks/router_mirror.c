@@ -36,6 +36,8 @@ struct router_mirror {
 	bool is_listening;     /* notifications are served */
 	bool is_dirty;         /* the state has changed since it was compiled; see may_build */
 	bool is_unsure;        /* a dump is wanted, from dump_ns on */
+	/* See is_in_step. For who asks while the main thread goes from one of these to the next. */
+	atomic_bool in_step;
 	uint64_t dump_ns, build_ns, backoff_ns, refresh_ns;
 	struct refusals refusals;
 	struct compile_report report;
@@ -83,6 +85,7 @@ want_dump(struct router_mirror *mirror, uint64_t wait_ns)
 {
 	uint64_t due = builder_now_ns() + wait_ns;
 
+	atomic_store(&mirror->in_step, false);
 	if (!mirror->is_unsure || due < mirror->dump_ns)
 		mirror->dump_ns = due;
 	mirror->is_unsure = true;
@@ -100,9 +103,27 @@ stop_listening(struct router_mirror *mirror)
 static void
 begin_build(struct router_mirror *mirror)
 {
+	atomic_store(&mirror->in_step, false);
 	mirror->is_dirty = false;
 	stop_listening(mirror);
 	builder_begin(&mirror->builder, mirror->kernel);
+}
+
+/* Return whether the tables in force are those of what the kernel has reported. */
+static bool
+is_in_step(const struct router_mirror *mirror)
+{
+	enum build_stage stage = builder_stage((struct builder *)(uintptr_t)&mirror->builder);
+
+	return mirror->builds > 0 && mirror->fresh == NULL && !mirror->is_unsure &&
+	       !mirror->is_dirty && (stage == BUILD_IDLE || stage == BUILD_SPARING);
+}
+
+/* At the end of whatever the main thread does here. */
+static void
+note_step(struct router_mirror *mirror)
+{
+	atomic_store(&mirror->in_step, is_in_step(mirror));
 }
 
 /* Return whether tables are to be made of the state. */
@@ -142,6 +163,7 @@ notified(struct task *task __rte_unused, int fd)
 	refusals_say(&mirror->refusals, mirror->kernel, mirror->task->name);
 	if (can_change_now(mirror))
 		begin_build(mirror);
+	note_step(mirror);
 }
 
 static void
@@ -280,16 +302,7 @@ progressed(struct task *task __rte_unused, int fd)
 		end_build(mirror);
 		builder_rest(&mirror->builder);
 	}
-}
-
-/* Return whether the tables in force are those of what the kernel has reported. */
-static bool
-is_in_step(const struct router_mirror *mirror)
-{
-	enum build_stage stage = builder_stage((struct builder *)(uintptr_t)&mirror->builder);
-
-	return mirror->builds > 0 && mirror->fresh == NULL && !mirror->is_unsure &&
-	       !mirror->is_dirty && (stage == BUILD_IDLE || stage == BUILD_SPARING);
+	note_step(mirror);
 }
 
 void
@@ -416,7 +429,7 @@ mirror_close(struct router_mirror *mirror)
 void
 mirror_stats(const struct router_mirror *mirror, struct telemetry_out *out)
 {
-	telemetry_u64(out, "in_step", is_in_step(mirror));
+	telemetry_u64(out, "in_step", atomic_load(&mirror->in_step));
 	telemetry_u64(out, "dumps", mirror->dumps);
 	telemetry_u64(out, "dumps_interrupted", mirror->interrupted);
 	telemetry_u64(out, "notifications", mirror->notifications);

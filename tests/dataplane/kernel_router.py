@@ -14,9 +14,9 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from scapy.layers.inet import IP
 from scapy.layers.inet6 import IPv6
@@ -27,7 +27,7 @@ from tests.dataplane.program import DEADLINE_S, Running, eal_section, running
 
 _CLONE_NEWNET = 0x40000000
 _ETH_P_ALL = 3
-_PACKET_OUTGOING = 4
+_SOL_PACKET, _PACKET_IGNORE_OUTGOING = 263, 23
 _NUMBERS = itertools.count()
 # Which namespace has which address on its cable.
 ADDRESSES = {"a": "10.1.0.2/24", "b": "10.2.0.2/24"}
@@ -58,11 +58,12 @@ def entered(namespace: str, make: Callable[[], socket.socket]) -> socket.socket:
 
 
 def raw_socket(namespace: str, interface: str) -> socket.socket:
-    """Return a packet socket of another namespace."""
+    """Return a packet socket of another namespace. It gets what comes, not what is sent."""
     one = entered(
         namespace,
         lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_ALL)),
     )
+    one.setsockopt(_SOL_PACKET, _PACKET_IGNORE_OUTGOING, 1)
     one.bind((interface, _ETH_P_ALL))
     return one
 
@@ -80,12 +81,11 @@ class Host:
             self.socket.send(bytes(frame))
 
     def receive(self, wanted: Callable[[Packet], bool]) -> Packet:
-        """Return the next frame that is wanted and was not sent by this host."""
+        """Return the next frame that is wanted."""
         deadline = time.monotonic() + DEADLINE_S
         while time.monotonic() < deadline:
             self.socket.settimeout(max(0.01, deadline - time.monotonic()))
-            octets, origin = self.socket.recvfrom(65536)
-            if origin[2] != _PACKET_OUTGOING and wanted(frame := Ether(octets)):
+            if wanted(frame := Ether(self.socket.recv(65536))):
                 return frame
         raise AssertionError("no such frame")
 
@@ -100,8 +100,9 @@ class Host:
 
 
 @dataclass(frozen=True, slots=True)
-class KernelRouter:
-    wsdp: Running
+class LinuxRouter:
+    """A router between two hosts: its kernel."""
+
     a: Host
     b: Host
     router: str  # namespace
@@ -110,6 +111,13 @@ class KernelRouter:
     def ip(self, *words: str) -> str:
         """Run iproute2 in the router's namespace."""
         return run("ip", "-n", self.router, *words)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRouter(LinuxRouter):
+    """A router whose kernel wsdp follows."""
+
+    wsdp: Running
 
     def differences(self) -> int:
         """Compare the kernel's routes with the tables."""
@@ -154,8 +162,9 @@ def _mac(namespace: str, interface: str) -> str:
 
 
 def _cable(wire: str, end: str, host: str, name: str) -> None:
-    run("ip", "-n", wire, "link", "add", end, "type", "veth", "peer", "name", "eth0",
-        "netns", host)  # fmt: skip
+    # The same addresses in each test, so that a router's frames can be compared with another's.
+    run("ip", "-n", wire, "link", "add", end, "address", f"02:00:00:00:0{name}:01", "type", "veth",
+        "peer", "name", "eth0", "address", f"02:00:00:00:0{name}:02", "netns", host)  # fmt: skip
     for namespace, interface in ((wire, end), (host, "eth0")):
         # Checksums and segments as on a real cable: nobody else would complete them.
         run("ip", "netns", "exec", namespace, "ethtool", "-K", interface,
@@ -169,50 +178,120 @@ def _cable(wire: str, end: str, host: str, name: str) -> None:
 
 
 @contextmanager
-def kernel_router(keys: str = "", memory_mib: int = 512) -> Iterator[KernelRouter]:
-    """Yield a router between two hosts, whose kernel has addresses on both cables."""
+def _namespaces(names: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Yield namespaces of hosts a and b, a router, and others."""
     tag = f"t{os.getpid()}n{next(_NUMBERS)}"
     with ExitStack() as stack:
-        names = {
-            name: stack.enter_context(_namespace(f"{tag}{name}"))
-            for name in ("a", "b", "wire", "router")
-        }
-        # The kernel at the end of the cables is no host.
-        _sysctl(names["wire"], ipv6__conf__all__disable_ipv6=1, ipv6__conf__default__disable_ipv6=1)
-        _sysctl(names["router"], ipv4__ip_forward=1, ipv6__conf__all__forwarding=1,
+        made = {name: stack.enter_context(_namespace(f"{tag}{name}")) for name in names}
+        _sysctl(made["router"], ipv4__ip_forward=1, ipv6__conf__all__forwarding=1,
                 ipv6__conf__default__accept_dad=0, ipv4__icmp_ratelimit=0,
                 ipv6__icmp__ratelimit=0)  # fmt: skip
         # New namespaces inherit ip_forward of the test's host: hosts would send frames back.
         for name in ("a", "b"):
-            _sysctl(names[name], ipv4__ip_forward=0, ipv6__conf__default__accept_dad=0)
-        _cable(names["wire"], "wa", names["a"], "a")
-        _cable(names["wire"], "wb", names["b"], "b")
-        hosts = {
-            name: Host(names[name], _mac(names[name], "eth0"), raw_socket(names[name], "eth0"))
-            for name in ("a", "b")
-        }
-        for host in hosts.values():
-            stack.callback(host.socket.close)
-        wsdp = stack.enter_context(
-            running(
-                "[pool]\nmbufs = 8192\n"
-                "[port.a]\ndevice = net_af_packet0,iface=wa\n"
-                "[port.b]\ndevice = net_af_packet1,iface=wb\n"
-                "[task.r]\ntype = router\nlcore = 1\nrx = a:0, b:0\ntx = a:0, b:0\n"
-                f"kernel = east, west\nkernel_netns = /run/netns/{names['router']}\n{keys}",
-                eal_section(memory_mib),
-                begin=("ip", "netns", "exec", names["wire"]),
-            )
-        )
-        router = names["router"]
-        for interface, (address, address_v6) in ROUTER.items():
-            run("ip", "-n", router, "address", "add", address, "dev", interface)
-            run("ip", "-n", router, "address", "add", address_v6, "dev", interface, "nodad")
-            run("ip", "-n", router, "link", "set", interface, "up")
-        macs = {interface: _mac(router, interface) for interface in ROUTER}
-        made = KernelRouter(wsdp, hosts["a"], hosts["b"], router, macs)
-        made.settle()
+            _sysctl(made[name], ipv4__ip_forward=0, ipv6__conf__default__accept_dad=0)
         yield made
+
+
+@contextmanager
+def _hosts(names: Mapping[str, str], ends: Mapping[str, tuple[str, str]]) -> Iterator[list[Host]]:
+    """Yield hosts a and b on cables, whose other ends are interfaces of namespaces."""
+    with ExitStack() as stack:
+        hosts = []
+        for name, (namespace, end) in ends.items():
+            _cable(namespace, end, names[name], name)
+            host = Host(names[name], _mac(names[name], "eth0"), raw_socket(names[name], "eth0"))
+            stack.callback(host.socket.close)
+            hosts.append(host)
+        yield hosts
+
+
+def set_up(router: str) -> dict[str, str]:
+    """Give a router's interfaces their addresses. Return their MAC addresses."""
+    for interface, (address, address_v6) in ROUTER.items():
+        run("ip", "-n", router, "address", "add", address, "dev", interface)
+        run("ip", "-n", router, "address", "add", address_v6, "dev", interface, "nodad")
+        run("ip", "-n", router, "link", "set", interface, "up")
+    return {interface: _mac(router, interface) for interface in ROUTER}
+
+
+@contextmanager
+def linux_router() -> Iterator[LinuxRouter]:
+    """Yield the same router, which forwards by its kernel alone."""
+    with ExitStack() as stack:
+        names = stack.enter_context(_namespaces(("a", "b", "router")))
+        ends = {"a": (names["router"], "east"), "b": (names["router"], "west")}
+        a, b = stack.enter_context(_hosts(names, ends))
+        yield LinuxRouter(a, b, names["router"], set_up(names["router"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Wsdp:
+    """How wsdp runs.
+
+    keys: further lines of its task. variables: of its environment. driver: of its ports. third: the
+    device of a third port, whose interface is `third`.
+    """
+
+    keys: str = ""
+    memory_mib: int = 512
+    variables: Mapping[str, str] = field(default_factory=dict)
+    driver: str = "net_af_packet"
+    third: str = ""
+
+    def ini(self, namespace: str) -> str:
+        """Return its input file, without [eal], where it follows the kernel of a namespace."""
+        # net_pcap has an address of its own unless asked for the interface's.
+        options = ",phy_mac=1" if self.driver == "net_pcap" else ""
+        inputs, interfaces, port = "a:0, b:0", "east, west", ""
+        if self.third:
+            inputs, interfaces = f"{inputs}, c:0", f"{interfaces}, third"
+            port = f"[port.c]\ndevice = {self.third}\n"
+        return (
+            "[pool]\nmbufs = 8192\n"
+            f"[port.a]\ndevice = {self.driver}0,iface=wa{options}\n"
+            f"[port.b]\ndevice = {self.driver}1,iface=wb{options}\n{port}"
+            f"[task.r]\ntype = router\nlcore = 1\nrx = {inputs}\ntx = {inputs}\n"
+            f"kernel = {interfaces}\nkernel_netns = /run/netns/{namespace}\n{self.keys}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Cables:
+    """Hosts on cables that end in a namespace `wire`, and one for the router's kernel."""
+
+    a: Host
+    b: Host
+    wire: str
+    router: str
+
+    @contextmanager
+    def running(self, wsdp: Wsdp) -> Iterator[Running]:
+        """Yield wsdp at the end of the cables."""
+        begin = ["ip", "netns", "exec", self.wire, "env"]
+        begin += [f"{name}={value}" for name, value in wsdp.variables.items()]
+        with running(wsdp.ini(self.router), eal_section(wsdp.memory_mib), begin) as made:
+            yield made
+
+
+@contextmanager
+def cables() -> Iterator[Cables]:
+    with ExitStack() as stack:
+        names = stack.enter_context(_namespaces(("a", "b", "wire", "router")))
+        # The kernel at the end of the cables is no host.
+        _sysctl(names["wire"], ipv6__conf__all__disable_ipv6=1, ipv6__conf__default__disable_ipv6=1)
+        ends = {"a": (names["wire"], "wa"), "b": (names["wire"], "wb")}
+        a, b = stack.enter_context(_hosts(names, ends))
+        yield Cables(a, b, names["wire"], names["router"])
+
+
+@contextmanager
+def kernel_router(keys: str = "", wsdp: Wsdp | None = None) -> Iterator[KernelRouter]:
+    """Yield a router between two hosts, whose kernel has addresses on both cables."""
+    with cables() as made, made.running(wsdp or Wsdp(keys)) as running:
+        macs = set_up(made.router)
+        router = KernelRouter(made.a, made.b, made.router, macs, running)
+        router.settle()
+        yield router
 
 
 def know_neighbours(router: KernelRouter) -> None:
@@ -225,7 +304,7 @@ def know_neighbours(router: KernelRouter) -> None:
     router.settle()
 
 
-def frame_to(router: KernelRouter, destination: str, *, ttl: int = 64, flow: int = 1) -> Packet:
+def frame_to(router: LinuxRouter, destination: str, *, ttl: int = 64, flow: int = 1) -> Packet:
     """Return a frame of host a to this address, without what follows the IP header."""
     header = (
         IPv6(src=ADDRESSES_V6["a"].split("/")[0], dst=destination, hlim=ttl)

@@ -240,6 +240,30 @@ test_twins(void)
 	kernel_close(&kernel);
 }
 
+/* Which of several default routes the kernel takes, it does not report. */
+static void
+test_defaults(void)
+{
+	struct route_message one = {.prefix = "0.0.0.0/0", .link = 11, .flags = NLM_F_CREATE};
+	struct route_message two = {
+		.prefix = "0.0.0.0/0", .link = 12, .priority = 5, .flags = NLM_F_CREATE};
+	struct kernel kernel;
+
+	open_router(&kernel);
+	route(&kernel, RTM_NEWROUTE, &one);
+	route(&kernel, RTM_NEWROUTE, &two);
+	CHECK_EQ(kernel.routes.count, 2);
+	CHECK_EQ(kernel.refused[KERNEL_DEFAULTS], 0);
+	two.priority = 0;
+	two.flags |= NLM_F_APPEND;
+	route(&kernel, RTM_NEWROUTE, &two);
+	CHECK_EQ(kernel.refused[KERNEL_DEFAULTS], 1);
+	two.flags = NLM_F_CREATE;
+	route(&kernel, RTM_NEWROUTE, &two);
+	CHECK_EQ(kernel.refused[KERNEL_DEFAULTS], 2);
+	kernel_close(&kernel);
+}
+
 /* A message does not say which of several routes is replaced, and the others stay. */
 static void
 test_twins_replaced(void)
@@ -452,6 +476,7 @@ main(void)
 	test_neighbours();
 	test_routes();
 	test_twins();
+	test_defaults();
 	test_twins_replaced();
 	test_twins_v6();
 	test_multipath();
