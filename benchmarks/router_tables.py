@@ -35,6 +35,7 @@ from scapy.layers.inet import UDP
 from scapy.packet import Raw
 from tests.dataplane.kernel_router import (
     KernelRouter,
+    Wsdp,
     entered,
     frame_to,
     kernel_router,
@@ -218,7 +219,7 @@ def new_tables(router: KernelRouter) -> float:
 
 def one_size(name: str, prefixes: int, memory_mib: int, file: Path) -> None:
     routes = table(prefixes)
-    with kernel_router(memory_mib=memory_mib) as router:
+    with kernel_router(wsdp=Wsdp(memory_mib=memory_mib)) as router:
         know_neighbours(router)
         for number in range(HOPS):
             for version in (4, 6):
