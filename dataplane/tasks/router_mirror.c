@@ -36,7 +36,7 @@ struct router_mirror {
 	bool is_listening;     /* notifications are served */
 	bool is_dirty;         /* the state has changed since it was compiled; see may_build */
 	bool is_unsure;        /* a dump is wanted, from dump_ns on */
-	/* See is_in_step. For who asks while the main thread goes from one of these to the next. */
+	/* See note_step. For who asks while the main thread goes from one of these to the next. */
 	atomic_bool in_step;
 	uint64_t dump_ns, build_ns, backoff_ns, refresh_ns;
 	struct refusals refusals;
@@ -109,21 +109,15 @@ begin_build(struct router_mirror *mirror)
 	builder_begin(&mirror->builder, mirror->kernel);
 }
 
-/* Return whether the tables in force are those of what the kernel has reported. */
-static bool
-is_in_step(const struct router_mirror *mirror)
-{
-	enum build_stage stage = builder_stage((struct builder *)(uintptr_t)&mirror->builder);
-
-	return mirror->builds > 0 && mirror->fresh == NULL && !mirror->is_unsure &&
-	       !mirror->is_dirty && (stage == BUILD_IDLE || stage == BUILD_SPARING);
-}
-
-/* At the end of whatever the main thread does here. */
+/* Note whether the tables in force are of all that the kernel has reported; ends each callback. */
 static void
 note_step(struct router_mirror *mirror)
 {
-	atomic_store(&mirror->in_step, is_in_step(mirror));
+	enum build_stage stage = builder_stage(&mirror->builder);
+
+	atomic_store(&mirror->in_step, mirror->builds > 0 && mirror->fresh == NULL &&
+					       !mirror->is_unsure && !mirror->is_dirty &&
+					       (stage == BUILD_IDLE || stage == BUILD_SPARING));
 }
 
 /* Return whether tables are to be made of the state. */
@@ -321,7 +315,7 @@ mirror_tick(struct router_mirror *mirror)
 		mirror->refresh_ns = now + REFRESH_NS;
 		neighbours_refresh(&mirror->feed, mirror->kernel);
 		neighbours_ask(&mirror->feed, mirror->kernel, &mirror->report);
-		if (is_in_step(mirror))
+		if (atomic_load(&mirror->in_step))
 			sampler_run(&mirror->sampler, mirror->kernel);
 	}
 	if (stage != BUILD_IDLE || now < mirror->build_ns)

@@ -328,7 +328,7 @@ class Comparison:
 def compare_states(
     made: Oracle, states: int, seed: int, *, addresses: int, most: int, with_objects: bool
 ) -> Comparison:
-    """Compare so many addresses in each of random states, which differ by up to `most` changes."""
+    """Compare addresses in random states, each of which differs by up to `most` changes."""
     drawn = States(random.Random(seed), _both(made), with_objects)
     seen = Comparison()
     for number in range(states):
