@@ -116,7 +116,7 @@ def test_drops_of_a_pvp_bench(pvp: RealBench) -> None:
 
     # The generator sleeps between two looks at its ports, so that more comes back than its ring
     # holds. Where the host slows the senders down less comes back, hence several looks.
-    for _ in range(5):
+    for _ in range(15):
         with in_traffic(lambda: pvp.rig.generator.program.ask("pause_pollers,ns=10000000")):
             seen = pvp.measure(20 * LOAD_FPS, 1.0)
         if (full := drops(seen).get(("switch:west", DropCause.TG_RX_RING_FULL), 0)) > 0:
