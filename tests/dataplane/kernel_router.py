@@ -226,7 +226,7 @@ def linux_router() -> Iterator[LinuxRouter]:
 
 @dataclass(frozen=True, slots=True)
 class Wsdp:
-    """How wsdp runs.
+    """Settings of a wsdp process.
 
     keys: further lines of its task. variables: of its environment. driver: of its ports. third: the
     device of a third port, whose interface is `third`.

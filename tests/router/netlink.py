@@ -47,7 +47,7 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the kernel does with packets to an address.
+    """Decision of the kernel on packets to an address.
 
     error: errno of a route get, 0 where there is a route. hops: one, or those of a route.
     """

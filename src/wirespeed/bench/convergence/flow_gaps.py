@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read the flow gaps of a sink, and say when each prefix was reachable again. Pure."""
+"""Read the flow gaps of a sink, and find when each prefix was reachable again. Pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Gap(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FlowGaps:
-    """What a sink recorded of its tracked flows."""
+    """Record of a sink on its tracked flows."""
 
     tsc_hz: int
     gaps: tuple[Gap, ...]
@@ -56,7 +56,7 @@ class Watched:
 
 @dataclass(frozen=True, slots=True)
 class FlowFate:
-    """What an event did to a flow, in cycles."""
+    """Effect of an event on a flow, in cycles."""
 
     dark: float = 0.0
     """Time in which none of its frames arrived."""

@@ -17,7 +17,7 @@ _SLOWEST = 10
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a trial showed of an event."""
+    """Observations of an event in a trial."""
 
     event: str
     prefixes: Sequence[str]
@@ -35,14 +35,14 @@ def summarise(seen: Seen) -> ConvergenceRun:
     """Return the figures of an event."""
     found = fates(seen.gaps, seen.watched)
     at_tsc, lost = seen.watched.at_tsc, seen.count.offered - seen.count.received
-    told = [_notified(seen, prefix) for prefix in seen.prefixes]
+    notified = [_notified(seen, prefix) for prefix in seen.prefixes]
     back = [fate.back_tsc for fate in found]
 
     def ms(cycles: float) -> float:
         return cycles * 1e3 / seen.gaps.tsc_hz
 
     blocked_ms = lost / seen.rate_fps * 1e3
-    both = [(n, b) for n, b in zip(told, back, strict=True) if n is not None and b is not None]
+    both = [(n, b) for n, b in zip(notified, back, strict=True) if n is not None and b is not None]
     return ConvergenceRun(
         event=seen.event,
         prefixes=len(found),
@@ -59,7 +59,7 @@ def summarise(seen: Seen) -> ConvergenceRun:
         linear_ms=2 * blocked_ms,
         slowest=_slowest(seen, found, ms),
         reroute=spread([ms(tsc - at_tsc) for tsc in back if tsc is not None]),
-        protocol=spread([ms(tsc - at_tsc) for tsc in told if tsc is not None]),
+        protocol=spread([ms(tsc - at_tsc) for tsc in notified if tsc is not None]),
         forwarding=spread([ms(b - n) for n, b in both]),
     )
 

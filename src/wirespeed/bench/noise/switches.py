@@ -38,7 +38,7 @@ class Switched:
     runs: tuple[CpuRun, ...] = ()
     """Runs of all threads on the watched CPUs."""
     unseen: tuple[str, ...] = ()
-    """What could not be recorded."""
+    """Reason for what is not in the record."""
 
 
 def without_runs(stop: Disturbance, runs: Iterable[CpuRun], tids: Collection[int]) -> Disturbance:
