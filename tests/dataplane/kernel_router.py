@@ -294,6 +294,14 @@ def kernel_router(keys: str = "", wsdp: Wsdp | None = None) -> Iterator[KernelRo
         yield router
 
 
+def forget_routes(router: KernelRouter) -> None:
+    """Delete all routes but those of the links, and next-hop objects with theirs."""
+    router.ip("nexthop", "flush")  # with its routes, which `ip route flush` cannot delete
+    for version in ("-4", "-6"):
+        for protocol in ("static", "boot"):
+            router.ip(version, "route", "flush", "proto", protocol)
+
+
 def know_neighbours(router: KernelRouter) -> None:
     """Have the router know both hosts, as after an answer to ARP and neighbour discovery."""
     for host, interface in ((router.a, "east"), (router.b, "west")):

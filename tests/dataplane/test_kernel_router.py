@@ -16,6 +16,7 @@ from scapy.packet import Packet, Raw
 
 from tests.dataplane.kernel_router import (
     KernelRouter,
+    forget_routes,
     frame_to,
     is_to,
     kernel_router,
@@ -41,10 +42,7 @@ def shared() -> Iterator[KernelRouter]:
 def router(shared: KernelRouter) -> Iterator[KernelRouter]:
     """Yield a router without routes but those of its links, and cables without frames."""
     yield shared
-    shared.ip("nexthop", "flush")  # with its routes, which `ip route flush` cannot delete
-    for version in ("-4", "-6"):
-        shared.ip(version, "route", "flush", "proto", "static")
-        shared.ip(version, "route", "flush", "proto", "boot")
+    forget_routes(shared)
     shared.settle()
     shared.a.drop()
     shared.b.drop()

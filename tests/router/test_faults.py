@@ -18,6 +18,7 @@ from scapy.packet import Raw
 from tests.dataplane.kernel_router import (
     Host,
     KernelRouter,
+    forget_routes,
     frame_to,
     is_to,
     kernel_router,
@@ -50,10 +51,7 @@ def shared() -> Iterator[KernelRouter]:
 def router(shared: KernelRouter) -> Iterator[KernelRouter]:
     """Yield a router with the routes of its links alone."""
     yield shared
-    shared.ip("nexthop", "flush")
-    for version in ("-4", "-6"):
-        for protocol in ("static", "boot"):
-            shared.ip(version, "route", "flush", "proto", protocol)
+    forget_routes(shared)
     know_neighbours(shared)
     shared.a.drop()
     shared.b.drop()
