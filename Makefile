@@ -40,7 +40,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-dev demo test test-all lint format bench papers explain-matrix docs clean \
-	requirements requirements-dev requirements-guests tools cargo dataplane dataplane-bench dataplane-asan speedtest speedtest-debug \
+	requirements requirements-dev requirements-guests tools cargo dataplane dataplane-dev dataplane-bench dataplane-asan speedtest speedtest-debug \
 	speedtest-tests npm-client built lint-python lint-files lint-speedtest test-dataplane \
 	test-dataplane-native test-unit test-alone test-nova test-kubelet test-kubernetes test-kubelet-lab record-kubelet test-speedtest test-speedtest-released \
 	test-speedtest-fuzz dataplane-guest guest-image host-image lab lab-down test-lab test-lab-short \
@@ -118,7 +118,7 @@ clean: ## Remove what the other targets built, and what a killed run left on thi
 	[ ! -x $(BIN)/wirespeed ] || $(BIN)/wirespeed clean
 	rm -rf build out speedtest/target .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-setup-dev: tools $(VENV)/.dev dataplane speedtest
+setup-dev: tools $(VENV)/.dev dataplane-dev speedtest
 
 requirements:
 	@setup/install-packages.sh setup/packages-run.txt
@@ -175,6 +175,10 @@ $(SANITIZED)/build.ninja: | requirements-dev
 dataplane: $(DATAPLANE)/build.ninja
 	@$(call NINJA,$(DATAPLANE)) wsdp
 
+# Python's tests compare a histogram with one of a C test.
+dataplane-dev: $(DATAPLANE)/build.ninja
+	@$(call NINJA,$(DATAPLANE)) wsdp tests/pktlib/test_histogram
+
 dataplane-bench: $(DATAPLANE)/build.ninja
 	@$(call NINJA,$(DATAPLANE)) $(addprefix bench/bench_,bng_cycles bng_load bng_lookups router_cycles)
 
@@ -220,7 +224,7 @@ speedtest-tests: speedtest-debug
 # Side by side: one or another waits for the network.
 built:
 	@$(MAKE) --no-print-directory --keep-going --output-sync=target --jobs=3 npm-client \
-		speedtest-tests dataplane dataplane-asan $(NOVA_VENV)/.installed guest-image host-image
+		speedtest-tests dataplane-dev dataplane-asan $(NOVA_VENV)/.installed guest-image host-image
 
 npm-client: $(VENV)/.dev
 	$(BIN)/python -m tests.speedtest.ndt7_js_package
@@ -301,7 +305,7 @@ test-speedtest-released: $(VENV)/.dev speedtest
 	SPEEDTEST=$(CURDIR)/speedtest/target/release/wirespeed-speedtest $(BIN)/pytest tests/speedtest
 
 # Most tests wait more than they reckon: two a CPU, in the order of tests/support/side_by_side.py.
-test-unit: tools $(VENV)/.dev dataplane speedtest-debug ## Tests that run next to each other
+test-unit: tools $(VENV)/.dev dataplane-dev speedtest-debug ## Tests that run next to each other
 	nice -n 3 $(PYTEST) --durations=10 \
 		-m 'not alone and not lab and not openstack and not fleet and not packages and not router' \
 		--numprocesses=4 --dist=loadfile --no-loadscope-reorder $(OR_NONE_SELECTED)

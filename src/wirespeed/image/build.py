@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from wirespeed.remote.interface import Process, Runner
 
 _INSTALL_S = 1800.0
 _DISK_S = 600.0
+_STOP_S = 30.0
 # A sparse file; a machine's writes go to its overlay.
 _EXT4_SIZE = "4G"
 _NO_SUCH_PACKAGE = re.compile(r"E: (?:Unable to locate package (\S+)|Package '(\S+)' has no inst)")
@@ -69,8 +71,9 @@ def check_builder(runner: Runner, name: str = "guest") -> None:
 def _install(runner: Runner, recipe: Recipe, folder: Path, root: Path, log: Path) -> None:
     listed = folder / "sources.list"
     listed.write_text(debian.sources(runner, recipe.suite))
+    # In a mount namespace of its own: what it mounts in the root goes with it, even after kill -9.
     argv = [
-        "mmdebstrap", "--mode=root", "--format=directory",
+        "unshare", "--mount", "mmdebstrap", "--mode=root", "--format=directory",
         f"--variant={'essential' if recipe.configured else 'extract'}",
         "--aptopt=APT::Sandbox::User \"root\"",
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in recipe.left_out),
@@ -101,8 +104,18 @@ _DISKS = {"squashfs": _squashfs, "ext4": _ext4}
 
 
 def _ended(process: Process, program: str, log: Path, within_s: float) -> None:
-    """Wait for the end. Raises ImageError with the line of the log that gives the reason."""
-    code = process.wait(within_s)
+    """Wait for the end. Raises ImageError with the line of the log that gives the reason.
+
+    Whatever ends the waiting ends the program: the caller removes the folder that it writes to.
+    """
+    try:
+        code = process.wait(within_s)
+    except TimeoutError:
+        _stop(process)
+        raise ImageError(f"{program} did not end within {within_s:g} s", f"See {log}.") from None
+    except BaseException:
+        _stop(process)
+        raise
     if code == 0:
         return
     said = log.read_text(errors="replace")
@@ -116,3 +129,13 @@ def _ended(process: Process, program: str, log: Path, within_s: float) -> None:
     errors = [line for line in said.splitlines() if line.startswith("E: ")]
     last = errors[0] if errors else f"it ended with {code}"
     raise ImageError(f"{program} failed: {last.removeprefix('E: ')}", f"See {log}.")
+
+
+def _stop(process: Process) -> None:
+    """End a program by SIGTERM, on which mmdebstrap ends its children, or at last by SIGKILL."""
+    process.signal(signal.SIGTERM)
+    try:
+        process.wait(_STOP_S)
+    except TimeoutError:
+        process.signal(signal.SIGKILL)
+        process.wait(_STOP_S)

@@ -15,7 +15,7 @@ from wirespeed.image.errors import ImageError
 from wirespeed.image.recipe import Recipe
 from wirespeed.model.errors import WirespeedError
 from wirespeed.remote.interface import Completed, ProgramMissing
-from wirespeed.remote.local import LocalRunner
+from wirespeed.remote.local import LocalProcess, LocalRunner
 
 RECIPE = Recipe("guest", "bookworm", ("iproute2",), "linux", (), configured=False, disk="squashfs")
 
@@ -35,8 +35,8 @@ def fails(programs: Path, said: str) -> None:
     program = programs / "mmdebstrap"
     program.write_text(f"#!/bin/sh\necho 'I: downloading packages'\necho \"{said}\"\nexit 25\n")
     program.chmod(0o755)
-    for other in ("mksquashfs", "mke2fs"):
-        (programs / other).symlink_to("/bin/true")
+    for other, target in {"mksquashfs": "true", "mke2fs": "true", "unshare": "unshare"}.items():
+        (programs / other).symlink_to(f"/bin/{target}")
 
 
 @pytest.mark.parametrize(
@@ -61,6 +61,39 @@ def test_build_failing_mmdebstrap_names_the_cause(
     assert str(log) in caught.value.next_step or "WIRESPEED_IMAGES" in caught.value.next_step
     assert said in log.read_text()
     assert cache.images() == ()
+
+
+class Ended(Exception):
+    """Stand-in for the exception that a signal raises in wirespeed."""
+
+
+def test_an_interrupted_build_ends_its_program_and_its_mounts(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fails(programs, "")
+    pid_file = tmp_path / "pid"
+    (programs / "mmdebstrap").write_text(
+        f"""#!/bin/sh
+[ "$1" = --version ] && exit
+for argument; do case $argument in */root.d) root=$argument ;; esac; done
+/bin/mkdir "$root" && /bin/mount -t tmpfs -o ro none "$root" || exit 1
+echo $$ > {pid_file}.new && /bin/mv {pid_file}.new {pid_file}
+exec /bin/sleep 600
+"""
+    )
+
+    def interrupted(self: LocalProcess, _timeout_s: float) -> int:
+        monkeypatch.undo()
+        while not pid_file.exists():
+            assert self.poll() is None
+        raise Ended
+
+    monkeypatch.setattr(LocalProcess, "wait", interrupted)
+    cache = ImageCache(tmp_path / "images", LocalRunner())
+    with pytest.raises(Ended):
+        cache.get(RECIPE)
+    assert not Path(f"/proc/{pid_file.read_text().strip()}").exists()
+    assert {path.suffix for path in cache.folder.iterdir()} == {".log", ".lock"}
 
 
 def test_without_mmdebstrap_it_says_what_to_run(programs: Path, tmp_path: Path) -> None:
