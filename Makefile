@@ -57,6 +57,7 @@ setup: requirements $(VENV)/.run dataplane ## Install packages, make .venv, buil
 
 demo: setup ## Measure a real OVS-DPDK and leave a report in out/ (STUDY=quickstart)
 	@mkdir -p out
+	$(BIN)/wirespeed doctor $(STUDY)
 	$(BIN)/wirespeed run $(STUDY) --html out/$(STUDY).html
 
 # OpenStack and the emulated server wait for themselves most of the time; test-unit is nice to them, but
