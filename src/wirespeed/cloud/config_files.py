@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from wirespeed.document.text_file import read_text_file
 from wirespeed.model.input.bounded import load_json
 
 
@@ -32,7 +33,7 @@ def _fault(path: Path) -> str | None:
     import yaml
 
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text_file(path)
         if path.suffix == ".json":
             load_json(text)
         else:

@@ -13,6 +13,7 @@ from typing import Any
 
 from wirespeed.cloud.api import Api, Gone, Record, only
 from wirespeed.document.readable_json import readable_json
+from wirespeed.document.text_file import read_text_file
 from wirespeed.document.version import read_document
 from wirespeed.model.errors import BadInput
 
@@ -65,7 +66,7 @@ class RecordedApi:
         """Return the recording in that folder. Raises BadInput."""
         path = folder / FILE
         try:
-            text = path.read_text(encoding="utf-8")
+            text = read_text_file(path)
         except (OSError, UnicodeDecodeError) as fault:
             why = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8 text"
             raise BadInput(f"{path} cannot be read: {why}", _AGAIN) from fault

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from wirespeed.document.text_file import read_text_file
 from wirespeed.model.errors import BadInput, faulty_file
 from wirespeed.model.host.guest_facts import Flavor
 from wirespeed.model.input.bounded import load_json
@@ -22,7 +23,7 @@ def load(path: Path) -> tuple[Flavor, ...]:
     Raises BadInput that names every invalid entry.
     """
     try:
-        rows = load_json(path.read_text(encoding="utf-8"))
+        rows = load_json(read_text_file(path))
     except OSError as fault:
         raise BadInput(f"flavor file {path} cannot be read: {fault.strerror}", _NEXT) from fault
     except ValueError as fault:

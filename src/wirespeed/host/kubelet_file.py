@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
+from wirespeed.document.text_file import read_text_file
 from wirespeed.host.kubelet_documents import configuration, read_document
 from wirespeed.model.cpuset import parse_list
 from wirespeed.model.errors import BadInput
@@ -32,7 +33,7 @@ _NEXT = "Write it with `kubectl get --raw /api/v1/nodes/NODE/proxy/configz > FIL
 def load(path: Path) -> KubeletSettings:
     """Return the settings that decide where containers run. Raises BadInput."""
     try:
-        return parse(read_document(path.read_text(encoding="utf-8")))
+        return parse(read_document(read_text_file(path)))
     except OSError as error:
         raise BadInput(f"kubelet file {path} cannot be read: {error.strerror}", _NEXT) from error
     except ERRORS as error:

@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wirespeed.document.private_file import make_private_folder, write_private
 from wirespeed.document.readable_json import readable_json
+from wirespeed.document.text_file import read_text_file
 from wirespeed.document.validation import faults_of
 from wirespeed.model.errors import BadInput, faulty_file
 
@@ -175,7 +176,7 @@ def load(folder: Path) -> Recording:
 
 def _manifest(folder: Path) -> _Manifest:
     try:
-        text = (folder / MANIFEST).read_text()
+        text = read_text_file(folder / MANIFEST)
     except (OSError, UnicodeDecodeError) as fault:
         raise BadInput(
             f"{folder} is not a recorded host: {MANIFEST} cannot be read ({_reason(fault)})",

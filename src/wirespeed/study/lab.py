@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 
 from wirespeed.bench.assembly.kinds import topology_of
 from wirespeed.bench.topology.wiring import PORTS
+from wirespeed.document.text_file import read_text_file
 from wirespeed.document.toml_kind import TomlKind
 from wirespeed.document.validation import MISSING, dotted, fault_of
 from wirespeed.model.errors import BadInput, faulty_file
@@ -36,7 +37,7 @@ class _File(BaseModel):
 def load_lab(path: Path) -> Lab:
     """Read a testbed file. Raises BadInput with all errors at once."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text_file(path, "utf-8-sig")
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}", "Check the path.") from error
     except UnicodeDecodeError as error:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from wirespeed.document.text_file import read_text_file
 from wirespeed.model.errors import BadInput
 from wirespeed.model.input.bounded import load_toml
 from wirespeed.model.input.fault import Fault
@@ -31,7 +32,7 @@ def load_study(name: str, overrides: Sequence[str] = (), *, quick: bool = False)
     """
     path = find_study(name)
     try:
-        raw = load_toml(path.read_text(encoding="utf-8-sig"))
+        raw = load_toml(read_text_file(path, "utf-8-sig"))
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}", "Check the path.") from error
     except ValueError as error:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from wirespeed.document.text_file import read_text_file
 from wirespeed.model.errors import BadInput, faulty_file
 from wirespeed.model.input.bounded import load_toml
 from wirespeed.model.input.fault import Fault
@@ -29,7 +30,7 @@ _BELOW = ("/proc/sys/", "/proc/irq/", "/sys/")
 def read_factors(path: Path) -> tuple[Factor, ...]:
     """Return the factors of the file. Raises BadInput with all errors at once."""
     try:
-        raw = load_toml(path.read_text(encoding="utf-8-sig"))
+        raw = load_toml(read_text_file(path, "utf-8-sig"))
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}", "Check the path.") from error
     except ValueError as error:

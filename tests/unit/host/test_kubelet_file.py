@@ -86,6 +86,14 @@ def test_kubelet_file_with_a_control_character_is_one_line_about_it(tmp_path: Pa
         load(path)
 
 
+def test_kubelet_file_in_yaml_with_nulls_has_the_defaults(tmp_path: Path) -> None:
+    path = tmp_path / "kubelet.yaml"
+    keys = ("cpuManagerPolicy", "topologyManagerPolicy", "topologyManagerPolicyOptions")
+    lines = ["kind: KubeletConfiguration", *(f"{key}: null" for key in keys), "reservedMemory:", ""]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    assert load(path) == parse({"kind": "KubeletConfiguration"})
+
+
 def test_kubelet_on_more_than_8_numa_nodes_may_allow_them() -> None:
     options = {"max-allowable-numa-nodes": "16"}
     found = parse({"kind": "KubeletConfiguration", "topologyManagerPolicyOptions": options})

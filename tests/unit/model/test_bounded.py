@@ -21,7 +21,7 @@ from wirespeed.lab.errors import LabError
 from wirespeed.lab.node import Node
 from wirespeed.model.errors import BadInput
 from wirespeed.model.input import bounded
-from wirespeed.model.input.bounded import MAX_DEPTH, BeyondBounds, load_json, load_toml
+from wirespeed.model.input.bounded import MAX_DEPTH, BeyondBounds, load_json, load_toml, load_yaml
 from wirespeed.sources.errors import NoAnswer
 from wirespeed.sources.telemetry import Telemetry
 from wirespeed.sources.unixctl import _read_object
@@ -123,3 +123,16 @@ def test_store_value_beyond_the_bounds_is_refused(beyond: str, tmp_path: Path) -
     for opened in (engine, reading_engine(tmp_path / "s.sqlite")):
         with opened.begin() as connection, pytest.raises(BeyondBounds):
             connection.execute(statement).all()
+
+
+def test_load_yaml_makes_strings_and_nulls() -> None:
+    text = 'a: null\nb: ~\nc:\nd: "null"\ne: no\nf: [NULL, 1.0, 0x10, ""]\n'
+    found = {
+        "a": None,
+        "b": None,
+        "c": None,
+        "d": "null",
+        "e": "no",
+        "f": [None, "1.0", "0x10", ""],
+    }
+    assert load_yaml(text) == found

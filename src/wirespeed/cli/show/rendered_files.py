@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 from wirespeed.cli.output_file import write_output
+from wirespeed.document.text_file import read_text_file
 from wirespeed.model.errors import BadInput
 from wirespeed.model.input.bounded import load_json
 
@@ -55,7 +56,7 @@ def _make_folder(path: Path) -> None:
 def _earlier(path: Path) -> dict[str, str]:
     """Return files of an earlier rendering with their digests; empty for a foreign list."""
     try:
-        found = load_json(path.read_text(encoding="utf-8"))
+        found = load_json(read_text_file(path))
     except (OSError, ValueError):
         return {}
     if not isinstance(found, dict):

@@ -11,6 +11,7 @@ import typer
 
 from wirespeed.cli.console import print_line, print_text
 from wirespeed.cli.output_file import write_output
+from wirespeed.document.text_file import read_text_file
 from wirespeed.model.errors import BadInput
 from wirespeed.model.study.bng import TableSpec, check, table_lines
 from wirespeed.report.charts.svg import line_svg
@@ -74,7 +75,7 @@ def curve(
 ) -> None:
     """Draw the cycles of a frame over the number of subscribers, from a benchmark's output."""
     try:
-        chart = cycles_chart(figures.read_text(encoding="utf-8").splitlines())
+        chart = cycles_chart(read_text_file(figures).splitlines())
     except BadInput as error:
         raise BadInput(f"{figures}: {error.what}", error.next_step) from error
     except UnicodeDecodeError as error:

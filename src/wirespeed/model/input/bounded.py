@@ -11,6 +11,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any, Final
 
 # A host of 1024 CPUs with an audit takes 3 MB, a cloud of 1000 hosts 20 MB. No wirespeed document
@@ -21,6 +22,7 @@ MAX_DEPTH = 64
 MAX_INTEGER = (1 << 64) - 1
 # A JSON integer of more than 64 bits has at least as many digits.
 _LONG: Final = re.compile(f"[0-9]{{{len(str(MAX_INTEGER))}}}")
+_NULL: Final = "tag:yaml.org,2002:null"
 
 
 class BeyondBounds(ValueError):
@@ -43,7 +45,7 @@ def load_toml(text: str) -> dict[str, Any]:
 
 
 def load_yaml(text: str) -> Any:
-    """Return the value of a YAML text of one document, with every scalar as a string.
+    """Return the value of a YAML text of one document: scalars are strings, or None for a null.
 
     Raises ValueError, also for an alias, which may stand for more than memory can hold.
     """
@@ -51,8 +53,7 @@ def load_yaml(text: str) -> Any:
     import yaml
 
     _check_length(text)
-    # libyaml's parser is 10 times as fast, and does not bound how deep it calls itself.
-    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    loader = _yaml_loader()
     depth = 0
     try:
         for event in yaml.parse(text, Loader=loader):
@@ -70,6 +71,19 @@ def load_yaml(text: str) -> Any:
     except yaml.YAMLError as error:
         # The next line has a position without a name of the file.
         raise ValueError(f"is not YAML: {str(error).splitlines()[0]}") from None
+
+
+@cache
+def _yaml_loader() -> Any:
+    """Return a loader that makes strings of all scalars but nulls."""
+    import yaml
+
+    # libyaml's parser is 10 times as fast, and does not bound how deep it calls itself.
+    base = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    loader = type("StringsAndNulls", (base,), {})
+    loader.add_implicit_resolver(_NULL, re.compile("(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
+    loader.add_constructor(_NULL, lambda _loader, _node: None)
+    return loader
 
 
 def _check_length(text: str | bytes) -> None:
