@@ -11,6 +11,16 @@
 #define NEIGHBOUR_VALID \
 	(NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_PROBE | NUD_STALE | NUD_DELAY)
 
+/* A nexthop_grp as of Linux 6.12. Earlier ones have 0 where the high octet of the weight is. */
+struct group_member {
+	uint32_t id;
+	uint8_t weight;
+	uint8_t weight_high;
+	uint16_t reserved;
+};
+
+_Static_assert(sizeof(struct group_member) == sizeof(struct nexthop_grp), "layout of a group");
+
 /* Routes with a source address that is gone end without a message. */
 static enum kernel_effect
 apply_address(struct kernel *kernel, const struct nlmsghdr *message)
@@ -147,14 +157,13 @@ apply_nexthop(struct kernel *kernel, const struct nlmsghdr *message)
 	if (nexthop->members == NULL || nexthop->weights == NULL)
 		return nexthop->nb_members = 0, KERNEL_NO_MEMORY;
 	for (uint32_t i = 0; i < nexthop->nb_members; i++) {
-		struct nexthop_grp member;
+		struct group_member member;
 		uint32_t weight;
 
 		memcpy(&member, (const char *)mnl_attr_get_payload(group) + i * sizeof(member),
 		       sizeof(member));
 		nexthop->members[i] = member.id;
-		/* Linux 6.12 has the high octet of a weight where earlier ones have 0. */
-		weight = (uint32_t)member.resvd1 << 8 | member.weight;
+		weight = (uint32_t)member.weight_high << 8 | member.weight;
 		nexthop->weights[i] = (uint16_t)(weight < UINT16_MAX ? weight + 1 : UINT16_MAX);
 	}
 	return effect;
