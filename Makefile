@@ -60,10 +60,10 @@ demo: setup ## Measure a real OVS-DPDK and leave a report in out/ (STUDY=quickst
 	$(BIN)/wirespeed doctor $(STUDY)
 	$(BIN)/wirespeed run $(STUDY) --html out/$(STUDY).html
 
-# OpenStack and the emulated server wait for themselves most of the time; test-unit is nice to them, but
+# OpenStack, the emulated server and pip wait for themselves most of the time; test-unit is nice to them, but
 # no more than 3: emulated CPUs run all the time, and at 10 an agent's start took over its 15 s next to them.
-TEST_PARTS := built , test-speedtest test-nova test-dataplane test-packages-short , \
-	test-unit test-lab-short test-openstack-short , test-alone
+TEST_PARTS := built , test-speedtest test-dataplane , \
+	test-unit test-lab-short test-openstack-short test-nova test-packages-short , test-alone
 
 # Images of the short tests carry the debug build of the speed test, which other parts need as well.
 test test-all: export WIRESPEED_SPEEDTEST := $(CURDIR)/speedtest/target/debug/wirespeed-speedtest

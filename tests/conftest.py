@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import signal
@@ -58,6 +59,7 @@ _NEEDS = {
 }
 
 
+@functools.cache
 def _needs(path: Path) -> tuple[str, ...]:
     """Return the marks of the nearest folder that has any."""
     return next((_NEEDS[folder] for folder in path.parents if folder in _NEEDS), ())

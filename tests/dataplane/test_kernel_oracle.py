@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check frames of a router against the kernel's answers in 1,000 random routing states.
+"""Check frames of a router against the kernel's answers in random routing states.
 
 tests/router has the long form: 10,000 states, also of FRR and BIRD.
 """
@@ -11,10 +11,11 @@ import random
 import pytest
 
 from tests.router.oracle import check_shares, compare_states, oracle
+from tests.support.effort import effort
 
 pytestmark = pytest.mark.root
 
-STATES, SEED = 1000, 32
+STATES, SEED = effort(250, 1000), 32
 
 
 def test_router_forwards_as_the_kernel_answers_in_random_states() -> None:

@@ -8,7 +8,6 @@ interrupts that cannot be moved; and a boot that forgets everything but the comm
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -193,7 +192,7 @@ class FakeKernel:
             files |= self._function(number, function)
         files["/sys/class/dmi/id/product_uuid"] = f"{self.board}\n"
         return {path: text for path, text in files.items()
-                if posixpath.basename(path) not in self.hidden}  # fmt: skip
+                if path.rpartition("/")[2] not in self.hidden}  # fmt: skip
 
     def _nic(self, address: str) -> Nic:
         return next(nic for nic in self.server.nics if nic.address == address)
@@ -327,7 +326,7 @@ def _with_parents(files: Iterable[str]) -> set[str]:
     found: set[str] = set()
     for name in files:
         path = name
-        while path not in found and path != "/":
+        while path and path not in found:
             found.add(path)
-            path = posixpath.dirname(path)
+            path = path.rpartition("/")[0]
     return found

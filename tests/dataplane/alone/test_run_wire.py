@@ -38,7 +38,8 @@ def measure(directory: Path) -> dict[str, Any]:
     done = subprocess.run(
         [
             sys.executable, "-m", "wirespeed.cli.main", "run", "wire", "--json",
-            "--set", f"sut.impair.rate_fps={RATE_FPS}", "--store", str(directory / "runs.sqlite"),
+            "--set", f"sut.impair.rate_fps={RATE_FPS}", "--set", "search.latency=false",
+            "--store", str(directory / "runs.sqlite"),
         ],
         env=os.environ | {"XDG_STATE_HOME": str(directory)},
         capture_output=True, text=True, timeout=300, check=False,

@@ -38,8 +38,8 @@ TOPOLOGIES = {
     "2 in parallel": point("parallel", 2),
     "chain of 2": point("chain", 2),
 }
-# Differs from the first in the size alone.
-SHORT = cases(TOPOLOGIES, "p2p, 1518 B")
+# Differ from the others in the size, the process or the number of functions next to each other.
+SHORT = cases(TOPOLOGIES, "p2p, 1518 B", "pvp, own process", "2 in parallel")
 
 
 @pytest.mark.parametrize("spec", SHORT.values(), ids=SHORT.keys())

@@ -29,7 +29,8 @@ POINTS = {
         point("pvp", vnf=IN_CONTAINER), sut=Sut(Vswitch(kind="linux-bridge"), IN_CONTAINER)
     ),
 }
-SHORT = cases(POINTS, "pvp")
+# Each function of a chain is in a container of its own, as that of the others.
+SHORT = cases(POINTS, "pvp", "chain of 2")
 # Number of CAP_IPC_LOCK in linux/capability.h.
 IPC_LOCK = 14
 

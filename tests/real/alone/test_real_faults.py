@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.effort import EXHAUSTIVE
 from tests.support.real_bench import (
     RUNNER,
     leftovers,
@@ -59,6 +60,8 @@ def test_a_part_killed_in_a_trial_ends_it_with_its_name(
         run()
 
 
+# SIGTERM is handled like SIGINT: bench.host.host.terminated_like_interrupted.
+SIGNALS = [*([signal.SIGINT] if EXHAUSTIVE else []), signal.SIGTERM, signal.SIGKILL]
 RUN = """
 import sys
 from pathlib import Path
@@ -101,7 +104,7 @@ def audited() -> list[dict[str, Any]]:
 
 
 @as_root
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_leaves_nothing_behind(
     number: signal.Signals, running: subprocess.Popen[str]
 ) -> None:

@@ -44,8 +44,13 @@ TOPOLOGIES = {
     ),
     "host, testpmd": point("host", vnf=Vnf("testpmd")),
 }
-# The next two take p2p's path; three in parallel and chained routers take that of two in parallel.
-SHORT = cases(TOPOLOGIES, "p2p", "2 routers in parallel")
+# p2p's path is that of the next two. Three in parallel and chained routers take that of two in
+# parallel, of one router and of a chain; hosts with a router or testpmd that of a host. testpmd in
+# pvp carries frames in test_real_long_paths.py, too.
+SHORT = cases(
+    TOPOLOGIES, "p2p", "2 routers in parallel", "chain of 2, io", "pvp, router", "host",
+    "pvp, testpmd",
+)  # fmt: skip
 
 
 def assert_watched(seen: Observation) -> None:

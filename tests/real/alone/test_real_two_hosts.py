@@ -139,12 +139,15 @@ def causes(trial: dict[str, Any]) -> set[str]:
     return {drop["cause"] for drop in trial["drops"]}
 
 
+# A silent connection counts as broken after 6 s instead of 12 s.
 RUN = """
 import sys
 from pathlib import Path
+from wirespeed.remote import ssh_client
 from wirespeed.session.lab_rig import rig_for
 from wirespeed.model.errors import WirespeedError
 from wirespeed.study.load import load_study
+ssh_client._ALIVE_S = 2
 study, lab = load_study(sys.argv[1]), Path(sys.argv[2])
 try:
     with rig_for(study, lab) as rig:

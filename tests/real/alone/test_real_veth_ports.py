@@ -70,8 +70,9 @@ POINTS = {
 }
 # The others differ only in ports or drivers.
 SHORT = cases(
-    POINTS, "p2p, af-packet", "p2p, kernel, XDP", "p2p, af-packet, XDP", "pvp, af-packet",
-    "pvp, af-xdp", "pvp, kernel, XDP", "pvp, af-packet, XDP", "pvp, bridge, XDP",
+    POINTS, "p2p, af-packet", "p2p, af-xdp", "p2p, kernel, XDP", "p2p, af-packet, XDP",
+    "pvp, kernel", "pvp, af-packet", "pvp, af-xdp", "pvp, kernel, XDP", "pvp, af-packet, XDP",
+    "pvp, bridge, XDP",
 )  # fmt: skip
 
 

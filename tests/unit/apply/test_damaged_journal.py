@@ -12,10 +12,11 @@ from copy import deepcopy
 from functools import cache
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.apply_plans import SMALL, lab_plan, plan_for
+from tests.support.effort import effort
 from tests.support.fake_host import FakeHost, no_sleep
 from wirespeed.apply import session
 from wirespeed.apply.journal import BEFORE, PATH
@@ -228,12 +229,14 @@ def never_lies(change: Callable[[str], str]) -> None:
         assert undone.unread or undone.not_compared or undone.stuck or undone.reboot_due
 
 
+@settings(max_examples=effort(30, 1000))
 @given(st.data())
 def test_rollback_journal_cut_anywhere_never_reports_false_success(data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(text_applied())))
     never_lies(lambda text: text[:at])
 
 
+@settings(max_examples=effort(30, 1000))
 @given(st.data())
 def test_rollback_journal_overwritten_anywhere_never_reports_false_success(
     data: st.DataObject,
