@@ -5,8 +5,10 @@
 #include "router_mirror_steps.h"
 #include "router_neighbours.h"
 
-/* A change that ends routes without a message is followed by others. */
-#define UNSURE_WAIT_NS 20000000
+/* A change that ends routes without a message is followed by others. After an address, daemons move their routes,
+ * which a dump would hold up: it waits until they have, but not for ever. */
+#define UNSURE_WAIT_NS UINT64_C(20000000)
+#define DOUBT_MOST_NS UINT64_C(500000000)
 
 /* Notifications wait in their socket meanwhile. */
 void
@@ -65,13 +67,17 @@ mirror_notified(struct task *task __rte_unused, int fd)
 
 	if (effect != KERNEL_SAME)
 		mirror->is_dirty = true;
+	if (effect == KERNEL_CHANGED && mirror->is_unsure)
+		mirror_wait_dump(mirror, UNSURE_WAIT_NS);
+	if (effect == KERNEL_DOUBTED)
+		mirror_want_dump(mirror, UNSURE_WAIT_NS, DOUBT_MOST_NS);
 	if (effect == KERNEL_UNSURE)
-		mirror_want_dump(mirror, UNSURE_WAIT_NS);
+		mirror_want_dump(mirror, UNSURE_WAIT_NS, UNSURE_WAIT_NS);
 	if (effect == KERNEL_NO_MEMORY)
-		mirror_want_dump(mirror, SECOND_NS);
+		mirror_want_dump(mirror, SECOND_NS, SECOND_NS);
 	if (ret != 0) {
 		mirror->overruns++;
-		mirror_want_dump(mirror, 0);
+		mirror_want_dump(mirror, 0, 0);
 	}
 	refusals_say(&mirror->refusals, mirror->kernel, mirror->task->name);
 	change_now(mirror);

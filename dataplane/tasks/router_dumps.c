@@ -28,14 +28,24 @@ mirror_free_kernel(struct kernel *kernel)
 }
 
 void
-mirror_want_dump(struct router_mirror *mirror, uint64_t wait_ns)
+mirror_want_dump(struct router_mirror *mirror, uint64_t wait_ns, uint64_t most_ns)
 {
-	uint64_t due = builder_now_ns() + wait_ns;
+	uint64_t now = builder_now_ns();
 
 	atomic_store(&mirror->in_step, false);
-	if (!mirror->is_unsure || due < mirror->dump_ns)
-		mirror->dump_ns = due;
+	if (!mirror->is_unsure || now + wait_ns < mirror->dump_ns)
+		mirror->dump_ns = now + wait_ns;
+	if (!mirror->is_unsure || now + most_ns < mirror->dump_most_ns)
+		mirror->dump_most_ns = now + most_ns;
 	mirror->is_unsure = true;
+}
+
+void
+mirror_wait_dump(struct router_mirror *mirror, uint64_t wait_ns)
+{
+	uint64_t due = RTE_MIN(builder_now_ns() + wait_ns, mirror->dump_most_ns);
+
+	mirror->dump_ns = RTE_MAX(mirror->dump_ns, due);
 }
 
 void
@@ -49,12 +59,14 @@ mirror_begin_dump(struct router_mirror *mirror)
 		return;
 	mirror_free_kernel(mirror->fresh);
 	mirror->fresh = NULL;
-	mirror_want_dump(mirror, SECOND_NS);
+	mirror_want_dump(mirror, SECOND_NS, SECOND_NS);
 }
 
 static void
 give_up_dump(struct router_mirror *mirror, enum feed_state state)
 {
+	uint64_t wait_ns;
+
 	mirror->interrupted++;
 	if (state == FEED_FAILED)
 		fprintf(stderr, "wsdp: [task.%s] kernel: its state cannot be read; trying again\n",
@@ -62,7 +74,8 @@ give_up_dump(struct router_mirror *mirror, enum feed_state state)
 	mirror_free_kernel(mirror->fresh);
 	mirror->fresh = NULL;
 	mirror->backoff_ns = RTE_MIN(2 * mirror->backoff_ns + BACKOFF_NS, BACKOFF_MAX_NS);
-	mirror_want_dump(mirror, state == FEED_FAILED ? BACKOFF_MAX_NS : mirror->backoff_ns);
+	wait_ns = state == FEED_FAILED ? BACKOFF_MAX_NS : mirror->backoff_ns;
+	mirror_want_dump(mirror, wait_ns, wait_ns);
 }
 
 /* Take what has changed since the dump began: it may have a route and not yet its next-hop object. */

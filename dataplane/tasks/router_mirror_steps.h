@@ -30,7 +30,7 @@ struct router_mirror {
 	bool is_unsure;        /* a dump is wanted, from dump_ns on */
 	/* See note_step. For who asks while the main thread goes from one of these to the next. */
 	atomic_bool in_step;
-	uint64_t dump_ns, build_ns, backoff_ns, refresh_ns;
+	uint64_t dump_ns, dump_most_ns, build_ns, backoff_ns, refresh_ns;
 	struct refusals refusals;
 	struct compile_report report;
 	uint64_t dumps, interrupted, overruns, notifications, builds, failures;
@@ -46,8 +46,10 @@ struct router_mirror *mirror_of(int fd);
 
 /* router_dumps.c. kernel: may be NULL. */
 void mirror_free_kernel(struct kernel *kernel);
-/* Have the state read whole, after this time at the latest. */
-void mirror_want_dump(struct router_mirror *mirror, uint64_t wait_ns);
+/* Have the state read whole: after wait_ns, or later where mirror_wait_dump puts it off, but within most_ns. */
+void mirror_want_dump(struct router_mirror *mirror, uint64_t wait_ns, uint64_t most_ns);
+/* Put a dump that is wanted off, until wait_ns from now if it may wait so long. */
+void mirror_wait_dump(struct router_mirror *mirror, uint64_t wait_ns);
 void mirror_begin_dump(struct router_mirror *mirror);
 /* For control_fd_add: some of a dump has come. */
 void mirror_dumped(struct task *task, int fd);

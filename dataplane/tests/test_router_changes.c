@@ -30,7 +30,9 @@ enum fd { NOTIFIED = 100, DUMPED, EVENT };
 static uint64_t now_ns;
 static uint64_t came_ns[CHANGES_MOST], visible_ns[CHANGES_MOST];
 static unsigned int nb_changes, nb_read;
-static bool is_link_changed; /* with the next one */
+static enum kernel_effect next_effect; /* of the next one */
+static bool is_next_all;               /* it is no route */
+static uint64_t dumped_ns;             /* the last time */
 
 /* The builder's turn: of these changes, and the times of its steps. */
 static struct {
@@ -113,6 +115,7 @@ __wrap_feed_drop_notified(struct feed *feed __rte_unused)
 int
 __wrap_feed_dump(struct feed *feed __rte_unused)
 {
+	dumped_ns = now_ns;
 	return 0;
 }
 
@@ -135,9 +138,10 @@ __wrap_feed_read_notified(struct feed *feed __rte_unused, struct kernel *kernel,
 		nb_read++;
 		++*count;
 		now_ns += READ_NS;
-		*effect = KERNEL_CHANGED;
-		kernel->changes.is_all |= is_link_changed;
-		is_link_changed = false;
+		*effect = RTE_MAX(*effect, next_effect);
+		kernel->changes.is_all |= is_next_all;
+		next_effect = KERNEL_CHANGED;
+		is_next_all = false;
 	}
 	return 0;
 }
@@ -283,6 +287,7 @@ open_mirror(void)
 	memset(&turn, 0, sizeof(turn));
 	now_ns = 1000 * MS;
 	nb_changes = nb_read = 0;
+	next_effect = KERNEL_CHANGED;
 	mirror = mirror_open(&task, &space, indexes, names, 1, 4096);
 	CHECK(mirror != NULL);
 	run(mirror);
@@ -374,7 +379,7 @@ test_new_tables_leave_half_of_the_time(void)
 	struct router_mirror *mirror = open_mirror();
 	uint64_t began_ns;
 
-	is_link_changed = true;
+	is_next_all = true;
 	change(mirror, 1, 0);
 	CHECK_EQ(nb_turns, 2);
 	CHECK(took_ns(100) <= NEW_NS + 2 * TICK_NS);
@@ -386,6 +391,32 @@ test_new_tables_leave_half_of_the_time(void)
 	mirror_close(mirror);
 }
 
+/* An address that is gone may have taken routes with it: the state is read again, once routes change no more. */
+static void
+test_lost_address_delays_no_change(void)
+{
+	struct router_mirror *mirror = open_mirror();
+
+	next_effect = KERNEL_DOUBTED;
+	change(mirror, 1000, 100 * US);
+	CHECK(took_ns(100) < 1 * MS);
+	CHECK(dumped_ns > came_ns[999] + 20 * MS - READ_NS);
+	CHECK(dumped_ns < came_ns[999] + 20 * MS + 2 * TICK_NS);
+	mirror_close(mirror);
+}
+
+/* Routes that go on changing do not put that off for ever. */
+static void
+test_lost_address_leads_to_a_dump(void)
+{
+	struct router_mirror *mirror = open_mirror();
+
+	next_effect = KERNEL_DOUBTED;
+	change(mirror, CHANGES_MOST, 100 * US);
+	CHECK(dumped_ns < came_ns[0] + 500 * MS + 2 * TICK_NS);
+	mirror_close(mirror);
+}
+
 int
 main(void)
 {
@@ -394,5 +425,7 @@ main(void)
 	test_many_changes_keep_pace();
 	test_many_changes_at_once_take_what_they_cost();
 	test_new_tables_leave_half_of_the_time();
+	test_lost_address_delays_no_change();
+	test_lost_address_leads_to_a_dump();
 	return 0;
 }
