@@ -8,7 +8,8 @@
 /* A change that ends routes without a message is followed by others. After an address, daemons move their routes,
  * which a dump would hold up: it waits until they have, but not for ever. */
 #define UNSURE_WAIT_NS UINT64_C(20000000)
-#define DOUBT_MOST_NS UINT64_C(500000000)
+#define DOUBT_WAIT_NS UINT64_C(200000000)
+#define DOUBT_MOST_NS SECOND_NS
 
 /* Notifications wait in their socket meanwhile. */
 void
@@ -46,14 +47,19 @@ may_build(const struct router_mirror *mirror)
 	return mirror->is_dirty && !mirror->kernel->wants_dump;
 }
 
-/* Begin to change the spare tables, if nothing but routes has changed. It costs by change, so there is nothing to
+/* Begin to change the spare tables, if nothing but routes has changed and no dump is due. It costs by change, so there is nothing to
  * gain from waiting for more: those that come meanwhile are made together, next. */
 static void
 change_now(struct router_mirror *mirror)
 {
-	if (mirror->fresh == NULL && may_build(mirror) && !mirror->kernel->changes.is_all &&
-	    builder_stage(&mirror->builder) == BUILD_IDLE && mirror->builder.can_change &&
-	    !mirror->builder.wants_spare && builder_now_ns() >= mirror->build_ns)
+	const struct builder *builder = &mirror->builder;
+	uint64_t now = builder_now_ns();
+
+	if (mirror->fresh != NULL || (mirror->is_unsure && now >= mirror->dump_ns))
+		return;
+	if (may_build(mirror) && !mirror->kernel->changes.is_all &&
+	    builder_stage(&mirror->builder) == BUILD_IDLE && builder->can_change &&
+	    !builder->wants_spare && now >= mirror->build_ns)
 		begin_build(mirror);
 }
 
@@ -68,9 +74,9 @@ mirror_notified(struct task *task __rte_unused, int fd)
 	if (effect != KERNEL_SAME)
 		mirror->is_dirty = true;
 	if (effect == KERNEL_CHANGED && mirror->is_unsure)
-		mirror_wait_dump(mirror, UNSURE_WAIT_NS);
+		mirror_wait_dump(mirror, DOUBT_WAIT_NS);
 	if (effect == KERNEL_DOUBTED)
-		mirror_want_dump(mirror, UNSURE_WAIT_NS, DOUBT_MOST_NS);
+		mirror_want_dump(mirror, DOUBT_WAIT_NS, DOUBT_MOST_NS);
 	if (effect == KERNEL_UNSURE)
 		mirror_want_dump(mirror, UNSURE_WAIT_NS, UNSURE_WAIT_NS);
 	if (effect == KERNEL_NO_MEMORY)

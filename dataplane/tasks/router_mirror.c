@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/control.h"
+#include "core/slice.h"
 #include "core/telemetry_reply.h"
 #include "router_mirror_steps.h"
 #include "router_neighbours.h"
@@ -76,6 +77,7 @@ serve(struct router_mirror *mirror)
 {
 	int ret;
 
+	(void)slice_shorten(); /* see router_builder.c */
 	mirror->next = mirrors;
 	mirrors = mirror;
 	ret = control_fd_add(mirror->task, feed_dumped_fd(&mirror->feed), mirror_dumped);

@@ -96,6 +96,12 @@ class RouterNamespace:
         text = "".join(f"{command}\n" for command in commands)
         self.runner.run(["ip", "-n", self.name, "-batch", "-"], stdin=text, timeout_s=within_s)
 
+    def without_carrier(self) -> tuple[str, ...]:
+        """Return the interfaces that are up and have no carrier."""
+        words = ["ip", "-n", self.name, "-oneline", "link", "show", "up"]
+        lines = (line.split() for line in self.runner.run(words).stdout.splitlines())
+        return tuple(words[1].rstrip(":") for words in lines if "NO-CARRIER" in words[2])
+
     def prefixes(self) -> dict[int, int]:
         """Return the prefixes of all tables by IP version, as the kernel's statistics have them.
 
