@@ -82,9 +82,7 @@ def urgent(routing: Routing, *, permits: bool = True) -> list[str]:
         (RoutingDaemon.BIRD, ["/usr/sbin/bird", "/usr/sbin/bird"]),
     ],
 )
-def test_bfdd_and_the_peers_are_urgent_with_bfd(
-    daemon: RoutingDaemon, expected: list[str]
-) -> None:
+def test_bfdd_and_the_peers_are_urgent_with_bfd(daemon: RoutingDaemon, expected: list[str]) -> None:
     routing = Routing(daemon, ipv4=10, backup=True, bfd=True)
     assert urgent(routing) == expected
 

@@ -11,7 +11,7 @@ import pytest
 
 from wirespeed.bench.convergence.events import EVENTS
 from wirespeed.bench.convergence.flow_gaps import FlowGaps, Watched, fates, read_flow_gaps
-from wirespeed.bench.convergence.summary import Seen, spread, summarise
+from wirespeed.bench.convergence.summary import Seen, outlier_fence, spread, summarise
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.routing.destinations import destination_prefixes, destinations
 from wirespeed.bench.routing.notifications import Notifications, read_notifications
@@ -103,6 +103,24 @@ def test_summary_has_phases_faults_and_slowest() -> None:
     assert found.protocol == spread([30, 3, 3])
     assert found.forwarding == spread([12, 3])
     assert found.reroute == spread([42, 6])
+
+
+def test_summary_names_prefixes_that_stand_out_and_not_what_stops_all() -> None:
+    """All prefixes lose 4 or 6 ms, three of 50 also 20 ms."""
+    gaps = [[flow, 3, 200 * MS, (206 + flow % 2 * 2) * MS, 0, 0] for flow in range(50)]
+    gaps += [[flow, 10, 300 * MS, 322 * MS, 0, 0] for flow in (7, 8, 40)]
+    found = summary(gaps, [1000] * 50, Notifications({}, None))
+    assert found.interrupted == 50
+    assert found.outliers == 3
+    assert found.outlier_ms == pytest.approx(6 + 3 * 2)
+    named = {slow.prefix for slow in found.slowest[: found.outliers]}
+    assert named == {"10.0.7.0/24", "10.0.8.0/24", "10.0.40.0/24"}
+
+
+def test_outlier_fence_is_two_intervals_above_equal_values() -> None:
+    assert outlier_fence([5.0] * 9, 2.0) == 9.0
+    assert outlier_fence([0.0] * 90 + [100.0] * 10, 1.0) == 2.0
+    assert outlier_fence([], 1.0) == 0.0
 
 
 def test_spread_of_nothing_is_none() -> None:

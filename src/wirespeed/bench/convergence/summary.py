@@ -13,6 +13,8 @@ from wirespeed.model.result.observation import DirectionCount
 from wirespeed.model.result.quantile import nearest_rank
 
 _SLOWEST = 10
+# Interquartile ranges between the upper quartile and the fence.
+_FENCE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ def summarise(seen: Seen) -> ConvergenceRun:
     def ms(cycles: float) -> float:
         return cycles * 1e3 / seen.gaps.tsc_hz
 
+    dark_ms = [ms(fate.dark) for fate in found]
+    fence_ms = outlier_fence(dark_ms, ms(seen.watched.interval))
     blocked_ms = lost / seen.rate_fps * 1e3
     both = [(n, b) for n, b in zip(notified, back, strict=True) if n is not None and b is not None]
     return ConvergenceRun(
@@ -50,7 +54,7 @@ def summarise(seen: Seen) -> ConvergenceRun:
         interrupted=sum(fate.dark > 0 for fate in found),
         rerouted=sum(tsc is not None for tsc in back),
         unreachable=sum(fate.silent for fate in found),
-        blackout=spread([ms(fate.dark) for fate in found]) or Spread(0.0, 0.0, 0.0),
+        blackout=spread(dark_ms) or Spread(0.0, 0.0, 0.0),
         lost=lost,
         misrouted=seen.gaps.misrouted,
         looped=seen.gaps.looped,
@@ -61,6 +65,8 @@ def summarise(seen: Seen) -> ConvergenceRun:
         reroute=spread([ms(tsc - at_tsc) for tsc in back if tsc is not None]),
         protocol=spread([ms(tsc - at_tsc) for tsc in notified if tsc is not None]),
         forwarding=spread([ms(b - n) for n, b in both]),
+        outliers=sum(value > fence_ms for value in dark_ms),
+        outlier_ms=fence_ms,
     )
 
 
@@ -71,6 +77,18 @@ def spread(values: Iterable[float]) -> Spread | None:
         return None
     p50, p99 = (ordered[nearest_rank(share, len(ordered)) - 1] for share in (500, 990))
     return Spread(p50, p99, ordered[-1])
+
+
+def outlier_fence(values: Sequence[float], interval: float) -> float:
+    """Return the value above which one stands out from the others (Tukey's outer fence).
+
+    interval: resolution of the values. The fence is at least two of them above the upper quartile.
+    """
+    ordered = sorted(values)
+    if not ordered:
+        return 0.0
+    low, high = (ordered[nearest_rank(share, len(ordered)) - 1] for share in (250, 750))
+    return high + max(_FENCE * (high - low), 2 * interval)
 
 
 def _notified(seen: Seen, prefix: str) -> float | None:

@@ -70,6 +70,11 @@ class ConvergenceRun:
     forwarding: Spread | None = None
     """Time from the notification to the first frame by the new path. Negative where the frame came
     before the notification was read."""
+    outliers: int = 0
+    """Prefixes whose blackout is above `outlier_ms`."""
+    outlier_ms: float = 0.0
+    """Upper quartile of the blackouts, plus three times their interquartile range, at least two
+    intervals. What stops all prefixes alike is below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,8 @@ class ConvergenceFigure:
     reroute: Spread | None = None
     protocol: Spread | None = None
     forwarding: Spread | None = None
+    outliers: int = 0
+    """Prefixes that stood out from the others of their run."""
 
     @property
     def limited_by(self) -> str:
