@@ -9,10 +9,10 @@
 - `EVENT_notified`: from the kernel's notification of a prefix to its first frame by the new path,
   of this project's router.
 - `hole_linux`, `hole_router`: 7 prefixes get a blackhole route for 20 ms. Those that stand out from
-  the blackouts of all (`outlier_ms` of the result) are named: how many of the 7, how many others, and
-  the largest difference to the time between the two commands, less what all prefixes lost. With
-  Linux it is the error of the method; with the router also how much faster one change is than the
-  other.
+  the blackouts of all (`outlier_ms` of the result) are named: how many of the 7, how many others,
+  and the largest difference to the time between the two commands, less what all prefixes lost.
+  With Linux it is the error of the method; with the router also how much faster one change is than
+  the other.
 
 Prints `name value unit ratio-to-what`. Needs root, bird2 and frr; it takes about 3 minutes.
 """
