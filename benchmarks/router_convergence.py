@@ -8,11 +8,10 @@
   `ratio` is the router's p99 over Linux's.
 - `EVENT_notified`: from the kernel's notification of a prefix to its first frame by the new path,
   of this project's router.
-- `hole_linux`, `hole_router`: 7 prefixes get a blackhole route for 20 ms. Those that stand out from
-  the blackouts of all (`outlier_ms` of the result) are named: how many of the 7, how many others,
-  and the largest difference to the time between the two commands, less what all prefixes lost.
-  With Linux it is the error of the method; with the router also how much faster one change is than
-  the other.
+- `hole_linux`, `hole_router`: 7 prefixes get a blackhole route for 20 ms. Those that are
+  unreachable while most others are not (`outliers` of the result) are named: how many of the 7, how
+  many others, and the largest difference to the time between the two commands. With Linux it is
+  the error of the method; with the router also how much faster one change is than the other.
 
 Prints `name value unit ratio-to-what`. Needs root, bird2 and frr; it takes about 3 minutes.
 """
@@ -153,13 +152,12 @@ def hole(bench: ConvergenceBench, kind: str) -> None:
     """Plant a hole, and print how well frames show it."""
     event = Hole()
     run = bench.let_happen(event)
-    named = {slow.prefix: slow.blackout_ms for slow in run.slowest[: run.outliers]}
-    length_ms = event.length_ms + run.blackout.p50_ms
-    errors = [abs(named[each] - length_ms) for each in event.prefixes if each in named]
+    named = {own.prefix: own.own_ms for own in run.longest_own}
+    errors = [abs(named[each] - event.length_ms) for each in event.prefixes if each in named]
     show(f"hole_{kind}_resolution", run.interval_ms, "ms")
     show(f"hole_{kind}_found", len(errors), f"prefixes asked {HOLES}")
     show(f"hole_{kind}_named_in_error", run.outliers - len(errors), "prefixes asked 0")
-    show(f"hole_{kind}_error", max(errors, default=length_ms), "ms asked 2")
+    show(f"hole_{kind}_error", max(errors, default=event.length_ms), "ms asked 2")
 
 
 def main() -> None:

@@ -7,8 +7,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from wirespeed.bench.convergence.flow_gaps import FlowFate, FlowGaps, Watched, fates
+from wirespeed.bench.convergence.own_time import own_times
 from wirespeed.bench.routing.notifications import Notifications
-from wirespeed.model.result.convergence import ConvergenceRun, SlowPrefix, Spread
+from wirespeed.model.result.convergence import (
+    ConvergenceRun,
+    OwnBlackout,
+    SlowPrefix,
+    Spread,
+)
 from wirespeed.model.result.observation import DirectionCount
 from wirespeed.model.result.quantile import nearest_rank
 
@@ -43,8 +49,10 @@ def summarise(seen: Seen) -> ConvergenceRun:
     def ms(cycles: float) -> float:
         return cycles * 1e3 / seen.gaps.tsc_hz
 
-    dark_ms = [ms(fate.dark) for fate in found]
-    fence_ms = outlier_fence(dark_ms, ms(seen.watched.interval))
+    own_ms = [ms(own) for own in own_times([fate.spans for fate in found])]
+    fence_ms = outlier_fence(own_ms, ms(seen.watched.interval))
+    outliers = [OwnBlackout(*own) for own in zip(seen.prefixes, own_ms, strict=True)
+                if own[1] > fence_ms]  # fmt: skip
     blocked_ms = lost / seen.rate_fps * 1e3
     both = [(n, b) for n, b in zip(notified, back, strict=True) if n is not None and b is not None]
     return ConvergenceRun(
@@ -54,7 +62,7 @@ def summarise(seen: Seen) -> ConvergenceRun:
         interrupted=sum(fate.dark > 0 for fate in found),
         rerouted=sum(tsc is not None for tsc in back),
         unreachable=sum(fate.silent for fate in found),
-        blackout=spread(dark_ms) or Spread(0.0, 0.0, 0.0),
+        blackout=spread([ms(fate.dark) for fate in found]) or Spread(0.0, 0.0, 0.0),
         lost=lost,
         misrouted=seen.gaps.misrouted,
         looped=seen.gaps.looped,
@@ -65,8 +73,9 @@ def summarise(seen: Seen) -> ConvergenceRun:
         reroute=spread([ms(tsc - at_tsc) for tsc in back if tsc is not None]),
         protocol=spread([ms(tsc - at_tsc) for tsc in notified if tsc is not None]),
         forwarding=spread([ms(b - n) for n, b in both]),
-        outliers=sum(value > fence_ms for value in dark_ms),
+        outliers=len(outliers),
         outlier_ms=fence_ms,
+        longest_own=tuple(sorted(outliers, key=lambda own: -own.own_ms)[:_SLOWEST]),
     )
 
 

@@ -7,6 +7,7 @@ The peer is in a namespace of its own and announces the routes over a cable of i
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Iterable, Mapping, Sequence
 
 from wirespeed.bench.host.network import Network, VethEnd, VethPair, inside
@@ -40,6 +41,8 @@ PEER, BACKUP_PEER = "peer", "backup"
 # Cables of the peers, by the same name at both ends.
 _CABLES = {PEER: "bgp", BACKUP_PEER: "bgp1"}
 _MTU = 1500
+# Linux reports changes of a carrier once a second (linkwatch).
+_STEADY_S = 1.2
 
 
 class LearnedRoutes(GeneratedRoutes):
@@ -51,6 +54,8 @@ class LearnedRoutes(GeneratedRoutes):
         self._peers: dict[str, str] = {}
         self._frozen: str | None = None
 
+        self._carrier_s: float | None = None
+        """When all ports were first seen with a carrier."""
         self._urgent: tuple[str, ...] = ()
         """Begin of the commands of programs that must answer BFD in time."""
 
@@ -60,6 +65,20 @@ class LearnedRoutes(GeneratedRoutes):
         if self._routing.bfd and not runner.run([*REAL_TIME, "true"], check=False).exit_code:
             self._urgent = REAL_TIME
         super().prepare()
+
+    def waits_for_ports(self) -> str | None:
+        """Return what the ports lack; None once they have had a carrier for a while.
+
+        The kernel refuses next hops by a port without one, and FRR tries again when it is told of
+        a carrier. Linux reports one that was lost for less than a second to nobody.
+        """
+        if dark := self.router.without_carrier():
+            self._carrier_s = None
+            return f"the carrier of {' and '.join(dark)}"
+        if self._carrier_s is None:
+            self._carrier_s = time.monotonic()
+        steady = time.monotonic() - self._carrier_s >= _STEADY_S
+        return None if steady else "a steady carrier of its ports"
 
     def load(self) -> None:
         """Start the peers, then the router's daemons."""

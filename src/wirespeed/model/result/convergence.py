@@ -34,6 +34,14 @@ class SlowPrefix:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnBlackout:
+    """A prefix that was unreachable while most others were not."""
+
+    prefix: str
+    own_ms: float
+
+
+@dataclass(frozen=True, slots=True)
 class ConvergenceRun:
     """One event."""
 
@@ -71,10 +79,11 @@ class ConvergenceRun:
     """Time from the notification to the first frame by the new path. Negative where the frame came
     before the notification was read."""
     outliers: int = 0
-    """Prefixes whose blackout is above `outlier_ms`."""
+    """Prefixes that were unreachable for more than `outlier_ms` while most others were not."""
     outlier_ms: float = 0.0
-    """Upper quartile of the blackouts, plus three times their interquartile range, at least two
-    intervals. What stops all prefixes alike is below it."""
+    """Upper quartile of these times, plus three interquartile ranges, at least two intervals."""
+    longest_own: tuple[OwnBlackout, ...] = ()
+    """The ten outliers that were unreachable longest while most others were not."""
 
 
 @dataclass(frozen=True, slots=True)
