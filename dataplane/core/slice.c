@@ -22,7 +22,7 @@ struct attributes {
 };
 
 int
-slice_shorten(void)
+slice_shorten(bool is_short)
 {
 	struct attributes attributes = {.size = sizeof(attributes)};
 
@@ -30,6 +30,6 @@ slice_shorten(void)
 		return -errno;
 	if (attributes.policy != SCHED_OTHER)
 		return 0;
-	attributes.runtime = SLICE_NS;
+	attributes.runtime = is_short ? SLICE_NS : 0;
 	return syscall(SYS_sched_setattr, 0, &attributes, 0) == 0 ? 0 : -errno;
 }

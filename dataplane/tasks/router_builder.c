@@ -235,7 +235,7 @@ run(void *arg)
 	struct builder *builder = arg;
 
 	/* Without it, each turn begins later; no more depends on it. */
-	(void)slice_shorten();
+	(void)slice_shorten(true);
 	for (;;) {
 		enum build_stage stage;
 		uint64_t began;

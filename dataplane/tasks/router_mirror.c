@@ -77,7 +77,7 @@ serve(struct router_mirror *mirror)
 {
 	int ret;
 
-	(void)slice_shorten(); /* see router_builder.c */
+	(void)slice_shorten(true); /* see router_builder.c */
 	mirror->next = mirrors;
 	mirrors = mirror;
 	ret = control_fd_add(mirror->task, feed_dumped_fd(&mirror->feed), mirror_dumped);
