@@ -69,8 +69,8 @@ class LearnedRoutes(GeneratedRoutes):
     def waits_for_ports(self) -> str | None:
         """Return what the ports lack; None once they have had a carrier for a while.
 
-        The kernel refuses next hops by a port without one, and FRR tries again when it is told of
-        a carrier. Linux reports one that was lost for less than a second to nobody.
+        The kernel refuses next hops by a port without one. FRR tries again when Linux reports a new
+        carrier, which it may not do for one that was lost for less than a second.
         """
         if dark := self.router.without_carrier():
             self._carrier_s = None
