@@ -10,6 +10,7 @@
 #include <rte_malloc.h>
 
 #include "lcore.h"
+#include "slice.h"
 #include "tsc.h"
 
 /* Approximate length of a stretch of rounds, and most rounds in it. */
@@ -277,6 +278,8 @@ int
 lcore_pause(struct lcore *lcore, struct mail *mail)
 {
 	lcore->pause_ns = mail->value;
+	/* Who sleeps often wakes often. Without a short slice it only waits for longer. */
+	(void)slice_shorten(mail->value != 0);
 	return 0;
 }
 

@@ -7,6 +7,12 @@
 /* Pairs of a change and a neighbour that are looked at; for more, making all anew takes less. */
 #define PAIRS_MAX 2000000
 
+/* Routes that have changed: the last one of a prefix counts. */
+struct changed {
+	struct route *list;
+	uint32_t nb, room;
+};
+
 /* Return the kernel's best route of a prefix that is in force, and its hop; or NULL. */
 static const struct kernel_route *
 find_route(struct making *making, const struct kernel_prefix *prefix, uint16_t *hop)
@@ -82,20 +88,58 @@ find_longest(struct making *making, const struct kernel_neighbour_key *neighbour
 	return NULL;
 }
 
-/* Return whether a neighbour may have a host route now that it had not, or the other way round: its longest
- * prefix is among those that have changed. Of several that hold it, the longest one finds no longer one. */
+/* Find the hop of a neighbour's host route, or ROUTE_GONE: it has none. now: NULL where it is not known. Return
+ * false: the kernel has a route to it alone, or all ids are in use. */
 static bool
-concerns_neighbour(struct making *making, const struct kernel_prefix *prefix)
+find_host_hop(struct making *making, const struct kernel_neighbour_key *key,
+	      struct kernel_neighbour *now, uint16_t *hop)
 {
-	const struct table *neighbours = &making->kernel->neighbours;
-	const struct kernel_neighbour *neighbour = NULL;
+	const struct kernel_route *route = find_longest(making, key, 0);
 
-	while ((neighbour = table_next(neighbours, neighbour)) != NULL)
-		if (!making_is_link_local(&neighbour->key) && holds(prefix, &neighbour->key) &&
-		    kernel_place_of_link(making->kernel, neighbour->key.link) == prefix->vrf &&
-		    find_longest(making, &neighbour->key, prefix->length + 1u) == NULL)
-			return true;
-	return false;
+	*hop = ROUTE_GONE;
+	if (route != NULL && route->key.length == (key->version == 4 ? 32 : 128))
+		return false;
+	if (now == NULL || making_is_link_local(key) || !making_is_direct(making, key, route))
+		return true;
+	*hop = making_host_hop(making, key);
+	return *hop != HOP_NONE;
+}
+
+static void
+add_host(struct changed *changed, const struct kernel_neighbour_key *key, unsigned int place,
+	 uint16_t hop)
+{
+	struct route *route = &changed->list[changed->nb++];
+
+	*route = (struct route){.version = (uint8_t)key->version,
+				.length = key->version == 4 ? 32 : 128,
+				.hop = hop,
+				.vrf = (uint8_t)place};
+	memcpy(route->prefix, key->address, sizeof(route->prefix));
+}
+
+/* Make the host routes of the neighbours whose longest prefix has changed, behind that one. Of several that hold a
+ * neighbour, the longest one finds no longer one. */
+static bool
+make_hosts_of(struct making *making, const struct kernel_prefix *prefix, struct changed *changed)
+{
+	struct kernel_neighbour *one = NULL;
+
+	while ((one = table_next(&making->kernel->neighbours, one)) != NULL) {
+		uint16_t hop;
+
+		if (making_is_link_local(&one->key) || !holds(prefix, &one->key) ||
+		    kernel_place_of_link(making->kernel, one->key.link) != prefix->vrf ||
+		    find_longest(making, &one->key, prefix->length + 1u) != NULL)
+			continue;
+		if (changed->nb == changed->room || !find_host_hop(making, &one->key, one, &hop))
+			return false;
+		making->report->neighbours += hop != ROUTE_GONE;
+		making->report->neighbours -= one->has_route;
+		one->has_route = hop != ROUTE_GONE;
+		add_host(changed, &one->key, prefix->vrf, hop);
+	}
+	return true;
 }
 
 /* Return whether routes lead to a neighbour as a gateway. */
@@ -114,6 +158,21 @@ is_gateway(const struct kernel *kernel, const struct kernel_neighbour_key *neigh
 					   sizeof(way->gateway)) == 0)
 					return true;
 			}
+	return false;
+}
+
+/* Return whether the kernel has a route to a neighbour alone, in any table: it leads there without a gateway. */
+static bool
+has_own_route(struct making *making, const struct kernel_neighbour_key *neighbour)
+{
+	struct kernel_prefix prefix = {.version = (uint8_t)neighbour->version,
+				       .length = neighbour->version == 4 ? 32 : 128};
+	uint16_t hop;
+
+	memcpy(prefix.prefix, neighbour->address, sizeof(prefix.prefix));
+	for (; prefix.vrf <= making->kernel->nb_tables; prefix.vrf++)
+		if (find_route(making, &prefix, &hop) != NULL)
+			return true;
 	return false;
 }
 
@@ -137,19 +196,11 @@ static bool
 host_hop(struct making *making, const struct kernel_moved *moved, struct kernel_neighbour *now,
 	 uint16_t *hop)
 {
-	const struct kernel_route *route = find_longest(making, &moved->key, 0);
-
-	*hop = ROUTE_GONE;
-	if (is_gateway(making->kernel, &moved->key) ||
-	    (route != NULL && route->key.length == (moved->key.version == 4 ? 32 : 128)))
+	if (is_gateway(making->kernel, &moved->key) || has_own_route(making, &moved->key) ||
+	    !find_host_hop(making, &moved->key, now, hop))
 		return false;
-	if (now != NULL && !making_is_link_local(&moved->key) &&
-	    making_is_direct(making, &moved->key, route)) {
-		*hop = making_host_hop(making, &moved->key);
-		if (*hop == HOP_NONE)
-			return false;
-		now->has_route = 1;
-	}
+	if (now != NULL)
+		now->has_route = *hop != ROUTE_GONE;
 	making->report->neighbours += *hop != ROUTE_GONE;
 	making->report->neighbours -= moved->had_route;
 	return true;
@@ -157,7 +208,7 @@ host_hop(struct making *making, const struct kernel_moved *moved, struct kernel_
 
 /* Make the host routes of neighbours that have changed. */
 static bool
-make_hosts(struct making *making, struct route *list, uint32_t *nb)
+make_hosts(struct making *making, struct changed *changed)
 {
 	const struct kernel_changes *changes = &making->kernel->changes;
 
@@ -165,7 +216,6 @@ make_hosts(struct making *making, struct route *list, uint32_t *nb)
 		const struct kernel_moved *moved = &changes->moved[i];
 		struct kernel_neighbour *now = table_find(&making->kernel->neighbours, &moved->key);
 		unsigned int place = kernel_place_of_link(making->kernel, moved->key.link);
-		struct route *route = &list[*nb];
 		uint16_t hop;
 
 		if (moved->was_known && now != NULL) {
@@ -175,39 +225,36 @@ make_hosts(struct making *making, struct route *list, uint32_t *nb)
 		}
 		if (!host_hop(making, moved, now, &hop))
 			return false;
-		if (place == KERNEL_NO_PLACE)
-			continue;
-		*route = (struct route){.version = (uint8_t)moved->key.version,
-					.length = moved->key.version == 4 ? 32 : 128,
-					.hop = hop,
-					.vrf = (uint8_t)place};
-		memcpy(route->prefix, moved->key.address, sizeof(route->prefix));
-		++*nb;
+		if (place != KERNEL_NO_PLACE)
+			add_host(changed, &moved->key, place, hop);
 	}
 	return true;
 }
 
 static bool
-make(struct making *making, struct route *list, uint32_t *nb)
+make(struct making *making, struct changed *changed)
 {
 	const struct kernel_changes *changes = &making->kernel->changes;
 
-	if (!make_hosts(making, list, nb))
+	if (!make_hosts(making, changed))
 		return false;
 	for (uint32_t i = 0; i < changes->nb; i++) {
 		const struct kernel_prefix *prefix = &changes->list[i];
 		uint16_t hop = ROUTE_GONE;
+		struct route *route;
 
-		if (concerns_neighbour(making, prefix))
-			return false;
 		if (find_route(making, prefix, &hop) != NULL && hop == HOP_NONE)
 			return false;
-		list[*nb] = (struct route){.version = prefix->version,
-					   .length = prefix->length,
-					   .hop = hop,
-					   .vrf = prefix->vrf};
-		memcpy(list[*nb].prefix, prefix->prefix, sizeof(list[*nb].prefix));
-		++*nb;
+		if (changed->nb == changed->room)
+			return false;
+		route = &changed->list[changed->nb++];
+		*route = (struct route){.version = prefix->version,
+					.length = prefix->length,
+					.hop = hop,
+					.vrf = prefix->vrf};
+		memcpy(route->prefix, prefix->prefix, sizeof(route->prefix));
+		if (!make_hosts_of(making, prefix, changed))
+			return false;
 	}
 	return !making->is_short && !making->ids->is_short;
 }
@@ -233,18 +280,20 @@ compile_changes(struct kernel *kernel, struct hop_ids *ids, struct routes *route
 {
 	struct making making = {.kernel = kernel, .ids = ids, .routes = routes, .report = report};
 	const struct kernel_changes *changes = &kernel->changes;
+	/* Each neighbour has a host route; where prefixes that hold it change together, it may be there again. */
+	struct changed changed = {.room = changes->nb + changes->nb_moved +
+					  kernel->neighbours.count + 1};
 
 	if (changes->is_all || kernel->nb_ranks > KERNEL_RANKS_MAX ||
 	    (uint64_t)changes->nb * kernel->neighbours.count > PAIRS_MAX)
 		return false;
-	*list = calloc((size_t)changes->nb + changes->nb_moved + 1, sizeof(**list));
-	if (*list == NULL)
-		return false;
-	*nb = 0;
-	if (make(&making, *list, nb)) {
+	changed.list = calloc(changed.room, sizeof(*changed.list));
+	if (changed.list != NULL && make(&making, &changed)) {
 		forget_wishes(kernel, report);
+		*list = changed.list;
+		*nb = changed.nb;
 		return true;
 	}
-	free(*list);
+	free(changed.list);
 	return false;
 }

@@ -202,6 +202,8 @@ void kernel_close(struct kernel *kernel);
 enum kernel_effect {
 	KERNEL_SAME,
 	KERNEL_CHANGED,
+	/* An address is gone, and maybe routes from it without a message: dump again once it is quiet. */
+	KERNEL_DOUBTED,
 	KERNEL_UNSURE, /* changed, and the kernel may have changed more without a message: dump again */
 	KERNEL_NO_MEMORY,
 };

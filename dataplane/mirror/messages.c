@@ -29,7 +29,7 @@ apply_address(struct kernel *kernel, const struct nlmsghdr *message)
 
 	if (attributes_open(message, sizeof(struct ifaddrmsg), &attributes) == NULL)
 		return message_malformed(kernel);
-	return message->nlmsg_type == RTM_DELADDR ? KERNEL_UNSURE : KERNEL_SAME;
+	return message->nlmsg_type == RTM_DELADDR ? KERNEL_DOUBTED : KERNEL_SAME;
 }
 
 static enum kernel_effect
@@ -207,7 +207,7 @@ kernel_apply(struct kernel *kernel, const struct nlmsghdr *message)
 		return message_malformed(kernel);
 	effect = apply(kernel, message);
 	/* Routes and neighbours are noted one by one. */
-	if (effect > KERNEL_CHANGED ||
+	if (effect > KERNEL_DOUBTED ||
 	    (effect == KERNEL_CHANGED && type != RTM_NEWROUTE && type != RTM_DELROUTE &&
 	     type != RTM_NEWNEIGH && type != RTM_DELNEIGH))
 		kernel->changes.is_all = true;

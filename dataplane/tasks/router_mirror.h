@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of a router that follow the kernel's: read at first whole, then by notifications, on the main
- * thread. What changed within a tick becomes new tables, which a thread builds next to those in force. */
+ * thread. Another thread makes new tables next to those in force, or changes routes in a spare copy of them:
+ * routes at once, and those that come meanwhile together after them; anything else once a tick, and no
+ * sooner after new tables than these took. */
 #ifndef WSDP_ROUTER_MIRROR_H
 #define WSDP_ROUTER_MIRROR_H
 

@@ -370,7 +370,11 @@ test_changes(void)
 	free(list);
 	kernel_forget_changes(&kernel);
 	add(&(struct route_message){.prefix = "10.0.0.0/28", .type = RTN_BLACKHOLE, .table = RED});
-	CHECK(!compile_changes(&kernel, &ids, &routes, &report, &list, &nb));
+	CHECK(compile_changes(&kernel, &ids, &routes, &report, &list, &nb));
+	CHECK_EQ(nb, 3);
+	CHECK_EQ(list[1].hop, ROUTE_GONE);
+	CHECK_EQ(list[2].hop, ROUTE_GONE);
+	free(list);
 	compile_again();
 	add(&(struct route_message){
 		.prefix = "10.9.9.9/32", .link = 12, .table = RT_TABLE_LOCAL, .type = RTN_LOCAL});

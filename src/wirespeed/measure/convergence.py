@@ -36,6 +36,7 @@ def _figure(runs: Sequence[ConvergenceRun]) -> ConvergenceFigure:
         reroute=_known(runs, lambda run: run.reroute),
         protocol=_known(runs, lambda run: run.protocol),
         forwarding=_known(runs, lambda run: run.forwarding),
+        outliers=max(run.outliers for run in runs),
     )
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from wirespeed.bench.convergence.events import EVENTS
 from wirespeed.bench.convergence.flow_gaps import FlowGaps, Watched, fates, read_flow_gaps
-from wirespeed.bench.convergence.summary import Seen, spread, summarise
+from wirespeed.bench.convergence.own_time import own_times
+from wirespeed.bench.convergence.summary import Seen, outlier_fence, spread, summarise
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.routing.destinations import destination_prefixes, destinations
 from wirespeed.bench.routing.notifications import Notifications, read_notifications
@@ -103,6 +104,32 @@ def test_summary_has_phases_faults_and_slowest() -> None:
     assert found.protocol == spread([30, 3, 3])
     assert found.forwarding == spread([12, 3])
     assert found.reroute == spread([42, 6])
+
+
+def test_summary_names_prefixes_that_stand_out_and_not_what_stops_all() -> None:
+    """All prefixes lose 100 or 102 ms, three of 50 also 20 ms."""
+    gaps = [[flow, 3, 150 * MS, (252 + flow % 2 * 2) * MS, 0, 0] for flow in range(50)]
+    gaps += [[flow, 10, 300 * MS, 322 * MS, 0, 0] for flow in (7, 8, 40)]
+    found = summary(gaps, [1000] * 50, Notifications({}, None))
+    assert found.interrupted == 50
+    assert found.outliers == 3
+    # Half of them were reachable in the last 2 ms.
+    assert found.outlier_ms == pytest.approx(2 + 3 * 2)
+    named = {own.prefix: own.own_ms for own in found.longest_own}
+    assert named == pytest.approx({"10.0.7.0/24": 22, "10.0.8.0/24": 20, "10.0.40.0/24": 20})
+
+
+def test_own_times_leave_out_what_most_prefixes_share() -> None:
+    spans = [[(10.0, 20.0)], [(12.0, 20.0), (30.0, 35.0)], [(19.0, 22.0)], []]
+    # Three of four are dark from 19 to 20.
+    assert own_times(spans) == [9, 12, 2, 0]
+    assert own_times([]) == []
+
+
+def test_outlier_fence_is_two_intervals_above_equal_values() -> None:
+    assert outlier_fence([5.0] * 9, 2.0) == 9.0
+    assert outlier_fence([0.0] * 90 + [100.0] * 10, 1.0) == 2.0
+    assert outlier_fence([], 1.0) == 0.0
 
 
 def test_spread_of_nothing_is_none() -> None:

@@ -48,6 +48,17 @@ def test_prefixes_are_read_from_the_statistics_of_the_kernel() -> None:
     assert RouterNamespace(Answering(STATISTICS), "r").prefixes() == {4: 1014, 6: 200}
 
 
+def test_interfaces_without_carrier_are_those_that_are_up_and_say_so() -> None:
+    text = """\
+1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN mode DEFAULT\\    link/loopback
+2: east: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc fq_codel state UP\\    link/ether
+3: west: <NO-CARRIER,BROADCAST,MULTICAST,UP> mtu 1500 qdisc fq_codel state DOWN\\    link/ether
+4: bgp: <BROADCAST,MULTICAST,UP> mtu 1500 qdisc fq_codel state UP\\    link/ether
+5: bgp1: <NO-CARRIER,BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 state DOWN\\    link/ether
+"""
+    assert RouterNamespace(Answering(text), "r").without_carrier() == ("west", "bgp", "bgp1")
+
+
 @pytest.mark.parametrize(
     ("ecmp", "printed", "complete"),
     [

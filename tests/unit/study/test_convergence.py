@@ -113,6 +113,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunRecord:
         (["routing.backup=false"], "set routing.backup = true"),
         (["routing.destinations=flows"], 'must be "prefixes" with [convergence]'),
         (["topology.bidirectional=true"], "events concern one direction"),
+        (["routing.churn_per_s=100"], "must be 0 with [convergence]"),
         (["routing.bfd=false"], "needs routing.bfd = true"),
         (["convergence.events=[]"], "must name an event"),
         (["convergence.events=['earthquake']"], "earthquake"),

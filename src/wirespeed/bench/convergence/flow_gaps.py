@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from wirespeed.bench.convergence.own_time import Span
 from wirespeed.bench.interface import BenchError
 from wirespeed.model.input.bounded import load_json
 
@@ -58,12 +59,17 @@ class Watched:
 class FlowFate:
     """Effect of an event on a flow, in cycles."""
 
-    dark: float = 0.0
-    """Time in which none of its frames arrived."""
+    spans: tuple[Span, ...] = ()
+    """Times in which none of its frames arrived, by the TSC."""
     back_tsc: int | None = None
     """Time of its first frame by the new path; None if it has none."""
     silent: bool = False
     """No frame arrives at the end of the traffic."""
+
+    @property
+    def dark(self) -> float:
+        """Return the time in which none of its frames arrived."""
+        return sum(end - begin for begin, end in self.spans)
 
 
 def read_flow_gaps(text: str, now_tsc: int) -> FlowGaps:
@@ -104,12 +110,16 @@ def fates(seen: FlowGaps, event: Watched) -> Sequence[FlowFate]:
             back = gap.after_tsc
         begin = gap.before_tsc or event.at_tsc
         # Without loss, one interval lies between two frames.
-        dark = max(0.0, gap.after_tsc - begin - event.interval) if gap.lost else 0.0
-        found[gap.flow] = FlowFate(before.dark + dark, back)
+        span = (begin + event.interval, gap.after_tsc)
+        spans = before.spans
+        if gap.lost and span[0] < span[1]:
+            spans = (*spans, span)
+        found[gap.flow] = FlowFate(spans, back)
     for flow, last_tsc in enumerate(seen.last_tsc):
         dark = event.end_tsc - max(last_tsc, event.at_tsc) - event.interval
         if dark > _SILENT_INTERVALS * event.interval:
-            found[flow] = FlowFate(found[flow].dark + dark, found[flow].back_tsc, silent=True)
+            spans = (*found[flow].spans, (event.end_tsc - dark, event.end_tsc))
+            found[flow] = FlowFate(spans, found[flow].back_tsc, silent=True)
     return found
 
 

@@ -7,12 +7,20 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from wirespeed.bench.convergence.flow_gaps import FlowFate, FlowGaps, Watched, fates
+from wirespeed.bench.convergence.own_time import own_times
 from wirespeed.bench.routing.notifications import Notifications
-from wirespeed.model.result.convergence import ConvergenceRun, SlowPrefix, Spread
+from wirespeed.model.result.convergence import (
+    ConvergenceRun,
+    OwnBlackout,
+    SlowPrefix,
+    Spread,
+)
 from wirespeed.model.result.observation import DirectionCount
 from wirespeed.model.result.quantile import nearest_rank
 
 _SLOWEST = 10
+# Interquartile ranges between the upper quartile and the fence.
+_FENCE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +49,10 @@ def summarise(seen: Seen) -> ConvergenceRun:
     def ms(cycles: float) -> float:
         return cycles * 1e3 / seen.gaps.tsc_hz
 
+    own_ms = [ms(own) for own in own_times([fate.spans for fate in found])]
+    fence_ms = outlier_fence(own_ms, ms(seen.watched.interval))
+    outliers = [OwnBlackout(*own) for own in zip(seen.prefixes, own_ms, strict=True)
+                if own[1] > fence_ms]  # fmt: skip
     blocked_ms = lost / seen.rate_fps * 1e3
     both = [(n, b) for n, b in zip(notified, back, strict=True) if n is not None and b is not None]
     return ConvergenceRun(
@@ -61,6 +73,9 @@ def summarise(seen: Seen) -> ConvergenceRun:
         reroute=spread([ms(tsc - at_tsc) for tsc in back if tsc is not None]),
         protocol=spread([ms(tsc - at_tsc) for tsc in notified if tsc is not None]),
         forwarding=spread([ms(b - n) for n, b in both]),
+        outliers=len(outliers),
+        outlier_ms=fence_ms,
+        longest_own=tuple(sorted(outliers, key=lambda own: -own.own_ms)[:_SLOWEST]),
     )
 
 
@@ -71,6 +86,18 @@ def spread(values: Iterable[float]) -> Spread | None:
         return None
     p50, p99 = (ordered[nearest_rank(share, len(ordered)) - 1] for share in (500, 990))
     return Spread(p50, p99, ordered[-1])
+
+
+def outlier_fence(values: Sequence[float], interval: float) -> float:
+    """Return the value above which one stands out from the others (Tukey's outer fence).
+
+    interval: resolution of the values. The fence is at least two of them above the upper quartile.
+    """
+    ordered = sorted(values)
+    if not ordered:
+        return 0.0
+    low, high = (ordered[nearest_rank(share, len(ordered)) - 1] for share in (250, 750))
+    return high + max(_FENCE * (high - low), 2 * interval)
 
 
 def _notified(seen: Seen, prefix: str) -> float | None:

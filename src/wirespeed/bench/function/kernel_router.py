@@ -84,6 +84,8 @@ class KernelRouter(WsdpFunction):
         if (starting := super().waits_for()) is not None:
             return starting
         if not self._is_loaded:
+            if (ports := self.routes.waits_for_ports()) is not None:
+                return ports
             self._is_loaded = True
             self._empty_bytes = self.program.heap_bytes()
             self.routes.load()

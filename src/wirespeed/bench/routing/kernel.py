@@ -96,6 +96,18 @@ class RouterNamespace:
         text = "".join(f"{command}\n" for command in commands)
         self.runner.run(["ip", "-n", self.name, "-batch", "-"], stdin=text, timeout_s=within_s)
 
+    def without_carrier(self) -> tuple[str, ...]:
+        """Return the interfaces that are up and have no carrier, or had none some moments ago.
+
+        LOWER_UP is the carrier, NO-CARRIER what Linux has reported of it.
+        """
+        words = ["ip", "-n", self.name, "-oneline", "link", "show", "up"]
+        lines = (line.split() for line in self.runner.run(words).stdout.splitlines())
+        flags = {words[1].rstrip(":"): set(words[2].strip("<>").split(",")) for words in lines}
+        return tuple(
+            name for name, has in flags.items() if "NO-CARRIER" in has or "LOWER_UP" not in has
+        )
+
     def prefixes(self) -> dict[int, int]:
         """Return the prefixes of all tables by IP version, as the kernel's statistics have them.
 

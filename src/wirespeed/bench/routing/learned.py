@@ -7,6 +7,7 @@ The peer is in a namespace of its own and announces the routes over a cable of i
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Iterable, Mapping, Sequence
 
 from wirespeed.bench.host.network import Network, VethEnd, VethPair, inside
@@ -15,7 +16,13 @@ from wirespeed.bench.interface import BenchError
 from wirespeed.bench.routing.bfd import BfdSession, bfd_sessions, latest
 from wirespeed.bench.routing.kernel import RouterNamespace
 from wirespeed.bench.routing.part import GeneratedRoutes, RoutesSetup
-from wirespeed.bench.routing.programs import BIRD, BIRD_CONTROL, check_daemon, frr_program
+from wirespeed.bench.routing.programs import (
+    BIRD,
+    BIRD_CONTROL,
+    REAL_TIME,
+    check_daemon,
+    frr_program,
+)
 from wirespeed.bench.routing.texts import (
     announcing_protocols,
     backup_peer,
@@ -34,6 +41,8 @@ PEER, BACKUP_PEER = "peer", "backup"
 # Cables of the peers, by the same name at both ends.
 _CABLES = {PEER: "bgp", BACKUP_PEER: "bgp1"}
 _MTU = 1500
+# Linux reports changes of a carrier once a second (linkwatch).
+_STEADY_S = 1.2
 
 
 class LearnedRoutes(GeneratedRoutes):
@@ -45,9 +54,31 @@ class LearnedRoutes(GeneratedRoutes):
         self._peers: dict[str, str] = {}
         self._frozen: str | None = None
 
+        self._carrier_s: float | None = None
+        """When all ports were first seen with a carrier."""
+        self._urgent: tuple[str, ...] = ()
+        """Begin of the commands of programs that must answer BFD in time."""
+
     def prepare(self) -> None:
-        check_daemon(self._setup.host.runner, self._routing)
+        runner = self._setup.host.runner
+        check_daemon(runner, self._routing)
+        if self._routing.bfd and not runner.run([*REAL_TIME, "true"], check=False).exit_code:
+            self._urgent = REAL_TIME
         super().prepare()
+
+    def waits_for_ports(self) -> str | None:
+        """Return what the ports lack; None once they have had a carrier for a while.
+
+        The kernel refuses next hops by a port without one. FRR tries again when Linux reports a new
+        carrier, which it may not do for one that was lost for less than a second.
+        """
+        if dark := self.router.without_carrier():
+            self._carrier_s = None
+            return f"the carrier of {' and '.join(dark)}"
+        if self._carrier_s is None:
+            self._carrier_s = time.monotonic()
+        steady = time.monotonic() - self._carrier_s >= _STEADY_S
+        return None if steady else "a steady carrier of its ports"
 
     def load(self) -> None:
         """Start the peers, then the router's daemons."""
@@ -58,12 +89,12 @@ class LearnedRoutes(GeneratedRoutes):
             self._peers[BACKUP_PEER] = self._cabled(BACKUP_PEER, [backup_session(table)])
             self._start_bird(BACKUP_PEER, self._peers[BACKUP_PEER], backup_peer(table))
         if self._routing.daemon is RoutingDaemon.BIRD:
-            self._start_bird("bird", self._setup.namespace, bird(table))
+            self._start_bird("bird", self._setup.namespace, bird(table), urgent=False)
         else:
             self._start_frr("zebra", ())
             if self._routing.bfd:
                 control = ("--bfdctl", str(self._setup.dirs.run / "bfdd.sock"))
-                self._start_frr("bfdd", frr_bfdd(), control)
+                self._start_frr("bfdd", frr_bfdd(), control, urgent=True)
             self._start_frr("bgpd", frr_bgpd(table))
 
     @property
@@ -123,6 +154,8 @@ class LearnedRoutes(GeneratedRoutes):
 
     def describe(self) -> Mapping[str, object]:
         found = {end: str(session) for end, session in self._bfd_sessions().items()}
+        if found:
+            found["priority"] = " ".join(self._urgent) or "no real-time priority: not permitted"
         return {**super().describe(), **({"BFD": found} if found else {})}
 
     def change(self, group: int, *, announces: bool) -> None:
@@ -161,11 +194,17 @@ class LearnedRoutes(GeneratedRoutes):
             )
         return namespace
 
-    def _start_bird(self, name: str, namespace: str, lines: Iterable[str]) -> None:
+    def _start_bird(
+        self, name: str, namespace: str, lines: Iterable[str], *, urgent: bool = True
+    ) -> None:
+        """Start a BIRD. urgent: it is a peer, whose real CPU is that of another machine."""
         file = self._write(name, lines)
-        self._start(name, namespace, [BIRD, "-f", "-c", file, "-s", self._control(name)])
+        words = [BIRD, "-f", "-c", file, "-s", self._control(name)]
+        self._start(name, namespace, words, urgent=urgent)
 
-    def _start_frr(self, name: str, lines: Iterable[str], options: Sequence[str] = ()) -> None:
+    def _start_frr(
+        self, name: str, lines: Iterable[str], options: Sequence[str] = (), *, urgent: bool = False
+    ) -> None:
         file, run = self._write(name, lines), self._setup.dirs.run
         # As root, for the run directory is root's; FRR wants a user of the group of its terminals.
         words = [
@@ -173,14 +212,15 @@ class LearnedRoutes(GeneratedRoutes):
             "-z", str(run / "zserv.api"), "--vty_socket", str(run), "-u", "root", "-g", "frrvty",
             "--log", "stdout", *options,
         ]  # fmt: skip
-        daemon = self._start(name, self._setup.namespace, words)
+        daemon = self._start(name, self._setup.namespace, words, urgent=urgent)
         if name == "zebra":
             daemon.await_socket(str(run / "zserv.api"), 30.0)
 
-    def _start(self, name: str, namespace: str, words: Sequence[str]) -> Daemon:
+    def _start(self, name: str, namespace: str, words: Sequence[str], *, urgent: bool) -> Daemon:
         daemon = Daemon(name, self._setup.host, self._setup.dirs)
         self._daemons.append(daemon)
-        daemon.start([*inside(namespace), *words], cpus=self._setup.cpus)
+        command = [*inside(namespace), *(self._urgent if urgent else ()), *words]
+        daemon.start(command, cpus=self._setup.cpus)
         return daemon
 
     def _write(self, name: str, lines: Iterable[str]) -> str:

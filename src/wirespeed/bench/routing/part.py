@@ -85,6 +85,10 @@ class GeneratedRoutes(DaemonsPart):
         self._slab_kib = slab_kib(self._setup.host.runner)
         self.router.prepare(self._setup.table, self._setup.targets)
 
+    def waits_for_ports(self) -> str | None:
+        """Return what the ports lack before routes are loaded; None if nothing."""
+        return None
+
     def load(self) -> None:
         """Give the routes to the kernel, or begin to."""
         for ip_version in self._routing.versions:

@@ -11,6 +11,8 @@ from wirespeed.remote.interface import Runner
 
 BIRD, BIRD_CONTROL = "/usr/sbin/bird", "/usr/sbin/birdcl"
 _FRR = "/usr/lib/frr"
+# A BFD session of 3 x 50 ms ends where its program waits 150 ms for a CPU.
+REAL_TIME = ("chrt", "--rr", "1")
 
 
 def frr_program(name: str) -> str:

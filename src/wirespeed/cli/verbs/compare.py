@@ -196,12 +196,12 @@ def _verdict(a: str, b: str, tolerance: float, compared: Comparison) -> str:
     total = counted(len(compared.judged), "rate")
     beyond = f"by more than {percent(tolerance)} and its error"
     if compared.overall is Overall.WORSE:
-        worst = min(compared.worse, key=lambda d: -1.0 if d.change is None else d.change)
+        worst = min(compared.worse, key=lambda d: -1.0 if d.gain is None else d.gain)
         return f"{b} is worse than {a}: {len(compared.worse)} of {total} {beyond}, {_most(worst)}."
     if compared.overall is Overall.CANNOT_TELL:
         return f"Cannot tell whether {b} differs from {a}: {len(compared.undecided)} of {total}."
     if compared.overall is Overall.BETTER:
-        best = max(compared.better, key=lambda d: d.change or 0.0)
+        best = max(compared.better, key=lambda d: d.gain or 0.0)
         return f"{b} is better than {a}: {len(compared.better)} of {total} {beyond}, {_most(best)}."
     return f"{b} is as fast as {a}: none of {total} differs {beyond}."
 

@@ -34,6 +34,14 @@ class SlowPrefix:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnBlackout:
+    """A prefix that was unreachable while most others were not."""
+
+    prefix: str
+    own_ms: float
+
+
+@dataclass(frozen=True, slots=True)
 class ConvergenceRun:
     """One event."""
 
@@ -70,6 +78,12 @@ class ConvergenceRun:
     forwarding: Spread | None = None
     """Time from the notification to the first frame by the new path. Negative where the frame came
     before the notification was read."""
+    outliers: int = 0
+    """Prefixes that were unreachable for more than `outlier_ms` while most others were not."""
+    outlier_ms: float = 0.0
+    """Upper quartile of these times, plus three interquartile ranges, at least two intervals."""
+    longest_own: tuple[OwnBlackout, ...] = ()
+    """The ten outliers that were unreachable longest while most others were not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +103,8 @@ class ConvergenceFigure:
     reroute: Spread | None = None
     protocol: Spread | None = None
     forwarding: Spread | None = None
+    outliers: int = 0
+    """Prefixes that stood out from the others of their run."""
 
     @property
     def limited_by(self) -> str:

@@ -27,8 +27,8 @@ class EventKind(StrEnum):
 class Convergence:
     """Events during frames at a constant rate; the result is how long each prefix was unreachable.
 
-    [routing] must have backup = true, destinations = "prefixes" and daemon = "frr" or "bird";
-    topology.bidirectional does not apply.
+    [routing] must have backup = true, destinations = "prefixes" and daemon = "frr" or "bird", and
+    churn_per_s = 0; topology.bidirectional does not apply.
     """
 
     events: tuple[EventKind, ...] = (
@@ -46,7 +46,8 @@ class Convergence:
     next hop is dead: frames to it count as lost."""
     rate_fps: Annotated[float, Gt(0)] = 200_000.0
     """Offered load. Each prefix gets a frame every (number of prefixes / rate_fps) seconds, which
-    is the resolution of its time, and must be at most before_s."""
+    is the resolution of its time, and must be at most before_s. To see a hole of 20 ms, each prefix
+    needs a frame every few ms: limit them by routing.destination_prefixes."""
     repeats: Annotated[int, Ge(1), Le(100)] = 3
     """Number of times that each event happens."""
     before_s: Annotated[float, Ge(0.1), Le(60)] = 0.5

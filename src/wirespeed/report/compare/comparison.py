@@ -38,7 +38,7 @@ _NOT_JUDGED = (Judgement.AS_IS, Judgement.NEW)
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One rate of one point in both runs, in frames/s; None where a run has no such rate."""
+    """One rate or time of one point in both runs, in `unit`; None where a run has none."""
 
     label: str
     figure: str
@@ -59,6 +59,12 @@ class Difference:
     """Placement of both rates, where a run met several."""
     unit: str = "frames/s"
     """Unit of both rates, if no search has found them."""
+    lower_is_better: bool = False
+
+    @property
+    def gain(self) -> float | None:
+        """Return the change, positive where B is better."""
+        return -self.change if self.change is not None and self.lower_is_better else self.change
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from wirespeed.model.cpus import NEAREST, PlacementKind
+from wirespeed.model.result.convergence import ConvergenceResult
 from wirespeed.model.result.result import Bracket, SearchResult, lower_fps
 from wirespeed.report.base.answers import answers_with_merged, by_placement
 from wirespeed.report.base.uncertainty import combined, uncertainty
@@ -22,6 +23,8 @@ from wirespeed.report.compare.comparison import (
     Judgement,
     PlacementChange,
 )
+from wirespeed.report.compare.events import event_differences
+from wirespeed.report.compare.judge import judge
 from wirespeed.store.records import PointRecord, PointState, RunRecord
 
 
@@ -113,13 +116,19 @@ def _judged(found: Difference, tolerance: float) -> Difference:
     elif change is None:
         verdict = Judgement.GONE
     else:
-        verdict = _judge(change, found.error, tolerance)
+        verdict = judge(change, found.error, tolerance)
     return replace(found, change=change, verdict=verdict)
 
 
 def _of_outcomes(a: PointRecord, b: PointRecord, tolerance: float) -> Iterator[Difference]:
-    """Compare results without a search: over clean time if both have some, else over all time."""
+    """Compare results without a search: over clean time if both have some, else over all time.
+
+    Events are compared by type.
+    """
     one, other = (None if p.result is None else p.result.outcome for p in (a, b))
+    if isinstance(one, ConvergenceResult) and isinstance(other, ConvergenceResult):
+        yield from event_differences(a.label, one, other, tolerance)
+        return
     clean = one is None or one.clean is not None, other is None or other.clean is not None
     totals = [
         None if found is None else found.clean if all(clean) else found.total
@@ -136,20 +145,6 @@ def _of_outcomes(a: PointRecord, b: PointRecord, tolerance: float) -> Iterator[D
         a.label, known.name, value_a, value_b, None, error, Judgement.CANNOT_TELL, unit=known.unit
     )
     yield _judged(unjudged, tolerance)
-
-
-def _judge(change: float, error: float | None, tolerance: float) -> Judgement:
-    """Count a change that exceeds both the tolerance and the error.
-
-    A change is undecided where its error exceeds the tolerance and covers it.
-    """
-    if error is None:
-        return Judgement.CANNOT_TELL
-    if abs(change) <= error:
-        return Judgement.SAME if error <= tolerance else Judgement.CANNOT_TELL
-    if abs(change) > tolerance:
-        return Judgement.BETTER if change > 0 else Judgement.WORSE
-    return Judgement.BETTER_WITHIN_TOLERANCE if change > 0 else Judgement.WITHIN_TOLERANCE
 
 
 def _between(a: PointRecord, b: PointRecord, tolerance: float) -> Difference:

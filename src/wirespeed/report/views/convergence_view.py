@@ -107,8 +107,16 @@ class ConvergenceView:
             yield f"Not measurable: {result.not_measurable}."
         if (found := result.convergence) is not None:
             interval_ms = max(run.interval_ms for run in found.runs)
-            yield f"Each prefix got a frame every {interval_ms:.1f} ms: times are as exact as that."
+            yield (
+                f"Each prefix got a frame every {interval_ms:.1f} ms: times are as exact as that, "
+                "and a shorter hole may lose no frame."
+            )
             for figure in found.figures:
+                if figure.outliers:
+                    yield (
+                        f"After {figure.event}, {figure.outliers:,} prefixes were unreachable for "
+                        "much longer than the others; see the slowest."
+                    )
                 if figure.unreachable:
                     yield (
                         f"After {figure.event}, {figure.unreachable:,} prefixes were unreachable "

@@ -102,6 +102,9 @@ def _faults(convergence: Convergence, path: Frames) -> Iterator[Fault]:
     if path.topology.bidirectional:
         allowed = "must be false with [convergence]: events concern one direction"
         yield Fault("topology.bidirectional", True, allowed)
+    if routing.churn_per_s:
+        allowed = "must be 0 with [convergence]: its events change the routes"
+        yield Fault("routing.churn_per_s", routing.churn_per_s, allowed)
     if path.hosts != Roles():
         yield Fault("hosts", "(set)", "does not go with [convergence]: it runs on one host")
     if path.search != Search():
