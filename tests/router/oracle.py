@@ -278,8 +278,12 @@ class Oracle:
         [answer] = self.netlink.ask([address], whole=True)
         if answer.error or answer.type != netlink.UNICAST:
             return frozenset([self._way(address, answer)])
+        hops = answer.hops
+        # Of the routes with an object, Linux may answer with another one (rt6_get_pcpu_route).
+        if answer.has_object and ip_address(address).version == 6:
+            hops = self.netlink.ask_flows(address)
         return frozenset(
-            self._way(address, Answer(0, netlink.UNICAST, frozenset([hop]))) for hop in answer.hops
+            self._way(address, Answer(0, netlink.UNICAST, frozenset([hop]))) for hop in hops
         )
 
     def _way(self, address: str, answer: Answer) -> Way:
