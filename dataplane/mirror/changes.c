@@ -227,6 +227,15 @@ forget_wishes(const struct kernel *kernel, struct compile_report *report)
 	}
 }
 
+/* Return whether what changes may leave a hop to routes or neighbours that have none. */
+static bool
+has_waiting(const struct kernel_changes *changes, const struct compile_report *report)
+{
+	return report->over_hops > 0 ||
+	       (report->over_neighbours > 0 &&
+		(changes->nb_moved > 0 || report->neighbours < COMPILE_NEIGHBOURS_MAX));
+}
+
 bool
 compile_changes(struct kernel *kernel, struct hop_ids *ids, struct routes *routes,
 		struct compile_report *report, struct route **list, uint32_t *nb)
@@ -235,6 +244,7 @@ compile_changes(struct kernel *kernel, struct hop_ids *ids, struct routes *route
 	const struct kernel_changes *changes = &kernel->changes;
 
 	if (changes->is_all || kernel->nb_ranks > KERNEL_RANKS_MAX ||
+	    has_waiting(changes, report) ||
 	    (uint64_t)changes->nb * kernel->neighbours.count > PAIRS_MAX)
 		return false;
 	*list = calloc((size_t)changes->nb + changes->nb_moved + 1, sizeof(**list));

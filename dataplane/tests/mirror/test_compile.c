@@ -323,6 +323,16 @@ test_objects(void)
 	end();
 }
 
+/* The first ones by interface and address have a route, in whatever order they came. */
+static void
+check_first(void)
+{
+	/* One of 10.0.0.0/24 is before them. */
+	CHECK(find("10.0.0.9/32") != NULL && find("10.64.0.1/32") != NULL);
+	CHECK(find("10.64.12.71/32") != NULL && find("10.64.12.72/32") == NULL);
+	CHECK(find("10.64.19.250/32") == NULL && find("10.0.1.9/32") == NULL);
+}
+
 /* More neighbours than hops have ids: the rest is left to the kernel, and ids come back. */
 static void
 test_full(void)
@@ -332,16 +342,21 @@ test_full(void)
 	begin();
 	add(&(struct route_message){.prefix = "10.64.0.0/16", .link = 11});
 	for (unsigned int turn = 0; turn < 3; turn++) {
-		for (unsigned int i = 0; i < 5000; i++) {
+		for (unsigned int n = 0; n < 5000; n++) {
+			unsigned int i = turn == 1 ? 4999 - n : n;
+
 			snprintf(address, sizeof(address), "10.64.%u.%u", i / 250, 1 + i % 250);
 			snprintf(mac, sizeof(mac), "2:0:%x:1:%x:%x", turn, i >> 8, i & 255);
 			know(11, address, mac);
 		}
 		compile_again();
-		CHECK(report.neighbours <= ROUTES_HOPS_MAX);
+		CHECK_EQ(report.has_former, turn > 0);
 		/* After a turn without the former ones, all ids can be had again. */
 		compile_again();
-		CHECK(report.neighbours > ROUTES_HOPS_MAX - 1024);
+		CHECK(!report.has_former);
+		CHECK_EQ(report.neighbours, COMPILE_NEIGHBOURS_MAX);
+		CHECK_EQ(report.over_neighbours, 5002 + (turn > 0) - COMPILE_NEIGHBOURS_MAX);
+		check_first();
 		/* A gateway that comes later has one, too. */
 		snprintf(mac, sizeof(mac), "2:0:%x:2:0:77", turn);
 		know(12, "10.0.1.7", mac);
