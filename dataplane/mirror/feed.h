@@ -59,7 +59,8 @@ enum feed_answer {
 	FEED_NO_ROUTE,
 	FEED_BLACKHOLE,
 	FEED_REFUSED, /* unreachable or prohibited: the kernel tells the sender */
-	FEED_UNASKED, /* it cannot: a VRF that is down, or a group too large for an answer */
+	/* It cannot: a VRF that is down, a group too large for an answer, or, with next-hop objects, no IPv6 route. */
+	FEED_UNASKED,
 };
 
 /* Ask the kernel for its route to an address, for interfaces in a VRF or, NULL, for others, and wait. Where a VRF

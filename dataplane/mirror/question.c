@@ -90,7 +90,7 @@ is_looked_up(const struct kernel *kernel, const struct kernel_vrf *vrf, uint8_t 
 }
 
 static int
-take_error(const struct nlmsghdr *message)
+take_error(const struct kernel *kernel, uint8_t version, const struct nlmsghdr *message)
 {
 	int error = 0;
 
@@ -100,6 +100,9 @@ take_error(const struct nlmsghdr *message)
 	memcpy(&error, mnl_nlmsg_get_payload(message), sizeof(error));
 	switch (error) {
 	case -ENETUNREACH:
+		/* Of IPv6 routes with a next-hop object, Linux answers so also where what it keeps of a
+		 * lookup came by another one of them, which was deleted (fib6_nh_drop_pcpu_from). */
+		return version == 6 && kernel->nexthops.count > 0 ? FEED_UNASKED : FEED_NO_ROUTE;
 	case -EAFNOSUPPORT: /* a kernel without IPv6 */
 	case -EOPNOTSUPP:
 		return FEED_NO_ROUTE;
@@ -129,7 +132,7 @@ ask_flow(struct feed *feed, struct kernel *kernel, const struct kernel_vrf *vrf,
 	if (message == NULL)
 		return ret;
 	if (message->nlmsg_type != RTM_NEWROUTE)
-		return take_error(message);
+		return take_error(kernel, version, message);
 	read_answer(message, &table, &has_object);
 	if (!is_looked_up(kernel, vrf, version, table))
 		return FEED_UNASKED;
@@ -152,7 +155,7 @@ feed_ask_route(struct feed *feed, struct kernel *kernel, const struct kernel_vrf
 	if (message == NULL)
 		return ret;
 	if (message->nlmsg_type != RTM_NEWROUTE)
-		return take_error(message);
+		return take_error(kernel, version, message);
 	read_answer(message, &table, &has_object);
 	/* All IPv6 routes with a next-hop object, alone or in a group, share what Linux keeps of lookups
 	 * (rt6_get_pcpu_route): the answer may be another one's prefix, table and group. The hop of a flow is

@@ -175,6 +175,19 @@ def test_check_of_an_ipv6_route_whose_object_is_in_a_group_of_another_finds_no_d
     router.settle()
 
 
+def test_check_of_an_ipv6_route_whose_object_a_deleted_one_had_finds_no_difference(
+    router: KernelRouter,
+) -> None:
+    """Asked for the one, Linux may answer that there is no route."""
+    router.ip("nexthop", "add", "id", "6", "via", "2001:db8:2::2", "dev", "west")
+    for prefix in ("2400::/16", "2401::/16"):
+        router.ip("-6", "route", "add", prefix, "nhid", "6")
+    for number in range(SHARED):
+        router.ip("route", "get", f"2401::{number:x}")
+    router.ip("-6", "route", "delete", "2401::/16", "nhid", "6")
+    router.settle()
+
+
 def test_kernel_answers_for_its_addresses(router: KernelRouter) -> None:
     """ARP, ping and TCP reach the kernel, and its answers the cable."""
     ether = Ether(src=router.a.mac, dst="ff:ff:ff:ff:ff:ff")
