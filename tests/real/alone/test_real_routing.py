@@ -16,7 +16,7 @@ from tests.support.effort import EXHAUSTIVE, cases
 from tests.support.real_bench import frames_are_conserved, in_traffic, leftovers, opened, point
 from wirespeed.bench.function.kernel_router import KernelRouter
 from wirespeed.bench.interface import BenchError
-from wirespeed.bench.routing import programs
+from wirespeed.bench.routing import learned, programs
 from wirespeed.bench.routing.part import LoadsRoutes
 from wirespeed.bench.routing.table import RoutingTable, hop_address
 from wirespeed.model.frame import FrameSizes
@@ -233,6 +233,27 @@ def test_daemon_that_ends_is_named(tmp_path: Path) -> None:
         bgpd.wait(10.0)
         with pytest.raises(BenchError, match=r"bgpd ended \(killed by SIGKILL\)"):
             bench.measure(LOAD_FPS, DURATION_S)
+    assert leftovers() == []
+
+
+# BIRD ends; FRR would go on without the line.
+REFUSED = {
+    "bird": (RoutingDaemon.BIRD, "bird", "nonsense;", "syntax error"),
+    "frr": (RoutingDaemon.FRR, "frr_bgpd", "nonsense", "bgpd refuses .* line 1: nonsense"),
+}
+
+
+@pytest.mark.parametrize("refused", REFUSED.values(), ids=REFUSED.keys())
+def test_configuration_that_a_daemon_refuses_is_an_error_in_its_own_words(
+    refused: tuple[RoutingDaemon, str, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    daemon, texts, line, words = refused
+    monkeypatch.setattr(learned, texts, lambda _: (line,))
+    with (
+        pytest.raises(BenchError, match=words),
+        opened(routed(Routing(daemon, ipv4=200)), tmp_path) as bench,
+    ):
+        bench.measure(LOAD_FPS, DURATION_S)
     assert leftovers() == []
 
 
