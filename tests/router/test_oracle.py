@@ -47,7 +47,7 @@ def test_router_forwards_as_the_kernel_answers_in_random_states(
 ) -> None:
     seen = compare_states(made, STATES, 32, addresses=16, most=6, with_objects=with_objects)
     print(f"\n{STATES} states, {seen.changes} changes, {seen.addresses} addresses, "
-          f"{len(seen.differences)} differences")  # fmt: skip
+          f"{made.again} times again, {len(seen.differences)} differences")  # fmt: skip
     assert seen.differences == []
     assert seen.changes > STATES
     figures = made.router.figures()

@@ -143,7 +143,8 @@ def test_wrong_next_hops_of_a_full_table_are_found_by_check_and_by_frames(
             for first in range(0, len(addresses), WINDOW)
             for each in made.differences(addresses[first : first + WINDOW])
         ]
-        print(f"\n{len(routes)} prefixes, frames to {len(addresses)}, {len(wrong)} wrong")
+        print(f"\n{len(routes)} prefixes, frames to {len(addresses)}, {made.again} times again, "
+              f"{len(wrong)} wrong")  # fmt: skip
         assert sorted(wrong) == sorted(planted)
         named, networks = checked(made.router), {ip_network(prefix_text(one)) for one in planted}
         assert set(named) >= networks

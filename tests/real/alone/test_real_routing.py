@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from dataclasses import replace
 from functools import partial
@@ -233,6 +234,38 @@ def test_daemon_that_ends_is_named(tmp_path: Path) -> None:
         bgpd.wait(10.0)
         with pytest.raises(BenchError, match=r"bgpd ended \(killed by SIGKILL\)"):
             bench.measure(LOAD_FPS, DURATION_S)
+    assert leftovers() == []
+
+
+def traces(tag: str) -> list[str]:
+    """Return what there is of a bench: namespaces, files in memory, processes."""
+    runner = LocalRunner()
+    found = [*runner.glob(f"/run/netns/{tag}*"), *runner.glob(f"/dev/hugepages/*{tag}*")]
+    run = os.environ["XDG_RUNTIME_DIR"].encode()
+    for words in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if run in (text := words.read_bytes()):
+                found.append(text.decode(errors="replace"))
+        except OSError:
+            continue  # it has ended
+    return found
+
+
+def test_kill_of_all_programs_of_a_router_leaves_nothing_behind(tmp_path: Path) -> None:
+    """TAPs and routes end with the namespaces, huge pages with the processes."""
+    spec = replace(point("host", bidirectional=True, vnf=Vnf("router")),
+                   routing=Routing(RoutingDaemon.FRR, ipv4=200))  # fmt: skip
+    with opened(spec, tmp_path) as bench:
+        [path] = LocalRunner().glob("/run/netns/ws*-vnf0")
+        tag = path.rpartition("/")[2].removesuffix("-vnf0")
+        assert len(traces(tag)) > 4  # two namespaces, wsdp, zebra, bgpd, BIRD
+        killed = {process.pid: process for part in bench.rig.parts for process in part.processes}
+        for process in killed.values():
+            process.signal(signal.SIGKILL)
+        with pytest.raises(BenchError, match="SIGKILL"):
+            bench.measure(LOAD_FPS, DURATION_S)
+    assert len(killed) > 3
+    assert traces(tag) == []
     assert leftovers() == []
 
 
