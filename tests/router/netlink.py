@@ -11,11 +11,14 @@ import socket
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address
 
 from tests.dataplane.kernel_router import entered
 
 Network = IPv4Network | IPv6Network
+parsed = lru_cache(maxsize=4096)(ip_address)
+"""The address of a text; the same ones are asked for several times."""
 
 NEWROUTE, DELROUTE, GETROUTE = 24, 25, 26
 NEWNEIGHBOUR = 28
@@ -189,7 +192,7 @@ class Netlink:
         """Return what the kernel does with packets to these; whole: with all hops of the route."""
         messages = []
         for one in addresses:
-            address = ip_address(one)
+            address = parsed(one)
             text = struct.pack("=BBBBBBBBI", _family(address.version), address.max_prefixlen,
                                0, 0, 0, 0, 0, 0, _FIB_MATCH if whole else 0)  # fmt: skip
             messages.append(_message(GETROUTE, 0, text + _attribute(_DST, address.packed)))

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_network
 from typing import Any
 
 from tests.dataplane.kernel_router import (
@@ -31,7 +31,7 @@ from tests.dataplane.kernel_router import (
 )
 from tests.dataplane.program import DEADLINE_S
 from tests.router import netlink
-from tests.router.netlink import CREATE, REPLACE, Answer, Hop, Netlink
+from tests.router.netlink import CREATE, REPLACE, Answer, Hop, Netlink, parsed
 from tests.router.states import States, gateways
 
 MARKER = "192.0.2.1"
@@ -39,7 +39,7 @@ RENEWED = ip_network("2001:db8:ffff::/48")
 _MARKER_FLOW = 0xFFFF
 _RESEND_S = 0.1
 _LOST_S = 10.0  # far beyond what a router takes that has a CPU
-_CHANGE_S = 0.001  # a change takes longer, and needs the CPU meanwhile
+_CHANGE_S = 0.0005  # a change takes longer, and needs the CPU meanwhile
 _SOURCES = {4: ADDRESSES["a"].split("/")[0], 6: ADDRESSES_V6["a"].split("/")[0]}
 _UDP = 17
 _ROUTES_MOST = 400
@@ -71,8 +71,8 @@ def checksum(octets: bytes) -> int:
 
 def frame(ether: bytes, destination: str, flow: int, number: int = 0) -> bytes:
     """Return a frame of UDP whose payload has the state's number; flow: its source port."""
-    target = ip_address(destination)
-    source = ip_address(_SOURCES[target.version])
+    target = parsed(destination)
+    source = parsed(_SOURCES[target.version])
     udp = struct.pack("!HHHHI", flow, 9, 28, 0, number) + bytes(16)
     if target.version == 6:
         header = struct.pack("!IHBB", 6 << 28, 28, _UDP, 64) + source.packed + target.packed
@@ -109,6 +109,8 @@ class Oracle:
         self.ether = bytes.fromhex((router.macs["east"] + router.a.mac).replace(":", ""))
         self.neighbours: dict[tuple[int, str], str] = {}
         self.turn = 0
+        self.figures: dict[str, int] = {}
+        """Figures of the router since which no frame was sent but markers."""
         self.again = 0
         """Times that frames were sent again."""
         self._know_gateways()
@@ -158,8 +160,9 @@ class Oracle:
             if self._marker_comes(mac):
                 break
             time.sleep(_CHANGE_S)
-        while not self.router.figures()["in_step"]:
-            assert time.monotonic() < deadline, self.router.figures()
+        while not (figures := self.router.figures())["in_step"]:
+            assert time.monotonic() < deadline, figures
+        self.figures = figures
 
     def _marker_comes(self, mac: str) -> bool:
         """Return whether the next marker of this turn is to this address."""
@@ -197,7 +200,7 @@ class Oracle:
         return seen
 
     def _send_once(self, addresses: Sequence[str]) -> tuple[dict[str, Way], Counter[str]] | None:
-        before = self.router.figures()
+        before, self.figures = self.figures or self.router.figures(), {}
         for number, address in enumerate(addresses):
             self._send(frame(self.ether, address, number, self.turn))
         found: dict[str, Way] = {}
@@ -217,7 +220,7 @@ class Oracle:
         found: dict[str, Way] = {}
         for octets in self._frames(host):
             target, flow, _ = read(octets) or ("", 0, 0)
-            assert target == str(ip_address(addresses[flow]))
+            assert target == str(parsed(addresses[flow]))
             found[addresses[flow]] = name, octets[:6].hex(":")
         return found
 
@@ -300,7 +303,7 @@ class Oracle:
             return frozenset([self._way(address, answer)])
         hops = answer.hops
         # Of the routes with an object, Linux may answer with another one (rt6_get_pcpu_route).
-        if answer.has_object and ip_address(address).version == 6:
+        if answer.has_object and parsed(address).version == 6:
             hops = self.netlink.ask_flows(address)
         return frozenset(
             self._way(address, Answer(0, netlink.UNICAST, frozenset([hop]))) for hop in hops
@@ -317,7 +320,7 @@ class Oracle:
         [(index, gateway)] = answer.hops
         for name, number in self.interfaces.items():
             if number == index:
-                neighbour = self.neighbours.get((index, gateway or str(ip_address(address))))
+                neighbour = self.neighbours.get((index, gateway or str(parsed(address))))
                 return (name, neighbour) if neighbour else ("", "neighbour")
         return "", "kernel"
 
