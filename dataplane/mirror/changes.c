@@ -132,7 +132,9 @@ make_hosts_of(struct making *making, const struct kernel_prefix *prefix, struct 
 		    kernel_place_of_link(making->kernel, one->key.link) != prefix->vrf ||
 		    find_longest(making, &one->key, prefix->length + 1u) != NULL)
 			continue;
-		if (changed->nb == changed->room || !find_host_hop(making, &one->key, one, &hop))
+		/* A host route that goes leaves its hop to a neighbour that waits for one. */
+		if (making->report->over_neighbours > 0 || changed->nb == changed->room ||
+		    !find_host_hop(making, &one->key, one, &hop))
 			return false;
 		making->report->neighbours += hop != ROUTE_GONE;
 		making->report->neighbours -= one->has_route;
@@ -274,6 +276,15 @@ forget_wishes(const struct kernel *kernel, struct compile_report *report)
 	}
 }
 
+/* Return whether what changes may leave a hop to routes or neighbours that have none. */
+static bool
+has_waiting(const struct kernel_changes *changes, const struct compile_report *report)
+{
+	return report->over_hops > 0 ||
+	       (report->over_neighbours > 0 &&
+		(changes->nb_moved > 0 || report->neighbours < COMPILE_NEIGHBOURS_MAX));
+}
+
 bool
 compile_changes(struct kernel *kernel, struct hop_ids *ids, struct routes *routes,
 		struct compile_report *report, struct route **list, uint32_t *nb)
@@ -285,6 +296,7 @@ compile_changes(struct kernel *kernel, struct hop_ids *ids, struct routes *route
 					  kernel->neighbours.count + 1};
 
 	if (changes->is_all || kernel->nb_ranks > KERNEL_RANKS_MAX ||
+	    has_waiting(changes, report) ||
 	    (uint64_t)changes->nb * kernel->neighbours.count > PAIRS_MAX)
 		return false;
 	changed.list = calloc(changed.room, sizeof(*changed.list));

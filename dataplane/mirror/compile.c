@@ -142,14 +142,42 @@ making_is_direct(const struct making *making, const struct kernel_neighbour_key 
 	       ways->list[0].version == 0 && ways->list[0].link == key->link;
 }
 
+static int
+compare_neighbours(const void *a, const void *b)
+{
+	const struct kernel_neighbour_key *one = &(*(struct kernel_neighbour *const *)a)->key;
+	const struct kernel_neighbour_key *other = &(*(struct kernel_neighbour *const *)b)->key;
+
+	if (one->link != other->link)
+		return one->link < other->link ? -1 : 1;
+	if (one->version != other->version)
+		return one->version < other->version ? -1 : 1;
+	return memcmp(one->address, other->address, sizeof(one->address));
+}
+
+/* List all neighbours in order. Return false: memory is short. */
+static bool
+sort_neighbours(struct making *making)
+{
+	const struct table *table = &making->kernel->neighbours;
+	struct kernel_neighbour *neighbour = NULL;
+
+	making->neighbours = calloc(table->count + 1, sizeof(struct kernel_neighbour *));
+	if (making->neighbours == NULL)
+		return false;
+	while ((neighbour = table_next(table, neighbour)) != NULL)
+		making->neighbours[making->nb_neighbours++] = neighbour;
+	qsort(making->neighbours, making->nb_neighbours, sizeof(struct kernel_neighbour *),
+	      compare_neighbours);
+	return true;
+}
+
 /* Host routes of neighbours on links that look up in the table, so that one lookup suffices. */
 static void
 add_neighbours(struct making *making)
 {
-	const struct table *neighbours = &making->kernel->neighbours;
-	struct kernel_neighbour *neighbour = NULL;
-
-	while ((neighbour = table_next(neighbours, neighbour)) != NULL) {
+	for (uint32_t i = 0; i < making->nb_neighbours; i++) {
+		struct kernel_neighbour *neighbour = making->neighbours[i];
 		const struct kernel_neighbour_key *key = &neighbour->key;
 		struct kernel_route_key as = {.version = (uint8_t)key->version};
 		uint16_t hop;
@@ -162,8 +190,10 @@ add_neighbours(struct making *making)
 			continue;
 		hop = making_host_hop(making, key);
 		/* Without a hop of its own it has the prefix's: the kernel forwards. */
-		if (hop == HOP_NONE)
+		if (hop == HOP_NONE) {
+			making->report->over_neighbours++;
 			continue;
+		}
 		add_route(making, &as, as.version == 4 ? 32 : 128, key->address, hop);
 		neighbour->has_route = 1;
 		making->report->neighbours++;
@@ -260,7 +290,8 @@ make_room(struct making *making)
 	making->best = calloc(kernel->routes.count + 1, sizeof(*making->best));
 	routes->hops = calloc(ROUTES_HOPS_MAX, sizeof(*routes->hops));
 	routes->list = calloc(most + 1, sizeof(*routes->list));
-	return making->best != NULL && routes->hops != NULL && routes->list != NULL;
+	return making->best != NULL && routes->hops != NULL && routes->list != NULL &&
+	       sort_neighbours(making);
 }
 
 static bool
@@ -286,6 +317,9 @@ make(struct making *making)
 	}
 	free(sorted);
 	free(making->best);
+	free(making->neighbours);
+	making->report->has_former = making->ids->is_full &&
+				     making->routes->nb_hops < ROUTES_HOPS_MAX;
 	return is_made && !making->is_short && !making->ids->is_short;
 }
 

@@ -18,13 +18,20 @@ struct compile_wish {
 
 struct compile_report {
 	uint32_t neighbours; /* host routes of neighbours */
-	uint32_t over_hops;  /* routes left to the kernel since all ids are in use */
+	uint32_t
+		over_neighbours; /* without one since there are too many; the kernel forwards to them */
+	uint32_t over_hops;      /* routes left to the kernel since all ids are in use */
+	bool has_former; /* ids were in use by former routes alone: made again, there is room for more */
 	uint32_t nb_wishes;
 	struct compile_wish wishes[COMPILE_WISHES_MAX];
 };
 
+/* The most host routes of neighbours: the other hops are for gateways and groups. */
+#define COMPILE_NEIGHBOURS_MAX 3072
+
 /* Make the routes of main and of the tables of VRFs: of each prefix the kernel's best one, shorter prefixes
- * first, and a route for each neighbour on a link. Return false with nothing left: memory is short. */
+ * first, and a route for each neighbour on a link: of too many, the first ones by the index of their interface,
+ * the version and the address, those of main before those of VRFs. Return false with nothing left: memory is short. */
 bool compile(struct kernel *kernel, struct hop_ids *ids, struct routes *routes,
 	     struct compile_report *report);
 

@@ -10,13 +10,11 @@
 #include <sys/socket.h>
 #include <libmnl/libmnl.h>
 
-#include "attributes.h"
 #include "feed.h"
 
-#define BUFFER_BYTES (128 * 1024) /* a dump has up to 32 KiB at once */
-#define BUFFERS_AT_ONCE 32        /* so that nobody else waits for long */
-#define DUMP_TIMEOUT_MS 10000     /* between two buffers */
-#define CANCEL_MS 50              /* between two looks at `cancel` */
+#define BUFFERS_AT_ONCE 32    /* so that nobody else waits for long */
+#define DUMP_TIMEOUT_MS 10000 /* between two buffers */
+#define CANCEL_MS 50          /* between two looks at `cancel` */
 #define TRIES 10
 
 #define GROUP(number) (1u << ((number)-1))
@@ -61,7 +59,7 @@ feed_open(struct feed *feed, uint32_t buffer_bytes)
 	int ret = 0;
 
 	memset(feed, 0, sizeof(*feed));
-	feed->buffer = malloc(BUFFER_BYTES);
+	feed->buffer = malloc(FEED_BUFFER_BYTES);
 	feed->dumped = open_socket(0);
 	if (feed->buffer == NULL || feed->dumped == NULL)
 		ret = errno == 0 ? -ENOMEM : -errno;
@@ -127,7 +125,7 @@ drop(struct mnl_socket *from, char *buffer)
 	ssize_t n;
 
 	do
-		n = mnl_socket_recvfrom(from, buffer, BUFFER_BYTES);
+		n = mnl_socket_recvfrom(from, buffer, FEED_BUFFER_BYTES);
 	while (n > 0 || errno == ENOBUFS || errno == ENOSPC || errno == EINTR);
 }
 
@@ -201,7 +199,7 @@ enum feed_state
 feed_read_dump(struct feed *feed, struct kernel *kernel)
 {
 	for (unsigned int i = 0; i < BUFFERS_AT_ONCE; i++) {
-		ssize_t n = mnl_socket_recvfrom(feed->dumped, feed->buffer, BUFFER_BYTES);
+		ssize_t n = mnl_socket_recvfrom(feed->dumped, feed->buffer, FEED_BUFFER_BYTES);
 		enum feed_state state;
 
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -265,142 +263,13 @@ feed_wait_dump(struct feed *feed, struct kernel *kernel, const atomic_bool *canc
 	return -EAGAIN;
 }
 
-static int
-send_question(struct feed *feed, const struct kernel_vrf *vrf, uint8_t version,
-	      const uint8_t *address)
-{
-	char request[256];
-	struct nlmsghdr *message = mnl_nlmsg_put_header(request);
-	struct rtmsg *header = mnl_nlmsg_put_extra_header(message, sizeof(*header));
-	uint8_t octets = version == 4 ? 4 : 16;
-
-	message->nlmsg_type = RTM_GETROUTE;
-	message->nlmsg_flags = NLM_F_REQUEST;
-	message->nlmsg_seq = ++feed->sequence;
-	header->rtm_family = version == 4 ? AF_INET : AF_INET6;
-	header->rtm_dst_len = (uint8_t)(8 * octets);
-	/* The route, not what it means to this address. */
-	header->rtm_flags = RTM_F_FIB_MATCH;
-	mnl_attr_put(message, RTA_DST, octets, address);
-	if (vrf != NULL) {
-		header->rtm_flags |= RTM_F_LOOKUP_TABLE;
-		mnl_attr_put_u32(message, RTA_OIF, vrf->index);
-	}
-	return mnl_socket_sendto(feed->dumped, message, message->nlmsg_len) < 0 ? -errno : 0;
-}
-
-/* All IPv6 routes of a next-hop object share what Linux keeps of lookups, so it may answer with the prefix
- * of another of them (fib6_nh.rt6i_pcpu). What that leads to is right: keep it for the address alone. */
-static void
-keep_for_address(struct nlmsghdr *message, const uint8_t *address)
-{
-	struct rtmsg *info = mnl_nlmsg_get_payload(message);
-	struct nlattr *attribute, *destination = NULL;
-	bool has_object = false;
-
-	if (message->nlmsg_type != RTM_NEWROUTE ||
-	    mnl_nlmsg_get_payload_len(message) < sizeof(*info) || info->rtm_family != AF_INET6)
-		return;
-	mnl_attr_for_each(attribute, message, sizeof(*info))
-	{
-		if (mnl_attr_get_type(attribute) == RTA_DST &&
-		    mnl_attr_get_payload_len(attribute) == 16)
-			destination = attribute;
-		has_object |= mnl_attr_get_type(attribute) == RTA_NH_ID;
-	}
-	if (destination == NULL || !has_object)
-		return;
-	memcpy(mnl_attr_get_payload(destination), address, 16);
-	info->rtm_dst_len = 128;
-}
-
-/* Return whether an answer is of a table that belongs to a VRF's. */
-static bool
-is_of_vrf(const struct kernel *kernel, const struct kernel_vrf *vrf, const struct nlmsghdr *message)
-{
-	const struct rtmsg *info = mnl_nlmsg_get_payload(message);
-	const struct nlattr *attribute;
-	uint32_t table;
-
-	if (mnl_nlmsg_get_payload_len(message) < sizeof(*info))
-		return false;
-	table = info->rtm_table;
-	mnl_attr_for_each(attribute, message, sizeof(*info))
-	{
-		if (mnl_attr_get_type(attribute) == RTA_TABLE &&
-		    mnl_attr_get_payload_len(attribute) == sizeof(table))
-			table = mnl_attr_get_u32(attribute);
-	}
-	return table == vrf->table ||
-	       (table == RT_TABLE_LOCAL &&
-		kernel_is_local_first(kernel, attributes_version(info->rtm_family)));
-}
-
-static int
-take_answer(struct kernel *kernel, const struct kernel_vrf *vrf, const struct nlmsghdr *message)
-{
-	int error = 0;
-
-	if (message->nlmsg_type == RTM_NEWROUTE && vrf != NULL && !is_of_vrf(kernel, vrf, message))
-		return FEED_NO_ROUTE;
-	if (message->nlmsg_type == RTM_NEWROUTE)
-		return kernel_apply(kernel, message) == KERNEL_NO_MEMORY ? -ENOMEM : FEED_ROUTE;
-	if (message->nlmsg_type != NLMSG_ERROR ||
-	    mnl_nlmsg_get_payload_len(message) < sizeof(error))
-		return -EIO;
-	memcpy(&error, mnl_nlmsg_get_payload(message), sizeof(error));
-	switch (error) {
-	case -ENETUNREACH:
-	case -EAFNOSUPPORT: /* a kernel without IPv6 */
-	case -EOPNOTSUPP:
-		return FEED_NO_ROUTE;
-	case -EINVAL:
-		return FEED_BLACKHOLE;
-	case -EHOSTUNREACH:
-	case -EACCES:
-		return FEED_REFUSED;
-	case -EMSGSIZE: /* more next hops than Linux has room for in an answer, not in a dump */
-		return FEED_UNASKED;
-	default:
-		return error == 0 ? -EIO : error;
-	}
-}
-
-int
-feed_ask_route(struct feed *feed, struct kernel *kernel, const struct kernel_vrf *vrf,
-	       uint8_t version, const uint8_t *address)
-{
-	struct pollfd polled = {.fd = feed_dumped_fd(feed), .events = POLLIN};
-	int ret = send_question(feed, vrf, version, address);
-
-	while (ret == 0) {
-		struct nlmsghdr *message = (void *)feed->buffer;
-		ssize_t n = mnl_socket_recvfrom(feed->dumped, feed->buffer, BUFFER_BYTES);
-		int left = (int)n;
-
-		/* The kernel answers before sendto returns. */
-		if (n < 0 && errno == EAGAIN && poll(&polled, 1, DUMP_TIMEOUT_MS) == 0)
-			return -ETIMEDOUT;
-		if (n < 0 && errno != EAGAIN && errno != EINTR)
-			return -errno;
-		/* Of an earlier question, an answer may be left. */
-		for (; n > 0 && mnl_nlmsg_ok(message, left);
-		     message = mnl_nlmsg_next(message, &left))
-			if (message->nlmsg_seq == feed->sequence) {
-				keep_for_address(message, address);
-				return take_answer(kernel, vrf, message);
-			}
-	}
-	return ret;
-}
-
 int
 feed_read_notified(struct feed *feed, struct kernel *kernel, enum kernel_effect *effect,
 		   uint64_t *count)
 {
 	*effect = KERNEL_SAME;
 	for (unsigned int i = 0; i < BUFFERS_AT_ONCE; i++) {
-		ssize_t n = mnl_socket_recvfrom(feed->notified, feed->buffer, BUFFER_BYTES);
+		ssize_t n = mnl_socket_recvfrom(feed->notified, feed->buffer, FEED_BUFFER_BYTES);
 		const struct nlmsghdr *message = (const void *)feed->buffer;
 		int left = (int)n;
 

@@ -12,6 +12,8 @@
 
 struct mnl_socket;
 
+#define FEED_BUFFER_BYTES (128 * 1024) /* a dump has up to 32 KiB at once */
+
 struct feed {
 	struct mnl_socket *notified, *dumped; /* notified: NULL where only dumps are wanted */
 	unsigned int step;                    /* of a dump */
@@ -53,10 +55,12 @@ int feed_wait_dump(struct feed *feed, struct kernel *kernel, const atomic_bool *
 /* The kernel's answer for an address. */
 enum feed_answer {
 	FEED_ROUTE, /* the state has it now */
+	FEED_FLOW,  /* the state has one of its next hops now, as a route to the address */
 	FEED_NO_ROUTE,
 	FEED_BLACKHOLE,
 	FEED_REFUSED, /* unreachable or prohibited: the kernel tells the sender */
-	FEED_UNASKED, /* it cannot: a VRF that is down, or a group too large for an answer */
+	/* It cannot: a VRF that is down, a group too large for an answer, or, with next-hop objects, no IPv6 route. */
+	FEED_UNASKED,
 };
 
 /* Ask the kernel for its route to an address, for interfaces in a VRF or, NULL, for others, and wait. Where a VRF

@@ -53,7 +53,8 @@ making_host_hop(struct making *making, const struct kernel_neighbour_key *neighb
 {
 	const struct kernel_link *link = kernel_link(making->kernel, neighbour->link);
 
-	if (link == NULL || making->routes->nb_hops >= ROUTES_HOPS_MAX - HOPS_FOR_GATEWAYS)
+	if (link == NULL || making->report->neighbours >= COMPILE_NEIGHBOURS_MAX ||
+	    making->routes->nb_hops >= ROUTES_HOPS_MAX - HOPS_FOR_GATEWAYS)
 		return HOP_NONE;
 	return making_neighbour_hop(making, link, (uint8_t)neighbour->version, neighbour->address);
 }

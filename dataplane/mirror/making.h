@@ -10,7 +10,9 @@ struct making {
 	struct hop_ids *ids;
 	struct routes *routes;
 	struct compile_report *report;
-	uint8_t vrf;                      /* place of the table of which routes are made */
+	uint8_t vrf;                          /* place of the table of which routes are made */
+	struct kernel_neighbour **neighbours; /* all, in order */
+	uint32_t nb_neighbours;
 	const struct kernel_route **best; /* in order, one a prefix */
 	uint32_t nb_best;
 	uint32_t first[2][129]; /* in `best`, of IPv4 and IPv6, by length; see find */

@@ -129,6 +129,8 @@ end_build(struct router_mirror *mirror)
 	switch (builder->result) {
 	case BUILD_NEW:
 		mirror->builds++;
+		mirror->is_dirty |= builder->report.has_former;
+		refusals_say_over(&mirror->refusals, &builder->report, mirror->task->name);
 		mirror->build_ns = builder_now_ns() + builder->took_ns;
 		break;
 	case BUILD_CHANGED:

@@ -16,6 +16,7 @@
 /* What tables are compared with: the kernel's routes, and those of its answers. */
 struct wanted {
 	struct routes routes, answers;
+	struct compile_report report; /* of the routes */
 };
 
 int
@@ -40,13 +41,12 @@ read_kernel(struct checker *checker, struct kernel *kernel, struct wanted *wante
 	    const atomic_bool *cancel)
 {
 	int ret = feed_wait_dump(&checker->feed, kernel, cancel);
-	struct compile_report report;
 	struct hop_ids ids;
 
 	if (ret != 0)
 		return ret;
 	hop_ids_open(&ids);
-	if (!compile(kernel, &ids, &wanted->routes, &report))
+	if (!compile(kernel, &ids, &wanted->routes, &wanted->report))
 		ret = -ENOMEM;
 	hop_ids_close(&ids);
 	if (ret != 0)
@@ -78,8 +78,11 @@ checker_ask(struct checker *checker, struct routes *answers, const atomic_bool *
 }
 
 static void
-report(const struct router_difference_counts *counts, struct telemetry_out *out)
+report(const struct wanted *wanted, const struct router_difference_counts *counts,
+       struct telemetry_out *out)
 {
+	telemetry_u64(out, "neighbours_over_hops", wanted->report.over_neighbours);
+	telemetry_u64(out, "routes_over_hops", wanted->report.over_hops);
 	telemetry_u64(out, "prefixes", counts->compared);
 	telemetry_u64(out, "missing", counts->missing);
 	telemetry_u64(out, "different", counts->different);
@@ -111,7 +114,7 @@ compare(struct checker *checker, const struct wanted *wanted, const char *path,
 	/* Addresses that differ are asked for again: it may have been a change under way. */
 	if (counts.wrong_samples == 0)
 		checker->samples.nb = 0;
-	report(&counts, out);
+	report(wanted, &counts, out);
 	return 0;
 }
 

@@ -157,10 +157,8 @@ mirror_stats(const struct router_mirror *mirror, struct telemetry_out *out)
 	telemetry_u64(out, "updated_routes", mirror->updated);
 	telemetry_u64(out, "spare_tables", mirror->space->spare != NULL);
 	sampler_stats(&mirror->sampler, out);
-	telemetry_u64(out, "neighbours", mirror->report.neighbours);
-	telemetry_u64(out, "neighbours_unknown", mirror->report.nb_wishes);
+	neighbours_stats(&mirror->report, out);
 	telemetry_u64(out, "routes_by_kernel", atomic_load(&mirror->space->current)->nb_by_kernel);
-	telemetry_u64(out, "routes_over_hops", mirror->report.over_hops);
 	if (mirror->kernel != NULL)
 		refusals_stats(mirror->kernel, out);
 }

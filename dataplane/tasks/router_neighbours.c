@@ -3,7 +3,18 @@
 
 #include <string.h>
 
+#include "core/telemetry.h"
+
 #define REFRESHED_MAX 256 /* at once */
+
+void
+neighbours_stats(const struct compile_report *report, struct telemetry_out *out)
+{
+	telemetry_u64(out, "neighbours", report->neighbours);
+	telemetry_u64(out, "neighbours_unknown", report->nb_wishes);
+	telemetry_u64(out, "neighbours_over_hops", report->over_neighbours);
+	telemetry_u64(out, "routes_over_hops", report->over_hops);
+}
 
 void
 neighbours_ask(struct feed *feed, const struct kernel *kernel, const struct compile_report *report)

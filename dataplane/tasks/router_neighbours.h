@@ -5,6 +5,9 @@
 
 #include "mirror/feed.h"
 
+struct telemetry_out;
+
+void neighbours_stats(const struct compile_report *report, struct telemetry_out *out);
 /* Ask for gateways whose address is not known: of one that is, the kernel would forget that it is permanent. */
 void
 neighbours_ask(struct feed *feed, const struct kernel *kernel, const struct compile_report *report);

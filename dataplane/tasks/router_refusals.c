@@ -19,6 +19,18 @@ refusals_say(struct refusals *refusals, const struct kernel *kernel, const char 
 }
 
 void
+refusals_say_over(struct refusals *refusals, const struct compile_report *report, const char *task)
+{
+	if (refusals->is_over_said || report->over_neighbours + report->over_hops == 0)
+		return;
+	refusals->is_over_said = true;
+	fprintf(stderr,
+		"wsdp: [task.%s] kernel: %u neighbours (neighbours_over_hops) and %u routes "
+		"(routes_over_hops) are left to the kernel: all next hops of the tables are in use\n",
+		task, report->over_neighbours, report->over_hops);
+}
+
+void
 refusals_stats(const struct kernel *kernel, struct telemetry_out *out)
 {
 	telemetry_u64(out, "malformed", kernel->malformed);

@@ -175,10 +175,13 @@ test_samples(void)
 	static const char built[] = HOPS "hop 5 neighbour\ngroup 9 1 2\n"
 					 "route 10.0.0.0/8 1\nroute 10.2.0.0/16 9\n"
 					 "route 10.3.0.0/16 3\nroute 10.4.0.0/16 5\n"
-					 "route 2001:2::/48 2\n";
+					 "route 2001:2::/48 2\nroute 2001:3::/48 9\n"
+					 "hop 6 1 02:00:00:00:00:0b 02:00:00:00:00:1c 1500\n"
+					 "group 7 2 6\nroute 2001:4::/48 7\n";
 	static const char answered[] = HOPS "hop 5 neighbour\ngroup 9 1 2\n"
 					    "route 10.0.0.0/8 1\nroute 10.2.0.0/16 9\n"
-					    "route 10.4.0.0/16 5\nroute 2001:2::/48 1\n";
+					    "route 10.4.0.0/16 5\nroute 2001:2::/48 1\n"
+					    "route 2001:3::/48 1\nroute 2001:4::/48 1\n";
 	const struct routes_complaint complaint = {ignore, NULL};
 	struct router_difference_counts counts = {0};
 	struct router_samples samples = {0};
@@ -204,11 +207,19 @@ test_samples(void)
 	add_sample(&samples, "10.1.0.3", FEED_REFUSED);
 	add_sample(&samples, "11.0.0.2", FEED_ROUTE);
 	add_sample(&samples, "2001:2::7", FEED_ROUTE);
+	/* The next hop of a flow is one of a group's, and that of a route alone. */
+	add_sample(&samples, "2001:3::7", FEED_FLOW);
+	add_sample(&samples, "2001:3::8", FEED_ROUTE);
+	add_sample(&samples, "2001:2::8", FEED_FLOW);
+	add_sample(&samples, "2001:4::7", FEED_FLOW);
 	router_compare_samples(atomic_load(&space->current), &samples, &answers, names, file,
 			       &counts);
 	fclose(file);
-	CHECK_EQ(counts.samples, 9);
-	CHECK_EQ(counts.wrong_samples, 4);
+	CHECK_EQ(counts.samples, 13);
+	CHECK_EQ(counts.wrong_samples, 7);
+	check_line(lines, "{\"prefix\": \"2001:3::8/128\"");
+	check_line(lines, "{\"prefix\": \"2001:2::8/128\"");
+	check_line(lines, "{\"prefix\": \"2001:4::7/128\"");
 	check_line(lines,
 		   "{\"prefix\": \"10.1.0.2/32\", \"kernel\": \"no route\", \"fib\": \"by east");
 	check_line(lines, "{\"prefix\": \"10.1.0.3/32\", \"kernel\": \"unreachable\"");

@@ -284,6 +284,14 @@ def cables() -> Iterator[Cables]:
         yield Cables(a, b, names["wire"], names["router"])
 
 
+def persist(made: Cables) -> None:
+    """Make the router's interfaces before wsdp does: they stay without it, with their routes."""
+    for interface, side in (("east", "a"), ("west", "b")):
+        run("ip", "-n", made.router, "tuntap", "add", interface, "mode", "tap")
+        run("ip", "-n", made.router, "link", "set", interface, "address",
+            f"02:00:00:00:0{side}:01")  # fmt: skip
+
+
 @contextmanager
 def kernel_router(keys: str = "", wsdp: Wsdp | None = None) -> Iterator[KernelRouter]:
     """Yield a router between two hosts, whose kernel has addresses on both cables."""

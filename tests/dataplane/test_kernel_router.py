@@ -29,6 +29,7 @@ pytestmark = pytest.mark.root
 
 PAYLOAD = Raw(b"x" * 100)
 B, B6 = "10.2.0.2", "2001:db8:2::2"
+SHARED = 32  # lookups, so that each CPU keeps one of each next hop
 
 
 @pytest.fixture(scope="module")
@@ -155,6 +156,35 @@ def test_check_of_ipv6_routes_that_share_a_next_hop_object_finds_no_difference(
     router.ip("nexthop", "add", "id", "6", "via", "2001:db8:2::2", "dev", "west")
     for number in range(16):
         router.ip("-6", "route", "add", f"2400:{number:x}00::/40", "nhid", "6")
+    router.settle()
+
+
+def test_check_of_an_ipv6_route_whose_object_is_in_a_group_of_another_finds_no_difference(
+    router: KernelRouter,
+) -> None:
+    """Asked for an address of the one, Linux may answer with the other's next hops."""
+    for number, (address, interface) in enumerate(
+        (("2001:db8:2::2", "west"), ("2001:db8:1::2", "east")), 6
+    ):
+        router.ip("nexthop", "add", "id", str(number), "via", address, "dev", interface)
+    router.ip("nexthop", "add", "id", "9", "group", "6/7")
+    router.ip("-6", "route", "add", "2400::/16", "nhid", "9")
+    router.ip("-6", "route", "add", "2401::/16", "nhid", "6")
+    for number in range(SHARED):
+        router.ip("route", "get", "fibmatch", f"2400::{number:x}")
+    router.settle()
+
+
+def test_check_of_an_ipv6_route_whose_object_a_deleted_one_had_finds_no_difference(
+    router: KernelRouter,
+) -> None:
+    """Asked for the one, Linux may answer that there is no route."""
+    router.ip("nexthop", "add", "id", "6", "via", "2001:db8:2::2", "dev", "west")
+    for prefix in ("2400::/16", "2401::/16"):
+        router.ip("-6", "route", "add", prefix, "nhid", "6")
+    for number in range(SHARED):
+        router.ip("route", "get", f"2401::{number:x}")
+    router.ip("-6", "route", "delete", "2401::/16", "nhid", "6")
     router.settle()
 
 

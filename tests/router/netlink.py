@@ -11,11 +11,14 @@ import socket
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address
 
 from tests.dataplane.kernel_router import entered
 
 Network = IPv4Network | IPv6Network
+parsed = lru_cache(maxsize=4096)(ip_address)
+"""The address of a text; the same ones are asked for several times."""
 
 NEWROUTE, DELROUTE, GETROUTE = 24, 25, 26
 NEWNEIGHBOUR = 28
@@ -28,11 +31,13 @@ _REQUEST, _ACK = 0x1, 0x4
 _ERROR = 2
 _BOOT, _STATIC = 3, 4
 _FIB_MATCH = 0x2000
-_DST, _OIF, _GATEWAY, _PRIORITY, _MULTIPATH, _TABLE, _VIA, _NH_ID = 1, 4, 5, 6, 9, 15, 18, 30
+_DST, _SRC, _OIF, _GATEWAY, _PRIORITY = 1, 2, 4, 5, 6
+_MULTIPATH, _TABLE, _VIA, _NH_ID = 9, 15, 18, 30
 _NDA_DST, _NDA_LLADDR = 1, 2
 _PERMANENT = 0x80
 _NHA_ID, _NHA_GROUP, _NHA_OIF, _NHA_GATEWAY = 1, 2, 5, 6
 _BUFFER_BYTES = 8 << 20
+_FLOWS = 1024  # so that a next hop with 1 of 32 weights is not missed
 _SO_RCVBUFFORCE = 33
 
 
@@ -50,11 +55,13 @@ class Answer:
     """Decision of the kernel on packets to an address.
 
     error: errno of a route get, 0 where there is a route. hops: one, or those of a route.
+    has_object: the route has a next-hop object; known of whole routes alone.
     """
 
     error: int = 0
     type: int = UNICAST
     hops: frozenset[tuple[int, str]] = field(default_factory=frozenset)
+    has_object: bool = False
 
 
 def _attribute(kind: int, octets: bytes) -> bytes:
@@ -185,11 +192,23 @@ class Netlink:
         """Return what the kernel does with packets to these; whole: with all hops of the route."""
         messages = []
         for one in addresses:
-            address = ip_address(one)
+            address = parsed(one)
             text = struct.pack("=BBBBBBBBI", _family(address.version), address.max_prefixlen,
                                0, 0, 0, 0, 0, 0, _FIB_MATCH if whole else 0)  # fmt: skip
             messages.append(_message(GETROUTE, 0, text + _attribute(_DST, address.packed)))
         return [_answer(kind, text) for kind, text in self._exchange(messages, 0)]
+
+    def ask_flows(self, address: str) -> frozenset[tuple[int, str]]:
+        """Return the next hops of packets of many sources to an IPv6 address."""
+        target = ip_address(address).packed
+        header = struct.pack("=BBBBBBBBI", _family(6), 128, 128, 0, 0, 0, 0, 0, 0)
+        messages = [
+            _message(GETROUTE, 0, header + _attribute(_DST, target)
+                     + _attribute(_SRC, ip_address(f"2001:db8:ffff::{number:x}").packed))
+            for number in range(1, _FLOWS + 1)
+        ]  # fmt: skip
+        answers = [_answer(kind, text) for kind, text in self._exchange(messages, 0)]
+        return frozenset(hop for answer in answers for hop in answer.hops)
 
     def close(self) -> None:
         self.socket.close()
@@ -220,4 +239,5 @@ def _answer(kind: int, text: bytes) -> Answer:
         error = _error(kind, text)
         assert error in (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EACCES, errno.EINVAL), error
         return Answer(error)
-    return Answer(0, text[7], frozenset(_hops(dict(_attributes(text[12:])))))
+    attributes = dict(_attributes(text[12:]))
+    return Answer(0, text[7], frozenset(_hops(attributes)), _NH_ID in attributes)

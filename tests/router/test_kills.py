@@ -18,7 +18,6 @@ from scapy.packet import Raw
 from tests.dataplane.bgp_peer import bird, peer_of
 from tests.dataplane.frr import frr
 from tests.dataplane.kernel_router import (
-    Cables,
     KernelRouter,
     Wsdp,
     cables,
@@ -26,6 +25,7 @@ from tests.dataplane.kernel_router import (
     is_to,
     kernel_router,
     know_neighbours,
+    persist,
     run,
     set_up,
 )
@@ -123,20 +123,12 @@ def churn(router: str, folder: Path) -> Iterator[None]:
         thread.join()
 
 
-def _persistent(made: Cables) -> None:
-    """Make interfaces that stay without wsdp, with their addresses and routes."""
-    for interface, side in (("east", "a"), ("west", "b")):
-        run("ip", "-n", made.router, "tuntap", "add", interface, "mode", "tap")
-        run("ip", "-n", made.router, "link", "set", interface, "address",
-            f"02:00:00:00:0{side}:01")  # fmt: skip
-
-
 def test_wsdp_killed_while_tables_are_exchanged_forwards_again_after_its_restart(
     tmp_path: Path,
 ) -> None:
     drawing, outages = random.Random(32), list[float]()
     with cables() as made:
-        _persistent(made)
+        persist(made)
         macs = set_up(made.router)
         run("ip", "-n", made.router, "route", "add", "203.0.113.0/24", "via", B)
         with churn(made.router, tmp_path):

@@ -6,6 +6,7 @@ Changes come by netlink as `ip` makes them, or by real FRR and BIRD.
 
 from __future__ import annotations
 
+import platform
 import random
 import subprocess
 from collections.abc import Iterator
@@ -16,10 +17,13 @@ import pytest
 
 from tests.dataplane.bgp_peer import bird
 from tests.dataplane.frr import frr
+from tests.router import netlink
+from tests.router.netlink import CREATE, Hop
 from tests.router.oracle import Difference, Oracle, check_shares, compare_states, oracle
 from tests.router.states import gateways
 
 STATES, DAEMON_STATES = 4700, 300
+PREFIX, FLOWS = ip_network("198.18.0.0/15"), 8192
 BIRD = """
 router id 10.2.0.1;
 protocol device {{ scan time 1; }}
@@ -43,7 +47,7 @@ def test_router_forwards_as_the_kernel_answers_in_random_states(
 ) -> None:
     seen = compare_states(made, STATES, 32, addresses=16, most=6, with_objects=with_objects)
     print(f"\n{STATES} states, {seen.changes} changes, {seen.addresses} addresses, "
-          f"{len(seen.differences)} differences")  # fmt: skip
+          f"{made.again} times again, {len(seen.differences)} differences")  # fmt: skip
     assert seen.differences == []
     assert seen.changes > STATES
     figures = made.router.figures()
@@ -52,6 +56,27 @@ def test_router_forwards_as_the_kernel_answers_in_random_states(
 
 def test_router_spreads_flows_by_the_weights_of_their_next_hops(made: Oracle) -> None:
     check_shares(made, random.Random(32), groups=50)
+
+
+def test_router_spreads_flows_by_weights_above_256(made: Oracle) -> None:
+    """Linux 6.12 has 16 bits for the weight of a member of a group; earlier ones refuse it."""
+    hops = [
+        (made.interfaces["east"], gateways(4, 1)[0]),
+        (made.interfaces["west"], gateways(4, 2)[0]),
+    ]
+    objects = [netlink.nexthop(netlink.NEWNEXTHOP, CREATE, number, 4, Hop(*hop))
+               for number, hop in enumerate(hops, 1)]  # fmt: skip
+    assert made.change(objects) == 0
+    refused = made.change([netlink.group(CREATE, 9, [(1, 1000), (2, 3000)])])
+    release = tuple(map(int, platform.release().split(".")[:2]))
+    assert refused == (release < (6, 12))
+    if refused:
+        pytest.skip("weights have 8 bits on this kernel")
+    assert made.change([netlink.route(netlink.NEWROUTE, CREATE, PREFIX, nexthop=9)]) == 0
+    shares = made.shares(str(PREFIX[1]), FLOWS)
+    for hop, wanted in zip(hops, (0.25, 0.75), strict=True):
+        side = ("east", "west")[hops.index(hop)]
+        assert abs(shares[side, made.neighbours[hop]] - wanted) < 0.02, shares
 
 
 def drawn(random: random.Random, version: int) -> tuple[str, list[tuple[str, int]]]:

@@ -287,3 +287,32 @@ open_router(struct kernel *kernel)
 	CHECK_EQ(kernel_apply(kernel, link_message(RTM_NEWLINK, 12, IFF_UP, "2:0:0:0:0:c", 1400)),
 		 KERNEL_UNSURE);
 }
+
+enum kernel_effect
+take(struct kernel *kernel, const struct nlmsghdr *message)
+{
+	enum kernel_effect effect = kernel_apply(kernel, message);
+
+	CHECK_EQ(kernel->malformed, 0);
+	return effect;
+}
+
+void
+add_route(struct kernel *kernel, const struct route_message *route)
+{
+	CHECK_EQ(take(kernel, route_message(RTM_NEWROUTE, route)), KERNEL_CHANGED);
+}
+
+void
+know(struct kernel *kernel, uint32_t link, const char *address, const char *mac)
+{
+	take(kernel, neighbour_message(RTM_NEWNEIGH, link, address, mac, NUD_REACHABLE));
+}
+
+void
+close_router(struct kernel *kernel, struct hop_ids *ids, struct routes *routes)
+{
+	routes_free(routes);
+	hop_ids_close(ids);
+	kernel_close(kernel);
+}

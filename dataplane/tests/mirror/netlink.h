@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "mirror/hop_ids.h"
 #include "mirror/kernel.h"
 
 struct nlmsghdr;
@@ -49,5 +50,13 @@ struct nlmsghdr *group_message(uint32_t id, const uint32_t *members);
 
 /* The router of the tests: interfaces 11 and 12, up, with addresses 02:..:0b and 02:..:0c. */
 void open_router(struct kernel *kernel);
+/* Apply a message that is well-formed. */
+enum kernel_effect take(struct kernel *kernel, const struct nlmsghdr *message);
+/* Add a route, which changes the state. */
+void add_route(struct kernel *kernel, const struct route_message *route);
+/* Add a neighbour that answers. */
+void know(struct kernel *kernel, uint32_t link, const char *address, const char *mac);
+/* Free the state, and what was made of it. */
+void close_router(struct kernel *kernel, struct hop_ids *ids, struct routes *routes);
 
 #endif

@@ -22,21 +22,6 @@ static struct compile_report report;
 static struct route list[ROUTES_MOST]; /* of `routes`, with the changes */
 static uint32_t nb;
 
-static enum kernel_effect
-apply(struct nlmsghdr *message)
-{
-	enum kernel_effect effect = kernel_apply(&kernel, message);
-
-	CHECK_EQ(kernel.malformed, 0);
-	return effect;
-}
-
-static void
-add(const struct route_message *route)
-{
-	CHECK_EQ(apply(route_message(RTM_NEWROUTE, route)), KERNEL_CHANGED);
-}
-
 static void
 compile_all(void)
 {
@@ -54,14 +39,20 @@ begin(void)
 {
 	open_router(&kernel);
 	hop_ids_open(&ids);
-	add(&(struct route_message){.prefix = "10.0.0.0/24", .link = 11});
-	add(&(struct route_message){.prefix = "10.0.1.0/24", .link = 12});
-	add(&(struct route_message){.prefix = "2001:db8::/64", .link = 12, .priority = 256});
-	add(&(struct route_message){
-		.prefix = "10.0.0.1/32", .link = 11, .table = RT_TABLE_LOCAL, .type = RTN_LOCAL});
-	apply(neighbour_message(RTM_NEWNEIGH, 11, "10.0.0.9", "2:0:0:0:0:19", NUD_REACHABLE));
-	apply(neighbour_message(RTM_NEWNEIGH, 12, "10.0.1.9", "2:0:0:0:0:29", NUD_REACHABLE));
-	apply(neighbour_message(RTM_NEWNEIGH, 12, "fe80::9", "2:0:0:0:0:39", NUD_REACHABLE));
+	add_route(&kernel, &(struct route_message){.prefix = "10.0.0.0/24", .link = 11});
+	add_route(&kernel, &(struct route_message){.prefix = "10.0.1.0/24", .link = 12});
+	add_route(&kernel,
+		  &(struct route_message){.prefix = "2001:db8::/64", .link = 12, .priority = 256});
+	add_route(&kernel, &(struct route_message){.prefix = "10.0.0.1/32",
+						   .link = 11,
+						   .table = RT_TABLE_LOCAL,
+						   .type = RTN_LOCAL});
+	take(&kernel,
+	     neighbour_message(RTM_NEWNEIGH, 11, "10.0.0.9", "2:0:0:0:0:19", NUD_REACHABLE));
+	take(&kernel,
+	     neighbour_message(RTM_NEWNEIGH, 12, "10.0.1.9", "2:0:0:0:0:29", NUD_REACHABLE));
+	take(&kernel,
+	     neighbour_message(RTM_NEWNEIGH, 12, "fe80::9", "2:0:0:0:0:39", NUD_REACHABLE));
 	compile_all();
 }
 
@@ -70,21 +61,15 @@ static void
 begin_vrfs(void)
 {
 	begin();
-	apply(vrf_message(RTM_NEWLINK, 50, IFF_UP, "red", 10));
-	apply(vrf_message(RTM_NEWLINK, 51, IFF_UP, "blue", 20));
-	apply(in_vrf(link_message(RTM_NEWLINK, 12, IFF_UP, "2:0:0:0:0:c", 1400), 50, 10));
-	add(&(struct route_message){.prefix = "10.0.1.0/24", .link = 12, .table = 10});
-	add(&(struct route_message){
-		.prefix = "2001:db8::/64", .link = 12, .priority = 256, .table = 10});
+	take(&kernel, vrf_message(RTM_NEWLINK, 50, IFF_UP, "red", 10));
+	take(&kernel, vrf_message(RTM_NEWLINK, 51, IFF_UP, "blue", 20));
+	take(&kernel, in_vrf(link_message(RTM_NEWLINK, 12, IFF_UP, "2:0:0:0:0:c", 1400), 50, 10));
+	add_route(&kernel,
+		  &(struct route_message){.prefix = "10.0.1.0/24", .link = 12, .table = 10});
+	add_route(&kernel,
+		  &(struct route_message){
+			  .prefix = "2001:db8::/64", .link = 12, .priority = 256, .table = 10});
 	compile_all();
-}
-
-static void
-end(void)
-{
-	routes_free(&routes);
-	hop_ids_close(&ids);
-	kernel_close(&kernel);
 }
 
 static struct route *
@@ -203,9 +188,9 @@ change_randomly(uint64_t *seed, bool has_vrfs)
 		route.gateway = NULL;
 		route.link = 0;
 	}
-	CHECK_EQ(apply(route_message(RTM_NEWROUTE, &route)), KERNEL_CHANGED);
+	CHECK_EQ(take(&kernel, route_message(RTM_NEWROUTE, &route)), KERNEL_CHANGED);
 	if (random_next(seed) % 2 == 0)
-		CHECK_EQ(apply(route_message(RTM_DELROUTE, &route)), KERNEL_CHANGED);
+		CHECK_EQ(take(&kernel, route_message(RTM_DELROUTE, &route)), KERNEL_CHANGED);
 }
 
 /* A prefix that holds neighbours comes or goes: of their link, or by a gateway. */
@@ -225,9 +210,9 @@ change_connected(uint64_t *seed, bool has_vrfs)
 		route.table = random_next(seed) % 2 * 10;
 	if (route.priority == 0 && random_next(seed) % 3 == 0)
 		route.gateway = "10.0.1.9";
-	CHECK_EQ(apply(route_message(RTM_NEWROUTE, &route)), KERNEL_CHANGED);
+	CHECK_EQ(take(&kernel, route_message(RTM_NEWROUTE, &route)), KERNEL_CHANGED);
 	if (random_next(seed) % 2 == 0)
-		CHECK_EQ(apply(route_message(RTM_DELROUTE, &route)), KERNEL_CHANGED);
+		CHECK_EQ(take(&kernel, route_message(RTM_DELROUTE, &route)), KERNEL_CHANGED);
 }
 
 /* A neighbour of a link, maybe a gateway, comes, goes, or has another address, maybe that of another one. */
@@ -241,8 +226,8 @@ change_neighbour(uint64_t *seed)
 		 random_next(seed) % 4 == 0 ? 7 + random_next(seed) % 3 * 2
 					    : 20 + random_next(seed) % 20);
 	snprintf(mac, sizeof(mac), "2:0:0:0:%x:29", random_next(seed) % 30);
-	apply(neighbour_message(RTM_NEWNEIGH, 12, address, mac,
-				random_next(seed) % 4 == 0 ? NUD_FAILED : NUD_REACHABLE));
+	take(&kernel, neighbour_message(RTM_NEWNEIGH, 12, address, mac,
+					random_next(seed) % 4 == 0 ? NUD_FAILED : NUD_REACHABLE));
 }
 
 static void
@@ -271,7 +256,7 @@ test_random(bool has_vrfs)
 	}
 	CHECK(nb > 8);
 	CHECK(changed > 2000);
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
 /* Neighbours have host routes only while their longest prefix leads to their link. */
@@ -279,20 +264,23 @@ static void
 test_neighbours(void)
 {
 	begin();
-	add(&(struct route_message){.prefix = "0.0.0.0/0", .link = 12, .gateway = "10.0.1.9"});
-	add(&(struct route_message){.prefix = "::/0", .link = 12, .gateway = "fe80::9"});
-	add(&(struct route_message){.prefix = "10.0.0.128/25", .link = 12});
+	add_route(&kernel, &(struct route_message){
+				   .prefix = "0.0.0.0/0", .link = 12, .gateway = "10.0.1.9"});
+	add_route(&kernel,
+		  &(struct route_message){.prefix = "::/0", .link = 12, .gateway = "fe80::9"});
+	add_route(&kernel, &(struct route_message){.prefix = "10.0.0.128/25", .link = 12});
 	CHECK(change());
 	check_all();
-	add(&(struct route_message){.prefix = "10.0.0.0/28", .link = 12});
+	add_route(&kernel, &(struct route_message){.prefix = "10.0.0.0/28", .link = 12});
 	CHECK(change());
 	check_all();
-	CHECK_EQ(apply(route_message(RTM_DELROUTE,
-				     &(struct route_message){.prefix = "10.0.0.0/28", .link = 12})),
+	CHECK_EQ(take(&kernel,
+		      route_message(RTM_DELROUTE,
+				    &(struct route_message){.prefix = "10.0.0.0/28", .link = 12})),
 		 KERNEL_CHANGED);
 	CHECK(change());
 	check_all();
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
 /* Other changes may concern any route. */
@@ -301,27 +289,31 @@ test_others(void)
 {
 	begin();
 	CHECK(change());
-	CHECK_EQ(apply(neighbour_message(RTM_NEWNEIGH, 11, "10.0.0.9", "2:0:0:0:0:19", NUD_STALE)),
+	CHECK_EQ(take(&kernel,
+		      neighbour_message(RTM_NEWNEIGH, 11, "10.0.0.9", "2:0:0:0:0:19", NUD_STALE)),
 		 KERNEL_SAME);
 	CHECK(change());
-	CHECK_EQ(apply(link_message(RTM_NEWLINK, 11, IFF_UP, "2:0:0:0:0:b", 1400)), KERNEL_CHANGED);
+	CHECK_EQ(take(&kernel, link_message(RTM_NEWLINK, 11, IFF_UP, "2:0:0:0:0:b", 1400)),
+		 KERNEL_CHANGED);
 	CHECK(!change());
 	compile_all();
 	/* A new next-hop object concerns no route; another one in its place does. */
-	CHECK_EQ(apply(nexthop_message(RTM_NEWNEXTHOP, 5, 12, "10.0.1.9")), KERNEL_SAME);
-	add(&(struct route_message){.prefix = "10.9.0.0/16", .nexthop = 5});
+	CHECK_EQ(take(&kernel, nexthop_message(RTM_NEWNEXTHOP, 5, 12, "10.0.1.9")), KERNEL_SAME);
+	add_route(&kernel, &(struct route_message){.prefix = "10.9.0.0/16", .nexthop = 5});
 	CHECK(change());
 	check_all();
-	CHECK_EQ(apply(nexthop_message(RTM_NEWNEXTHOP, 5, 11, "10.0.0.9")), KERNEL_CHANGED);
+	CHECK_EQ(take(&kernel, nexthop_message(RTM_NEWNEXTHOP, 5, 11, "10.0.0.9")), KERNEL_CHANGED);
 	CHECK(!change());
 	compile_all();
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
+/* Report a neighbour of interface 12. */
 static void
-know(const char *address, const char *mac, uint16_t state)
+note(const char *address, const char *mac, uint16_t state)
 {
-	CHECK_EQ(apply(neighbour_message(RTM_NEWNEIGH, 12, address, mac, state)), KERNEL_CHANGED);
+	CHECK_EQ(take(&kernel, neighbour_message(RTM_NEWNEIGH, 12, address, mac, state)),
+		 KERNEL_CHANGED);
 }
 
 /* Neighbours come and go with their host routes, and move with all that leads to them. */
@@ -332,44 +324,45 @@ test_moves(void)
 
 	begin();
 	hosts = report.neighbours;
-	know("10.0.1.50", "2:0:0:0:0:50", NUD_REACHABLE);
+	note("10.0.1.50", "2:0:0:0:0:50", NUD_REACHABLE);
 	CHECK(change());
 	CHECK_EQ(report.neighbours, hosts + 1);
 	check_all();
-	add(&(struct route_message){.prefix = "10.9.0.0/16", .link = 12, .gateway = "10.0.1.50"});
+	add_route(&kernel, &(struct route_message){
+				   .prefix = "10.9.0.0/16", .link = 12, .gateway = "10.0.1.50"});
 	CHECK(change());
 	check_all();
-	know("10.0.1.50", "2:0:0:0:0:51", NUD_REACHABLE);
+	note("10.0.1.50", "2:0:0:0:0:51", NUD_REACHABLE);
 	CHECK(change());
 	check_all();
-	know("10.0.1.50", "2:0:0:0:0:50", NUD_REACHABLE);
+	note("10.0.1.50", "2:0:0:0:0:50", NUD_REACHABLE);
 	CHECK(change());
 	check_all();
 	/* Two with one address have a hop each. */
-	know("10.0.1.60", "2:0:0:0:0:50", NUD_REACHABLE);
+	note("10.0.1.60", "2:0:0:0:0:50", NUD_REACHABLE);
 	CHECK(change());
 	check_all();
-	know("10.0.1.60", "2:0:0:0:0:60", NUD_REACHABLE);
+	note("10.0.1.60", "2:0:0:0:0:60", NUD_REACHABLE);
 	CHECK(change());
 	check_all();
-	know("10.0.1.60", NULL, NUD_FAILED);
+	note("10.0.1.60", NULL, NUD_FAILED);
 	CHECK(change());
 	CHECK_EQ(report.neighbours, hosts + 1);
 	check_all();
 	/* A gateway that goes takes its routes with it. */
-	know("10.0.1.50", NULL, NUD_FAILED);
+	note("10.0.1.50", NULL, NUD_FAILED);
 	CHECK(!change());
 	compile_all();
 	/* To one address together, and from it at once. */
-	know("10.0.1.50", "2:0:0:0:0:70", NUD_REACHABLE);
-	know("10.0.1.60", "2:0:0:0:0:70", NUD_REACHABLE);
+	note("10.0.1.50", "2:0:0:0:0:70", NUD_REACHABLE);
+	note("10.0.1.60", "2:0:0:0:0:70", NUD_REACHABLE);
 	CHECK(!change());
 	compile_all();
-	know("10.0.1.50", "2:0:0:0:0:71", NUD_REACHABLE);
-	know("10.0.1.60", "2:0:0:0:0:72", NUD_REACHABLE);
+	note("10.0.1.50", "2:0:0:0:0:71", NUD_REACHABLE);
+	note("10.0.1.60", "2:0:0:0:0:72", NUD_REACHABLE);
 	CHECK(change());
 	check_all();
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
 /* A group with the id of one that is gone has members of its own. */
@@ -380,21 +373,21 @@ test_group_again(void)
 	const struct route_message by_group = {.prefix = "10.9.0.0/16", .nexthop = 7};
 
 	begin();
-	apply(nexthop_message(RTM_NEWNEXTHOP, 5, 12, "10.0.1.9"));
-	apply(nexthop_message(RTM_NEWNEXTHOP, 6, 11, "10.0.0.9"));
-	apply(nexthop_message(RTM_NEWNEXTHOP, 8, 12, "10.0.1.8"));
-	CHECK_EQ(apply(group_message(7, both)), KERNEL_SAME);
-	add(&by_group);
+	take(&kernel, nexthop_message(RTM_NEWNEXTHOP, 5, 12, "10.0.1.9"));
+	take(&kernel, nexthop_message(RTM_NEWNEXTHOP, 6, 11, "10.0.0.9"));
+	take(&kernel, nexthop_message(RTM_NEWNEXTHOP, 8, 12, "10.0.1.8"));
+	CHECK_EQ(take(&kernel, group_message(7, both)), KERNEL_SAME);
+	add_route(&kernel, &by_group);
 	CHECK(change());
 	check_all();
-	CHECK_EQ(apply(route_message(RTM_DELROUTE, &by_group)), KERNEL_CHANGED);
+	CHECK_EQ(take(&kernel, route_message(RTM_DELROUTE, &by_group)), KERNEL_CHANGED);
 	CHECK(change());
-	CHECK_EQ(apply(nexthop_message(RTM_DELNEXTHOP, 7, 0, NULL)), KERNEL_SAME);
-	CHECK_EQ(apply(group_message(7, other)), KERNEL_CHANGED);
-	add(&by_group);
+	CHECK_EQ(take(&kernel, nexthop_message(RTM_DELNEXTHOP, 7, 0, NULL)), KERNEL_SAME);
+	CHECK_EQ(take(&kernel, group_message(7, other)), KERNEL_CHANGED);
+	add_route(&kernel, &by_group);
 	CHECK(!change());
 	compile_all();
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
 /* Priorities, or changes, beyond those that are kept. */
@@ -406,18 +399,20 @@ test_many(void)
 	begin();
 	for (uint32_t i = 0; i <= KERNEL_CHANGES_MAX; i++) {
 		snprintf(prefix, sizeof(prefix), "11.%u.%u.0/24", i % 3, i % 200);
-		add(&(struct route_message){.prefix = prefix, .link = 11, .flags = NLM_F_REPLACE});
+		add_route(&kernel, &(struct route_message){
+					   .prefix = prefix, .link = 11, .flags = NLM_F_REPLACE});
 	}
 	CHECK(!change());
 	compile_all();
 	for (uint32_t i = 0; i < KERNEL_RANKS_MAX; i++)
-		add(&(struct route_message){
-			.prefix = "12.0.0.0/8", .type = RTN_BLACKHOLE, .priority = 1000 + i});
+		add_route(&kernel, &(struct route_message){.prefix = "12.0.0.0/8",
+							   .type = RTN_BLACKHOLE,
+							   .priority = 1000 + i});
 	CHECK(!change());
 	compile_all();
-	add(&(struct route_message){.prefix = "13.0.0.0/8", .type = RTN_BLACKHOLE});
+	add_route(&kernel, &(struct route_message){.prefix = "13.0.0.0/8", .type = RTN_BLACKHOLE});
 	CHECK(!change());
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
 int

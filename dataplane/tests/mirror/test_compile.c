@@ -15,37 +15,20 @@ static struct hop_ids ids;
 static struct routes routes;
 static struct compile_report report;
 
-static void
-apply(struct nlmsghdr *message)
-{
-	kernel_apply(&kernel, message);
-	CHECK_EQ(kernel.malformed, 0);
-}
-
-static void
-add(const struct route_message *route)
-{
-	apply(route_message(RTM_NEWROUTE, route));
-}
-
-static void
-know(uint32_t link, const char *address, const char *mac)
-{
-	apply(neighbour_message(RTM_NEWNEIGH, link, address, mac, NUD_REACHABLE));
-}
-
 /* Two links with connected prefixes and a neighbour on each. */
 static void
 begin(void)
 {
 	open_router(&kernel);
 	hop_ids_open(&ids);
-	add(&(struct route_message){.prefix = "10.0.0.0/24", .link = 11});
-	add(&(struct route_message){.prefix = "10.0.1.0/24", .link = 12});
-	add(&(struct route_message){
-		.prefix = "10.0.0.1/32", .link = 11, .table = RT_TABLE_LOCAL, .type = RTN_LOCAL});
-	know(11, "10.0.0.9", "2:0:0:0:0:19");
-	know(12, "10.0.1.9", "2:0:0:0:0:29");
+	add_route(&kernel, &(struct route_message){.prefix = "10.0.0.0/24", .link = 11});
+	add_route(&kernel, &(struct route_message){.prefix = "10.0.1.0/24", .link = 12});
+	add_route(&kernel, &(struct route_message){.prefix = "10.0.0.1/32",
+						   .link = 11,
+						   .table = RT_TABLE_LOCAL,
+						   .type = RTN_LOCAL});
+	know(&kernel, 11, "10.0.0.9", "2:0:0:0:0:19");
+	know(&kernel, 12, "10.0.1.9", "2:0:0:0:0:29");
 }
 
 static void
@@ -53,14 +36,6 @@ compile_again(void)
 {
 	routes_free(&routes);
 	CHECK(compile(&kernel, &ids, &routes, &report));
-}
-
-static void
-end(void)
-{
-	routes_free(&routes);
-	hop_ids_close(&ids);
-	kernel_close(&kernel);
 }
 
 /* The hop of a prefix, or NULL: it has no route. */
@@ -108,15 +83,22 @@ static void
 test_kinds(void)
 {
 	begin();
-	add(&(struct route_message){.prefix = "10.1.0.0/16", .link = 11, .gateway = "10.0.0.9"});
-	add(&(struct route_message){.prefix = "10.2.0.0/16", .link = 12, .gateway = "10.0.1.7"});
-	add(&(struct route_message){.prefix = "10.3.0.0/16", .type = RTN_BLACKHOLE});
-	add(&(struct route_message){.prefix = "10.4.0.0/16", .type = RTN_UNREACHABLE});
-	add(&(struct route_message){.prefix = "10.5.0.0/16", .link = 77, .gateway = "10.9.9.9"});
-	add(&(struct route_message){.prefix = "10.6.0.0/16", .link = 11, .mtu = 1300});
-	add(&(struct route_message){.prefix = "2001:2::/48", .link = 12, .gateway = "fe80::9"});
-	add(&(struct route_message){.prefix = "fe80::/64", .link = 12});
-	know(12, "fe80::9", "2:0:0:0:0:39");
+	add_route(&kernel, &(struct route_message){
+				   .prefix = "10.1.0.0/16", .link = 11, .gateway = "10.0.0.9"});
+	add_route(&kernel, &(struct route_message){
+				   .prefix = "10.2.0.0/16", .link = 12, .gateway = "10.0.1.7"});
+	add_route(&kernel, &(struct route_message){.prefix = "10.3.0.0/16", .type = RTN_BLACKHOLE});
+	add_route(&kernel,
+		  &(struct route_message){.prefix = "10.4.0.0/16", .type = RTN_UNREACHABLE});
+	add_route(&kernel, &(struct route_message){
+				   .prefix = "10.5.0.0/16", .link = 77, .gateway = "10.9.9.9"});
+	add_route(&kernel,
+		  &(struct route_message){.prefix = "10.6.0.0/16", .link = 11, .mtu = 1300});
+	add_route(&kernel, &(struct route_message){
+				   .prefix = "2001:2::/48", .link = 12, .gateway = "fe80::9"});
+	take(&kernel, route_message(RTM_NEWROUTE,
+				    &(struct route_message){.prefix = "fe80::/64", .link = 12}));
+	know(&kernel, 12, "fe80::9", "2:0:0:0:0:39");
 	compile_again();
 	check_kind("10.0.0.0/24", ROUTE_NEIGHBOUR);
 	check_kind("10.0.0.1/32", ROUTE_LOCAL);
@@ -133,7 +115,7 @@ test_kinds(void)
 	CHECK_EQ(report.neighbours, 2);
 	CHECK_EQ(report.nb_wishes, 1);
 	CHECK(memcmp(report.wishes[0].address, "\xa\0\1\7", 4) == 0);
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
 /* By a VLAN of interface 12: that one's output, with the tag, the address and the MTU of the VLAN. */
@@ -143,13 +125,14 @@ test_vlan(void)
 	const struct route_hop *hop;
 
 	begin();
-	apply(upon(link_message(RTM_NEWLINK, 31, IFF_UP, "2:0:0:0:0:c", 1300), 12, "vlan", 0x8100,
-		   100));
-	add(&(struct route_message){.prefix = "10.4.0.0/24", .link = 31});
-	add(&(struct route_message){.prefix = "10.5.0.0/16", .link = 31, .gateway = "10.4.0.9"});
+	take(&kernel, upon(link_message(RTM_NEWLINK, 31, IFF_UP, "2:0:0:0:0:c", 1300), 12, "vlan",
+			   0x8100, 100));
+	add_route(&kernel, &(struct route_message){.prefix = "10.4.0.0/24", .link = 31});
+	add_route(&kernel, &(struct route_message){
+				   .prefix = "10.5.0.0/16", .link = 31, .gateway = "10.4.0.9"});
 	/* The same neighbour on the port itself is another hop. */
-	know(31, "10.0.1.9", "2:0:0:0:0:29");
-	know(31, "10.4.0.9", "2:0:0:0:0:29");
+	know(&kernel, 31, "10.0.1.9", "2:0:0:0:0:29");
+	know(&kernel, 31, "10.4.0.9", "2:0:0:0:0:29");
 	compile_again();
 	check_forward(find("10.0.1.9/32"), 1, 0x29, 1400);
 	CHECK_EQ(find("10.0.1.9/32")->vlan, 0);
@@ -159,10 +142,10 @@ test_vlan(void)
 	CHECK_EQ(hop->vlan, 100);
 	CHECK(find("10.4.0.9/32") == hop);
 	/* Without it, the kernel has routes by an interface that is not the router's. */
-	apply(link_message(RTM_DELLINK, 31, IFF_UP, "2:0:0:0:0:c", 1300));
+	take(&kernel, link_message(RTM_DELLINK, 31, IFF_UP, "2:0:0:0:0:c", 1300));
 	compile_again();
 	check_kind("10.5.0.0/16", ROUTE_KERNEL);
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
 /* A neighbour whose own prefix leads elsewhere is no neighbour of packets to it. */
@@ -170,37 +153,43 @@ static void
 test_neighbours_by_route(void)
 {
 	begin();
-	know(11, "10.7.0.1", "2:0:0:0:0:49");
-	know(11, "10.0.0.5", "2:0:0:0:0:59");
-	add(&(struct route_message){.prefix = "10.0.0.5/32", .link = 12, .gateway = "10.0.1.9"});
-	add(&(struct route_message){.prefix = "10.0.1.4/32", .link = 11});
-	know(11, "10.0.1.4", "2:0:0:0:0:69");
+	know(&kernel, 11, "10.7.0.1", "2:0:0:0:0:49");
+	know(&kernel, 11, "10.0.0.5", "2:0:0:0:0:59");
+	add_route(&kernel, &(struct route_message){
+				   .prefix = "10.0.0.5/32", .link = 12, .gateway = "10.0.1.9"});
+	add_route(&kernel, &(struct route_message){.prefix = "10.0.1.4/32", .link = 11});
+	know(&kernel, 11, "10.0.1.4", "2:0:0:0:0:69");
 	compile_again();
 	CHECK(find("10.7.0.1/32") == NULL);
 	check_forward(find("10.0.0.5/32"), 1, 0x29, 1400);
 	check_forward(find("10.0.1.4/32"), 0, 0x69, 1500);
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
 static void
 test_best(void)
 {
 	begin();
-	add(&(struct route_message){
-		.prefix = "10.1.0.0/16", .link = 12, .gateway = "10.0.1.9", .priority = 20});
-	add(&(struct route_message){
-		.prefix = "10.1.0.0/16", .link = 11, .gateway = "10.0.0.9", .priority = 10});
+	add_route(&kernel, &(struct route_message){.prefix = "10.1.0.0/16",
+						   .link = 12,
+						   .gateway = "10.0.1.9",
+						   .priority = 20});
+	add_route(&kernel, &(struct route_message){.prefix = "10.1.0.0/16",
+						   .link = 11,
+						   .gateway = "10.0.0.9",
+						   .priority = 10});
 	/* The table local comes first. */
-	add(&(struct route_message){.prefix = "10.0.0.1/32", .link = 12, .gateway = "10.0.1.9"});
+	add_route(&kernel, &(struct route_message){
+				   .prefix = "10.0.0.1/32", .link = 12, .gateway = "10.0.1.9"});
 	compile_again();
 	check_forward(find("10.1.0.0/16"), 0, 0x19, 1500);
 	check_kind("10.0.0.1/32", ROUTE_LOCAL);
 	/* The next best is used while an interface is down. */
-	apply(link_message(RTM_NEWLINK, 11, 0, "2:0:0:0:0:b", 1500));
+	take(&kernel, link_message(RTM_NEWLINK, 11, 0, "2:0:0:0:0:b", 1500));
 	compile_again();
 	check_forward(find("10.1.0.0/16"), 1, 0x29, 1400);
 	CHECK(find("10.0.0.0/24") == NULL && find("10.0.0.9/32") == NULL);
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
 static void
@@ -221,7 +210,7 @@ test_groups(void)
 					    .weights = {1, 3, 1}};
 
 	begin();
-	add(&route);
+	add_route(&kernel, &route);
 	compile_again();
 	/* Who is not known yet takes no flow, and is asked for. */
 	CHECK_EQ(find("10.1.0.0/16")->kind, ROUTE_GROUP);
@@ -229,13 +218,13 @@ test_groups(void)
 	check_member(find("10.1.0.0/16"), 0, 0x19, 1);
 	check_member(find("10.1.0.0/16"), 1, 0x29, 3);
 	CHECK_EQ(report.nb_wishes, 1);
-	know(12, "10.0.1.8", "2:0:0:0:0:28");
+	know(&kernel, 12, "10.0.1.8", "2:0:0:0:0:28");
 	compile_again();
 	CHECK_EQ(find("10.1.0.0/16")->nb_members, 3);
-	apply(link_message(RTM_NEWLINK, 12, 0, "2:0:0:0:0:c", 1400));
+	take(&kernel, link_message(RTM_NEWLINK, 12, 0, "2:0:0:0:0:c", 1400));
 	compile_again();
 	check_forward(find("10.1.0.0/16"), 0, 0x19, 1500);
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
 /* A member that only the kernel can reach makes a group the kernel's, before or behind one that is not
@@ -244,16 +233,16 @@ static void
 test_groups_of_the_kernel(void)
 {
 	begin();
-	add(&(struct route_message){.prefix = "10.1.0.0/16",
-				    .gateways = {"10.0.0.9", "10.9.9.9", "10.0.1.7"},
-				    .links = {11, 77, 12}});
-	add(&(struct route_message){.prefix = "10.2.0.0/16",
-				    .gateways = {"10.0.0.9", "10.0.1.7", "10.9.9.9"},
-				    .links = {11, 12, 77}});
+	add_route(&kernel, &(struct route_message){.prefix = "10.1.0.0/16",
+						   .gateways = {"10.0.0.9", "10.9.9.9", "10.0.1.7"},
+						   .links = {11, 77, 12}});
+	add_route(&kernel, &(struct route_message){.prefix = "10.2.0.0/16",
+						   .gateways = {"10.0.0.9", "10.0.1.7", "10.9.9.9"},
+						   .links = {11, 12, 77}});
 	compile_again();
 	check_kind("10.1.0.0/16", ROUTE_KERNEL);
 	check_kind("10.2.0.0/16", ROUTE_KERNEL);
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
 /* A route's own MTU is the route's, not its next-hop object's. */
@@ -261,13 +250,16 @@ static void
 test_mtu_of_objects(void)
 {
 	begin();
-	apply(nexthop_message(RTM_NEWNEXTHOP, 1, 11, "10.0.0.9"));
-	apply(nexthop_message(RTM_NEWNEXTHOP, 2, 12, NULL));
-	add(&(struct route_message){.prefix = "10.1.0.0/16", .nexthop = 1, .mtu = 1300});
-	add(&(struct route_message){.prefix = "10.2.0.0/16", .nexthop = 1});
-	add(&(struct route_message){.prefix = "10.3.0.0/16", .nexthop = 2, .mtu = 1300});
-	add(&(struct route_message){.prefix = "10.4.0.0/16", .nexthop = 99, .mtu = 1300});
-	know(12, "10.3.0.5", "2:0:0:0:0:59");
+	take(&kernel, nexthop_message(RTM_NEWNEXTHOP, 1, 11, "10.0.0.9"));
+	take(&kernel, nexthop_message(RTM_NEWNEXTHOP, 2, 12, NULL));
+	add_route(&kernel,
+		  &(struct route_message){.prefix = "10.1.0.0/16", .nexthop = 1, .mtu = 1300});
+	add_route(&kernel, &(struct route_message){.prefix = "10.2.0.0/16", .nexthop = 1});
+	add_route(&kernel,
+		  &(struct route_message){.prefix = "10.3.0.0/16", .nexthop = 2, .mtu = 1300});
+	add_route(&kernel,
+		  &(struct route_message){.prefix = "10.4.0.0/16", .nexthop = 99, .mtu = 1300});
+	know(&kernel, 12, "10.3.0.5", "2:0:0:0:0:59");
 	CHECK_EQ(kernel.refused[KERNEL_MTU], 3);
 	compile_again();
 	check_kind("10.1.0.0/16", ROUTE_KERNEL);
@@ -276,10 +268,11 @@ test_mtu_of_objects(void)
 	CHECK(find("10.3.0.5/32") == NULL);
 	CHECK(find("10.4.0.0/16") == NULL);
 	/* It ends with a message that has none. */
-	add(&(struct route_message){.prefix = "10.1.0.0/16", .nexthop = 1, .flags = NLM_F_REPLACE});
+	add_route(&kernel, &(struct route_message){
+				   .prefix = "10.1.0.0/16", .nexthop = 1, .flags = NLM_F_REPLACE});
 	compile_again();
 	check_forward(find("10.1.0.0/16"), 0, 0x19, 1500);
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
 /* Groups of the kernel's objects keep their id while members come and go; hops keep theirs anyway. */
@@ -290,18 +283,18 @@ test_objects(void)
 	uint16_t group, hop;
 
 	begin();
-	know(12, "10.0.1.8", "2:0:0:0:0:28");
-	apply(nexthop_message(RTM_NEWNEXTHOP, 1, 11, "10.0.0.9"));
-	apply(nexthop_message(RTM_NEWNEXTHOP, 2, 12, "10.0.1.9"));
-	apply(nexthop_message(RTM_NEWNEXTHOP, 3, 12, "10.0.1.8"));
-	apply(nexthop_message(RTM_NEWNEXTHOP, 4, 0, NULL));
-	apply(group_message(7, both));
-	apply(group_message(8, dark));
-	add(&(struct route_message){.prefix = "10.1.0.0/16", .nexthop = 7});
-	add(&(struct route_message){.prefix = "10.2.0.0/16", .nexthop = 1});
-	add(&(struct route_message){.prefix = "10.3.0.0/16", .nexthop = 4});
-	add(&(struct route_message){.prefix = "10.4.0.0/16", .nexthop = 8});
-	add(&(struct route_message){.prefix = "10.5.0.0/16", .nexthop = 99});
+	know(&kernel, 12, "10.0.1.8", "2:0:0:0:0:28");
+	take(&kernel, nexthop_message(RTM_NEWNEXTHOP, 1, 11, "10.0.0.9"));
+	take(&kernel, nexthop_message(RTM_NEWNEXTHOP, 2, 12, "10.0.1.9"));
+	take(&kernel, nexthop_message(RTM_NEWNEXTHOP, 3, 12, "10.0.1.8"));
+	take(&kernel, nexthop_message(RTM_NEWNEXTHOP, 4, 0, NULL));
+	take(&kernel, group_message(7, both));
+	take(&kernel, group_message(8, dark));
+	add_route(&kernel, &(struct route_message){.prefix = "10.1.0.0/16", .nexthop = 7});
+	add_route(&kernel, &(struct route_message){.prefix = "10.2.0.0/16", .nexthop = 1});
+	add_route(&kernel, &(struct route_message){.prefix = "10.3.0.0/16", .nexthop = 4});
+	add_route(&kernel, &(struct route_message){.prefix = "10.4.0.0/16", .nexthop = 8});
+	add_route(&kernel, &(struct route_message){.prefix = "10.5.0.0/16", .nexthop = 99});
 	compile_again();
 	CHECK_EQ(find("10.1.0.0/16")->nb_members, 2);
 	group = find("10.1.0.0/16")->id;
@@ -310,17 +303,28 @@ test_objects(void)
 	check_kind("10.3.0.0/16", ROUTE_BLACKHOLE);
 	check_kind("10.4.0.0/16", ROUTE_KERNEL);
 	CHECK(find("10.5.0.0/16") == NULL);
-	apply(group_message(7, three));
-	add(&(struct route_message){.prefix = "9.0.0.0/8", .link = 12, .gateway = "10.0.1.8"});
+	take(&kernel, group_message(7, three));
+	add_route(&kernel, &(struct route_message){
+				   .prefix = "9.0.0.0/8", .link = 12, .gateway = "10.0.1.8"});
 	compile_again();
 	CHECK_EQ(find("10.1.0.0/16")->nb_members, 3);
 	CHECK_EQ(find("10.1.0.0/16")->id, group);
 	CHECK_EQ(find("10.2.0.0/16")->id, hop);
-	apply(nexthop_message(RTM_DELNEXTHOP, 1, 11, "10.0.0.9"));
+	take(&kernel, nexthop_message(RTM_DELNEXTHOP, 1, 11, "10.0.0.9"));
 	compile_again();
 	CHECK(find("10.2.0.0/16") == NULL);
 	CHECK_EQ(find("10.1.0.0/16")->nb_members, 2);
-	end();
+	close_router(&kernel, &ids, &routes);
+}
+
+/* The first ones by interface and address have a route, in whatever order they came. */
+static void
+check_first(void)
+{
+	/* One of 10.0.0.0/24 is before them. */
+	CHECK(find("10.0.0.9/32") != NULL && find("10.64.0.1/32") != NULL);
+	CHECK(find("10.64.12.71/32") != NULL && find("10.64.12.72/32") == NULL);
+	CHECK(find("10.64.19.250/32") == NULL && find("10.0.1.9/32") == NULL);
 }
 
 /* More neighbours than hops have ids: the rest is left to the kernel, and ids come back. */
@@ -330,30 +334,35 @@ test_full(void)
 	char address[32], mac[32];
 
 	begin();
-	add(&(struct route_message){.prefix = "10.64.0.0/16", .link = 11});
+	add_route(&kernel, &(struct route_message){.prefix = "10.64.0.0/16", .link = 11});
 	for (unsigned int turn = 0; turn < 3; turn++) {
-		for (unsigned int i = 0; i < 5000; i++) {
+		for (unsigned int n = 0; n < 5000; n++) {
+			unsigned int i = turn == 1 ? 4999 - n : n;
+
 			snprintf(address, sizeof(address), "10.64.%u.%u", i / 250, 1 + i % 250);
 			snprintf(mac, sizeof(mac), "2:0:%x:1:%x:%x", turn, i >> 8, i & 255);
-			know(11, address, mac);
+			know(&kernel, 11, address, mac);
 		}
 		compile_again();
-		CHECK(report.neighbours <= ROUTES_HOPS_MAX);
+		CHECK_EQ(report.has_former, turn > 0);
 		/* After a turn without the former ones, all ids can be had again. */
 		compile_again();
-		CHECK(report.neighbours > ROUTES_HOPS_MAX - 1024);
+		CHECK(!report.has_former);
+		CHECK_EQ(report.neighbours, COMPILE_NEIGHBOURS_MAX);
+		CHECK_EQ(report.over_neighbours, 5002 + (turn > 0) - COMPILE_NEIGHBOURS_MAX);
+		check_first();
 		/* A gateway that comes later has one, too. */
 		snprintf(mac, sizeof(mac), "2:0:%x:2:0:77", turn);
-		know(12, "10.0.1.7", mac);
-		add(&(struct route_message){.prefix = "10.9.0.0/16",
-					    .link = 12,
-					    .gateway = "10.0.1.7",
-					    .flags = NLM_F_REPLACE});
+		know(&kernel, 12, "10.0.1.7", mac);
+		add_route(&kernel, &(struct route_message){.prefix = "10.9.0.0/16",
+							   .link = 12,
+							   .gateway = "10.0.1.7",
+							   .flags = NLM_F_REPLACE});
 		compile_again();
 		check_forward(find("10.9.0.0/16"), 1, 0x77, 1400);
 		CHECK_EQ(report.over_hops, 0);
 	}
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
 int

@@ -21,27 +21,6 @@ static struct hop_ids ids;
 static struct routes routes;
 static struct compile_report report;
 
-static enum kernel_effect
-apply(struct nlmsghdr *message)
-{
-	enum kernel_effect effect = kernel_apply(&kernel, message);
-
-	CHECK_EQ(kernel.malformed, 0);
-	return effect;
-}
-
-static void
-add(const struct route_message *route)
-{
-	CHECK_EQ(apply(route_message(RTM_NEWROUTE, route)), KERNEL_CHANGED);
-}
-
-static void
-know(uint32_t link, const char *address, const char *mac)
-{
-	apply(neighbour_message(RTM_NEWNEIGH, link, address, mac, NUD_REACHABLE));
-}
-
 static struct nlmsghdr *
 port(uint32_t index, uint32_t vrf, uint32_t table)
 {
@@ -53,7 +32,7 @@ port(uint32_t index, uint32_t vrf, uint32_t table)
 static enum kernel_effect
 add_vrf(uint32_t index, const char *name, uint32_t table)
 {
-	return apply(vrf_message(RTM_NEWLINK, index, IFF_UP, name, table));
+	return take(&kernel, vrf_message(RTM_NEWLINK, index, IFF_UP, name, table));
 }
 
 /* Interface 11 in red, 12 in blue: the same addresses in both. */
@@ -66,28 +45,29 @@ begin(void)
 	hop_ids_open(&ids);
 	CHECK_EQ(add_vrf(50, "red", RED), KERNEL_UNSURE);
 	CHECK_EQ(add_vrf(51, "blue", BLUE), KERNEL_UNSURE);
-	CHECK_EQ(apply(port(11, 50, RED)), KERNEL_UNSURE);
-	CHECK_EQ(apply(port(12, 51, BLUE)), KERNEL_UNSURE);
+	CHECK_EQ(take(&kernel, port(11, 50, RED)), KERNEL_UNSURE);
+	CHECK_EQ(take(&kernel, port(12, 51, BLUE)), KERNEL_UNSURE);
 	for (uint32_t i = 0; i < 2; i++) {
-		add(&(struct route_message){
-			.prefix = "10.0.0.0/24", .link = 11 + i, .table = tables[i]});
-		add(&(struct route_message){.prefix = "10.0.0.1/32",
-					    .link = 11 + i,
-					    .table = tables[i],
-					    .type = RTN_LOCAL});
-		add(&(struct route_message){.prefix = "198.18.0.0/15",
-					    .link = 11 + i,
-					    .gateway = "10.0.0.9",
-					    .table = tables[i]});
-		add(&(struct route_message){.prefix = "2001:2::/48",
-					    .link = 11 + i,
-					    .gateway = "fe80::9",
-					    .table = tables[i]});
+		add_route(&kernel, &(struct route_message){.prefix = "10.0.0.0/24",
+							   .link = 11 + i,
+							   .table = tables[i]});
+		add_route(&kernel, &(struct route_message){.prefix = "10.0.0.1/32",
+							   .link = 11 + i,
+							   .table = tables[i],
+							   .type = RTN_LOCAL});
+		add_route(&kernel, &(struct route_message){.prefix = "198.18.0.0/15",
+							   .link = 11 + i,
+							   .gateway = "10.0.0.9",
+							   .table = tables[i]});
+		add_route(&kernel, &(struct route_message){.prefix = "2001:2::/48",
+							   .link = 11 + i,
+							   .gateway = "fe80::9",
+							   .table = tables[i]});
 	}
-	know(11, "10.0.0.9", "2:0:0:0:0:19");
-	know(12, "10.0.0.9", "2:0:0:0:0:29");
-	know(11, "fe80::9", "2:0:0:0:0:19");
-	know(12, "fe80::9", "2:0:0:0:0:29");
+	know(&kernel, 11, "10.0.0.9", "2:0:0:0:0:19");
+	know(&kernel, 12, "10.0.0.9", "2:0:0:0:0:29");
+	know(&kernel, 11, "fe80::9", "2:0:0:0:0:19");
+	know(&kernel, 12, "fe80::9", "2:0:0:0:0:29");
 }
 
 static void
@@ -96,14 +76,6 @@ compile_again(void)
 	routes_free(&routes);
 	CHECK(compile(&kernel, &ids, &routes, &report));
 	kernel_forget_changes(&kernel);
-}
-
-static void
-end(void)
-{
-	routes_free(&routes);
-	hop_ids_close(&ids);
-	kernel_close(&kernel);
 }
 
 /* The hop of a prefix in a table (0: main), or NULL: it has no route. */
@@ -162,7 +134,7 @@ test_overlap(void)
 	CHECK_EQ(report.neighbours, 2);
 	CHECK_EQ(kernel_place_of_link(&kernel, 12), 2);
 	CHECK_EQ(kernel.refused[KERNEL_MASTER] + kernel.refused[KERNEL_TABLE], 0);
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
 /* What is for the router itself outside of VRFs is found before the tables of VRFs, unless rules say otherwise. */
@@ -170,23 +142,26 @@ static void
 test_local_first(void)
 {
 	begin();
-	add(&(struct route_message){
-		.prefix = "10.0.0.9/32", .link = 12, .table = RT_TABLE_LOCAL, .type = RTN_LOCAL});
+	add_route(&kernel, &(struct route_message){.prefix = "10.0.0.9/32",
+						   .link = 12,
+						   .table = RT_TABLE_LOCAL,
+						   .type = RTN_LOCAL});
 	compile_again();
 	CHECK_EQ(find(RED, "10.0.0.9/32")->kind, ROUTE_LOCAL);
 	CHECK_EQ(find(0, "10.0.0.9/32")->kind, ROUTE_LOCAL);
-	CHECK_EQ(apply(rule_message(RTM_NEWRULE, 1000, 0, NLM_F_MULTI)), KERNEL_SAME);
-	CHECK_EQ(apply(rule_message(RTM_NEWRULE, 32765, RT_TABLE_LOCAL, NLM_F_MULTI)), KERNEL_SAME);
+	CHECK_EQ(take(&kernel, rule_message(RTM_NEWRULE, 1000, 0, NLM_F_MULTI)), KERNEL_SAME);
+	CHECK_EQ(take(&kernel, rule_message(RTM_NEWRULE, 32765, RT_TABLE_LOCAL, NLM_F_MULTI)),
+		 KERNEL_SAME);
 	CHECK_EQ(kernel.refused[KERNEL_RULE], 0);
 	CHECK(!kernel_is_local_first(&kernel, 4));
 	CHECK(kernel_is_local_first(&kernel, 6));
 	compile_again();
 	check_forward(find(RED, "10.0.0.9/32"), 0, 0x19);
 	/* Only a dump knows all rules. */
-	CHECK_EQ(apply(rule_message(RTM_DELRULE, 32765, RT_TABLE_LOCAL, 0)), KERNEL_UNSURE);
-	CHECK_EQ(apply(rule_message(RTM_NEWRULE, 0, RT_TABLE_LOCAL, 0)), KERNEL_UNSURE);
+	CHECK_EQ(take(&kernel, rule_message(RTM_DELRULE, 32765, RT_TABLE_LOCAL, 0)), KERNEL_UNSURE);
+	CHECK_EQ(take(&kernel, rule_message(RTM_NEWRULE, 0, RT_TABLE_LOCAL, 0)), KERNEL_UNSURE);
 	CHECK(kernel_is_local_first(&kernel, 4));
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
 /* Routes and interfaces of a VRF that is not known yet are in no other table. */
@@ -198,11 +173,11 @@ test_order(void)
 
 	open_router(&kernel);
 	hop_ids_open(&ids);
-	CHECK_EQ(apply(route_message(RTM_NEWROUTE, &early)), KERNEL_SAME);
+	CHECK_EQ(take(&kernel, route_message(RTM_NEWROUTE, &early)), KERNEL_SAME);
 	CHECK_EQ(kernel.refused[KERNEL_TABLE], 1);
-	CHECK_EQ(apply(port(11, 50, RED)), KERNEL_UNSURE);
+	CHECK_EQ(take(&kernel, port(11, 50, RED)), KERNEL_UNSURE);
 	CHECK_EQ(kernel_place_of_link(&kernel, 11), KERNEL_NO_PLACE);
-	CHECK_EQ(apply(port(12, 51, 0)), KERNEL_UNSURE);
+	CHECK_EQ(take(&kernel, port(12, 51, 0)), KERNEL_UNSURE);
 	CHECK_EQ(kernel_place_of_link(&kernel, 12), KERNEL_NO_PLACE);
 	CHECK_EQ(kernel_place_of_link(&kernel, 99), KERNEL_NO_PLACE);
 	CHECK(compile(&kernel, &ids, &routes, &report));
@@ -210,8 +185,8 @@ test_order(void)
 	CHECK_EQ(add_vrf(50, "red", RED), KERNEL_UNSURE);
 	CHECK_EQ(kernel_place_of_link(&kernel, 11), 1);
 	/* A dump follows. */
-	CHECK_EQ(apply(route_message(RTM_NEWROUTE, &early)), KERNEL_CHANGED);
-	end();
+	CHECK_EQ(take(&kernel, route_message(RTM_NEWROUTE, &early)), KERNEL_CHANGED);
+	close_router(&kernel, &ids, &routes);
 }
 
 /* A VRF that gets the table of a former one has none of its routes. */
@@ -219,7 +194,7 @@ static void
 test_reused_table(void)
 {
 	begin();
-	CHECK_EQ(apply(vrf_message(RTM_DELLINK, 50, 0, "red", RED)), KERNEL_UNSURE);
+	CHECK_EQ(take(&kernel, vrf_message(RTM_DELLINK, 50, 0, "red", RED)), KERNEL_UNSURE);
 	CHECK_EQ(kernel_place_of_link(&kernel, 11), KERNEL_NO_PLACE);
 	compile_again();
 	CHECK(find(RED, "198.18.0.0/15") == NULL);
@@ -230,12 +205,12 @@ test_reused_table(void)
 	check_forward(find(BLUE, "198.18.0.0/15"), 1, 0x29);
 	/* Two with one table share it. */
 	CHECK_EQ(add_vrf(53, "azure", BLUE), KERNEL_UNSURE);
-	CHECK_EQ(apply(vrf_message(RTM_DELLINK, 51, 0, "blue", BLUE)), KERNEL_UNSURE);
+	CHECK_EQ(take(&kernel, vrf_message(RTM_DELLINK, 51, 0, "blue", BLUE)), KERNEL_UNSURE);
 	CHECK_EQ(kernel_place_of_link(&kernel, 12), 2);
 	compile_again();
 	check_forward(find(BLUE, "198.18.0.0/15"), 1, 0x29);
 	CHECK(strcmp(kernel_vrf(&kernel, BLUE)->name, "azure") == 0);
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
 /* The kernel takes an interface out of one VRF, and down, before it puts it into another one: only a dump has all
@@ -247,20 +222,20 @@ test_moved_interface(void)
 
 	begin();
 	kernel.wants_dump = false;
-	CHECK_EQ(apply(port(11, 50, RED)), KERNEL_SAME);
+	CHECK_EQ(take(&kernel, port(11, 50, RED)), KERNEL_SAME);
 	CHECK(!kernel.wants_dump);
-	CHECK_EQ(apply(port(11, 51, BLUE)), KERNEL_UNSURE);
+	CHECK_EQ(take(&kernel, port(11, 51, BLUE)), KERNEL_UNSURE);
 	CHECK(kernel.wants_dump);
 	CHECK_EQ(kernel_place_of_link(&kernel, 11), 2);
 	kernel.wants_dump = false;
 	message = link_message(RTM_NEWLINK, 11, IFF_UP, "2:0:0:0:0:b", 1500);
 	message->nlmsg_flags = NLM_F_MULTI;
-	CHECK_EQ(apply(message), KERNEL_UNSURE);
+	CHECK_EQ(take(&kernel, message), KERNEL_UNSURE);
 	CHECK_EQ(kernel_place_of_link(&kernel, 11), 0);
 	CHECK(!kernel.wants_dump);
-	CHECK_EQ(apply(vrf_message(RTM_DELLINK, 50, 0, "red", RED)), KERNEL_UNSURE);
+	CHECK_EQ(take(&kernel, vrf_message(RTM_DELLINK, 50, 0, "red", RED)), KERNEL_UNSURE);
 	CHECK(kernel.wants_dump);
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
 /* A VLAN may be in another VRF than its port. */
@@ -268,15 +243,15 @@ static void
 test_vlan(void)
 {
 	begin();
-	apply(in_vrf(upon(link_message(RTM_NEWLINK, 31, IFF_UP, "2:0:0:0:0:d", 1500), 11, "vlan",
-			  0x8100, 100),
-		     51, BLUE));
+	take(&kernel, in_vrf(upon(link_message(RTM_NEWLINK, 31, IFF_UP, "2:0:0:0:0:d", 1500), 11,
+				  "vlan", 0x8100, 100),
+			     51, BLUE));
 	CHECK_EQ(kernel_link(&kernel, 31)->vlan, 100);
 	CHECK_EQ(kernel_place_of_link(&kernel, 31), 2);
-	apply(upon(link_message(RTM_NEWLINK, 31, IFF_UP, "2:0:0:0:0:d", 1500), 11, "vlan", 0x8100,
-		   100));
+	take(&kernel, upon(link_message(RTM_NEWLINK, 31, IFF_UP, "2:0:0:0:0:d", 1500), 11, "vlan",
+			   0x8100, 100));
 	CHECK_EQ(kernel_place_of_link(&kernel, 31), 0);
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
 /* A next hop by an interface of another VRF, or of none, is as good as any; one that is a VRF is the kernel's. */
@@ -284,19 +259,23 @@ static void
 test_leaks(void)
 {
 	begin();
-	add(&(struct route_message){
-		.prefix = "10.7.0.0/16", .link = 12, .gateway = "10.0.0.9", .table = RED});
-	add(&(struct route_message){.prefix = "10.7.0.0/16", .link = 11, .gateway = "10.0.0.9"});
-	add(&(struct route_message){.prefix = "10.0.0.9/32", .link = 12});
+	add_route(&kernel, &(struct route_message){.prefix = "10.7.0.0/16",
+						   .link = 12,
+						   .gateway = "10.0.0.9",
+						   .table = RED});
+	add_route(&kernel, &(struct route_message){
+				   .prefix = "10.7.0.0/16", .link = 11, .gateway = "10.0.0.9"});
+	add_route(&kernel, &(struct route_message){.prefix = "10.0.0.9/32", .link = 12});
 	CHECK_EQ(kernel.refused[KERNEL_VRF_ROUTE], 0);
-	add(&(struct route_message){.prefix = "10.8.0.0/16", .link = 51, .table = RED});
+	add_route(&kernel,
+		  &(struct route_message){.prefix = "10.8.0.0/16", .link = 51, .table = RED});
 	CHECK_EQ(kernel.refused[KERNEL_VRF_ROUTE], 1);
 	compile_again();
 	check_forward(find(RED, "10.7.0.0/16"), 1, 0x29);
 	check_forward(find(0, "10.7.0.0/16"), 0, 0x19);
 	check_forward(find(0, "10.0.0.9/32"), 1, 0x29);
 	CHECK_EQ(find(RED, "10.8.0.0/16")->kind, ROUTE_KERNEL);
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
 static void
@@ -307,23 +286,23 @@ test_refused(void)
 	begin();
 	CHECK_EQ(add_vrf(60, "local", RT_TABLE_LOCAL), KERNEL_SAME);
 	CHECK_EQ(kernel.refused[KERNEL_VRF], 1);
-	CHECK_EQ(apply(port(11, 60, RT_TABLE_LOCAL)), KERNEL_UNSURE);
+	CHECK_EQ(take(&kernel, port(11, 60, RT_TABLE_LOCAL)), KERNEL_UNSURE);
 	CHECK_EQ(kernel_place_of_link(&kernel, 11), KERNEL_NO_PLACE);
 	/* Main is what interfaces without a VRF have. */
 	add_vrf(61, "main", RT_TABLE_MAIN);
-	CHECK_EQ(apply(port(11, 61, RT_TABLE_MAIN)), KERNEL_UNSURE);
+	CHECK_EQ(take(&kernel, port(11, 61, RT_TABLE_MAIN)), KERNEL_UNSURE);
 	CHECK_EQ(kernel_place_of_link(&kernel, 11), 0);
 	for (uint32_t i = 0; i < ROUTES_VRFS_MAX; i++) {
 		snprintf(name, sizeof(name), "v%u", i);
-		apply(vrf_message(RTM_NEWLINK, 100 + i, IFF_UP, name, 100 + i));
+		take(&kernel, vrf_message(RTM_NEWLINK, 100 + i, IFF_UP, name, 100 + i));
 	}
 	CHECK_EQ(kernel.nb_vrfs, ROUTES_VRFS_MAX);
 	CHECK_EQ(kernel.refused[KERNEL_VRF], 1 + 3);
-	CHECK_EQ(apply(port(12, 100 + ROUTES_VRFS_MAX - 1, 100 + ROUTES_VRFS_MAX - 1)),
+	CHECK_EQ(take(&kernel, port(12, 100 + ROUTES_VRFS_MAX - 1, 100 + ROUTES_VRFS_MAX - 1)),
 		 KERNEL_UNSURE);
 	CHECK_EQ(kernel_place_of_link(&kernel, 12), KERNEL_NO_PLACE);
 	compile_again();
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
 /* Names are in JSON, and longer ones than the kernel's are none. */
@@ -340,7 +319,7 @@ test_names(void)
 	message = link_message(RTM_NEWLINK, 50, IFF_UP, "2:0:0:0:0:77", 1500);
 	kernel_apply(&kernel, upon(message, 0, "vrf", 0, 0));
 	CHECK_EQ(kernel.malformed, 1);
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
 /* A change of one table is made in that one alone; a route of the table local may be in all. */
@@ -352,9 +331,11 @@ test_changes(void)
 
 	begin();
 	compile_again();
-	add(&(struct route_message){
-		.prefix = "10.9.0.0/16", .link = 12, .gateway = "10.0.0.9", .table = BLUE});
-	know(11, "10.0.0.7", "2:0:0:0:0:17");
+	add_route(&kernel, &(struct route_message){.prefix = "10.9.0.0/16",
+						   .link = 12,
+						   .gateway = "10.0.0.9",
+						   .table = BLUE});
+	know(&kernel, 11, "10.0.0.7", "2:0:0:0:0:17");
 	CHECK(compile_changes(&kernel, &ids, &routes, &report, &list, &nb));
 	CHECK_EQ(nb, 2);
 	CHECK_EQ(list[0].vrf, 1);
@@ -364,22 +345,25 @@ test_changes(void)
 	free(list);
 	kernel_forget_changes(&kernel);
 	/* The longest prefix of a neighbour of another VRF is none of its own. */
-	add(&(struct route_message){.prefix = "10.0.0.0/28", .type = RTN_BLACKHOLE});
+	add_route(&kernel, &(struct route_message){.prefix = "10.0.0.0/28", .type = RTN_BLACKHOLE});
 	CHECK(compile_changes(&kernel, &ids, &routes, &report, &list, &nb));
 	CHECK_EQ(nb, 1);
 	free(list);
 	kernel_forget_changes(&kernel);
-	add(&(struct route_message){.prefix = "10.0.0.0/28", .type = RTN_BLACKHOLE, .table = RED});
+	add_route(&kernel, &(struct route_message){
+				   .prefix = "10.0.0.0/28", .type = RTN_BLACKHOLE, .table = RED});
 	CHECK(compile_changes(&kernel, &ids, &routes, &report, &list, &nb));
 	CHECK_EQ(nb, 3);
 	CHECK_EQ(list[1].hop, ROUTE_GONE);
 	CHECK_EQ(list[2].hop, ROUTE_GONE);
 	free(list);
 	compile_again();
-	add(&(struct route_message){
-		.prefix = "10.9.9.9/32", .link = 12, .table = RT_TABLE_LOCAL, .type = RTN_LOCAL});
+	add_route(&kernel, &(struct route_message){.prefix = "10.9.9.9/32",
+						   .link = 12,
+						   .table = RT_TABLE_LOCAL,
+						   .type = RTN_LOCAL});
 	CHECK(!compile_changes(&kernel, &ids, &routes, &report, &list, &nb));
-	end();
+	close_router(&kernel, &ids, &routes);
 }
 
 int

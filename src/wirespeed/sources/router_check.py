@@ -36,6 +36,10 @@ class TableComparison:
     """Random addresses for which the kernel was asked."""
     count: int
     differences: frozenset[RouteDifference]
+    neighbours_over_hops: int = 0
+    """Neighbours without a route of their own since all next hops of the tables are in use."""
+    routes_over_hops: int = 0
+    """Routes left to the kernel for the same reason."""
 
 
 def router_tasks(telemetry: Telemetry) -> list[str]:
@@ -70,6 +74,8 @@ def compare_tables_on(
             int(counts["samples"]),
             sum(int(counts[name]) for name in names),
             differences,
+            int(counts["neighbours_over_hops"]),
+            int(counts["routes_over_hops"]),
         )
     except (OSError, ValueError, KeyError, TypeError) as fault:
         raise NoAnswer(f"the differences of task {task} cannot be read: {fault}") from fault

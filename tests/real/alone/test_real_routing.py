@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from dataclasses import replace
 from functools import partial
@@ -16,7 +17,7 @@ from tests.support.effort import EXHAUSTIVE, cases
 from tests.support.real_bench import frames_are_conserved, in_traffic, leftovers, opened, point
 from wirespeed.bench.function.kernel_router import KernelRouter
 from wirespeed.bench.interface import BenchError
-from wirespeed.bench.routing import programs
+from wirespeed.bench.routing import learned, programs
 from wirespeed.bench.routing.part import LoadsRoutes
 from wirespeed.bench.routing.table import RoutingTable, hop_address
 from wirespeed.model.frame import FrameSizes
@@ -242,6 +243,59 @@ def test_daemon_that_ends_is_named(tmp_path: Path) -> None:
         bgpd.wait(10.0)
         with pytest.raises(BenchError, match=r"bgpd ended \(killed by SIGKILL\)"):
             bench.measure(LOAD_FPS, DURATION_S)
+    assert leftovers() == []
+
+
+def traces(tag: str) -> list[str]:
+    """Return what there is of a bench: namespaces, files in memory, processes."""
+    runner = LocalRunner()
+    found = [*runner.glob(f"/run/netns/{tag}*"), *runner.glob(f"/dev/hugepages/*{tag}*")]
+    run = os.environ["XDG_RUNTIME_DIR"].encode()
+    for words in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if run in (text := words.read_bytes()):
+                found.append(text.decode(errors="replace"))
+        except OSError:
+            continue  # it has ended
+    return found
+
+
+def test_kill_of_all_programs_of_a_router_leaves_nothing_behind(tmp_path: Path) -> None:
+    """TAPs and routes end with the namespaces, huge pages with the processes."""
+    spec = replace(point("host", bidirectional=True, vnf=Vnf("router")),
+                   routing=Routing(RoutingDaemon.FRR, ipv4=200))  # fmt: skip
+    with opened(spec, tmp_path) as bench:
+        [path] = LocalRunner().glob("/run/netns/ws*-vnf0")
+        tag = path.rpartition("/")[2].removesuffix("-vnf0")
+        assert len(traces(tag)) > 4  # two namespaces, wsdp, zebra, bgpd, BIRD
+        killed = {process.pid: process for part in bench.rig.parts for process in part.processes}
+        for process in killed.values():
+            process.signal(signal.SIGKILL)
+        with pytest.raises(BenchError, match="SIGKILL"):
+            bench.measure(LOAD_FPS, DURATION_S)
+    assert len(killed) > 3
+    assert traces(tag) == []
+    assert leftovers() == []
+
+
+# BIRD ends; FRR would go on without the line.
+REFUSED = {
+    "bird": (RoutingDaemon.BIRD, "bird", "nonsense;", "syntax error"),
+    "frr": (RoutingDaemon.FRR, "frr_bgpd", "nonsense", "bgpd refuses .* line 1: nonsense"),
+}
+
+
+@pytest.mark.parametrize("refused", REFUSED.values(), ids=REFUSED.keys())
+def test_configuration_that_a_daemon_refuses_is_an_error_in_its_own_words(
+    refused: tuple[RoutingDaemon, str, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    daemon, texts, line, words = refused
+    monkeypatch.setattr(learned, texts, lambda _: (line,))
+    with (
+        pytest.raises(BenchError, match=words),
+        opened(routed(Routing(daemon, ipv4=200)), tmp_path) as bench,
+    ):
+        bench.measure(LOAD_FPS, DURATION_S)
     assert leftovers() == []
 
 

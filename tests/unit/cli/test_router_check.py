@@ -22,6 +22,7 @@ class Fake:
 
     answers: ClassVar[list[list[dict[str, str]]]] = []
     tasks: ClassVar[dict[str, Any]] = {}
+    over_hops: ClassVar[tuple[int, int]] = (0, 0)
 
     def __init__(self, _runner: object, path: str, _timeout_s: float) -> None:
         if path != SOCKET:
@@ -35,7 +36,10 @@ class Fake:
         found = self.answers.pop(0)
         Path(path).write_text("".join(f"{json.dumps(one)}\n" for one in found))
         counts = {"missing": len(found), "different": 0, "extra": 0, "wrong_lookups": 0}
-        return {"prefixes": 7, "samples": 900, "wrong_samples": 0, **counts}
+        return {
+            "prefixes": 7, "samples": 900, "wrong_samples": 0, **counts,
+            "neighbours_over_hops": self.over_hops[0], "routes_over_hops": self.over_hops[1],
+        }  # fmt: skip
 
     def close(self) -> None:
         pass
@@ -55,6 +59,22 @@ def test_router_check_equal_tables_end_with_0(wirespeed: Command, wsdp: type[Fak
     ended = wirespeed("router", "check")
     assert ended.code == 0
     assert ended.out == "r: 7 routes and 900 random addresses, all as in the kernel\n"
+
+
+@pytest.mark.parametrize(
+    ("over_hops", "named"), [((1200, 1), "1200 neighbours and 1 route"), ((0, 2), "2 routes")]
+)
+def test_router_check_without_hops_left_names_what_is_not_mirrored(
+    wirespeed: Command, wsdp: type[Fake], monkeypatch: pytest.MonkeyPatch,
+    over_hops: tuple[int, int], named: str,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(wsdp, "over_hops", over_hops)
+    wsdp.answers = [[]]
+    ended = wirespeed("router", "check")
+    assert ended.code == 0
+    assert ended.out.startswith(
+        f"r: {named} not mirrored: all next hops of the tables are in use, so the kernel forwards\n"
+    )
 
 
 def test_router_check_names_what_differs_each_time(wirespeed: Command, wsdp: type[Fake]) -> None:

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
+from wirespeed.bench.routing.kernel import neighbours
 from wirespeed.bench.routing.learned import PEER, LearnedRoutes
-from wirespeed.bench.routing.table import backup_mac, hop_address, own_address
+from wirespeed.bench.routing.table import backup_mac, own_address
 from wirespeed.bench.topology.wiring import PORTS
 from wirespeed.bench.traffic.frames.prefixes import BACKUP, PRIMARY
 from wirespeed.model.study.convergence import EventKind
@@ -73,10 +74,10 @@ class NeighbourMoves(Event):
 
     def act(self, routes: LearnedRoutes) -> None:
         moved = {port: backup_mac(mac) for port, mac in routes.targets.items()}
-        routes.router.batch(_neighbours(routes, moved))
+        routes.router.batch(neighbours(routes.table, routes.table.hops, moved))
 
     def undo(self, routes: LearnedRoutes) -> None:
-        routes.router.batch(_neighbours(routes, routes.targets))
+        routes.router.batch(neighbours(routes.table, routes.table.hops, routes.targets))
 
 
 class NextHopGone(Event):
@@ -158,17 +159,6 @@ _KINDS: tuple[_Makes, ...] = (
     DaemonRestart,
 )  # fmt: skip
 EVENTS: Mapping[EventKind, _Makes] = {kind.kind: kind for kind in _KINDS}
-
-
-def _neighbours(routes: LearnedRoutes, macs: Mapping[int, str]) -> Iterator[str]:
-    """Yield the commands of ip(8) that give the next hops these MAC addresses, by port."""
-    table = routes.table
-    for version in table.routing.versions:
-        for hop in table.hops:
-            yield (
-                f"neighbour replace {hop_address(version, hop)} dev {PORTS[hop.port]} "
-                f"lladdr {macs[hop.port]} nud permanent"
-            )
 
 
 def _addresses(routes: LearnedRoutes, word: str) -> Iterator[str]:

@@ -3,11 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from wirespeed.bench.host.network import QUIET, inside
-from wirespeed.bench.routing.table import RoutingTable, backup_mac, hop_address, own_addresses
+from wirespeed.bench.routing.table import (
+    Hop,
+    RoutingTable,
+    backup_mac,
+    hop_address,
+    own_addresses,
+)
 from wirespeed.bench.topology.wiring import PORTS, generator_mac
 from wirespeed.model.study.routing import Routing, RoutingDaemon
 from wirespeed.remote.interface import Runner
@@ -64,6 +70,20 @@ def load_s(routing: Routing) -> float:
     return (routing.ipv4 + routing.ipv6) * routing.ecmp / _SLOWEST
 
 
+def neighbours(table: RoutingTable, hops: Sequence[Hop], macs: Mapping[int, str]) -> Iterator[str]:
+    """Yield the commands of ip(8) that give next hops their MAC addresses.
+
+    macs: by port, of those that are no backups; these have addresses derived from them.
+    """
+    for version in table.routing.versions:
+        for hop in hops:
+            mac = macs[hop.port]
+            yield (
+                f"neighbour replace {hop_address(version, hop)} dev {PORTS[hop.port]} "
+                f"lladdr {backup_mac(mac) if hop.backup else mac} nud permanent"
+            )
+
+
 @dataclass(frozen=True, slots=True)
 class RouterNamespace:
     """The network namespace of a router, whose ports have the names of the generator's."""
@@ -82,14 +102,7 @@ class RouterNamespace:
             for port in table.ports:
                 for address in own_addresses(version, port, table.routing):
                     commands.append(f"address replace {address} dev {PORTS[port]}{nodad}")
-            for hop in table.all_hops:
-                mac = targets[hop.port]
-                lladdr = backup_mac(mac) if hop.backup else mac
-                commands.append(
-                    f"neighbour replace {hop_address(version, hop)} dev {PORTS[hop.port]} "
-                    f"lladdr {lladdr} nud permanent"
-                )
-        self.batch(commands)
+        self.batch([*commands, *neighbours(table, table.all_hops, targets)])
 
     def batch(self, commands: Iterable[str], within_s: float = 30.0) -> None:
         """Run commands of ip(8)."""

@@ -212,9 +212,21 @@ class LearnedRoutes(GeneratedRoutes):
             "-z", str(run / "zserv.api"), "--vty_socket", str(run), "-u", "root", "-g", "frrvty",
             "--log", "stdout", *options,
         ]  # fmt: skip
+        self._check_frr(name, words)
         daemon = self._start(name, self._setup.namespace, words, urgent=urgent)
         if name == "zebra":
             daemon.await_socket(str(run / "zserv.api"), 30.0)
+
+    def _check_frr(self, name: str, words: Sequence[str]) -> None:
+        """Raise BenchError where a daemon refuses a line: it would go on without it."""
+        done = self._setup.host.runner.run([*words, "--dryrun"], check=False)
+        refused = [line for line in done.stderr.splitlines() if " on config line " in line]
+        if done.exit_code != 0 or refused:
+            reason = (refused or done.stderr.splitlines() or ["no reason"])[0]
+            raise BenchError(
+                f"{name} refuses its configuration: {reason}",
+                f"Compare with the version of FRR that is installed: {frr_program(name)} --version",
+            )
 
     def _start(self, name: str, namespace: str, words: Sequence[str], *, urgent: bool) -> Daemon:
         daemon = Daemon(name, self._setup.host, self._setup.dirs)

@@ -52,6 +52,7 @@ def check(
         found, lasting = _lasting(connection, name)
     finally:
         connection.close()
+    _print_left_to_kernel(name, found)
     compared = f"{counted(found.prefixes, 'route')} and {found.samples} random addresses"
     if not lasting:
         print_line(f"{name}: {compared}, all as in the kernel")
@@ -64,6 +65,21 @@ def check(
     if len(shown) < len(lasting):
         print_line(f"  and {len(lasting) - len(shown)} more: --all prints them")
     raise typer.Exit(1)
+
+
+def _print_left_to_kernel(task: str, found: TableComparison) -> None:
+    over = [
+        counted(number, noun)
+        for number, noun in (
+            (found.neighbours_over_hops, "neighbour"), (found.routes_over_hops, "route")
+        )
+        if number
+    ]  # fmt: skip
+    if over:
+        print_line(
+            f"{task}: {' and '.join(over)} not mirrored: all next hops of the tables are in use, "
+            "so the kernel forwards"
+        )
 
 
 def _find(path: str | None, task: str | None) -> tuple[Telemetry, str]:
