@@ -80,7 +80,7 @@ def _yaml_loader() -> Any:
 
     # libyaml's parser is 10 times as fast, and does not bound how deep it calls itself.
     base = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    loader = type("StringsAndNulls", (base,), {})
+    loader: Any = type("StringsAndNulls", (base,), {})
     loader.add_implicit_resolver(_NULL, re.compile("(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
     loader.add_constructor(_NULL, lambda _loader, _node: None)
     return loader
