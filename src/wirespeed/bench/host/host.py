@@ -159,7 +159,7 @@ class Host:
                 self.runner.write(path, to)
             except PermissionError:
                 self.forget(number)
-                return f"{name} can be set by root only"
+                return f"{name} cannot be set to {to}: by root only, or fixed by this kernel"
             except OSError as error:
                 self.forget(number)
                 return f"{name} cannot be set to {to}: {error.strerror}"
