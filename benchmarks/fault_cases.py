@@ -95,7 +95,7 @@ class Setting:
 
     @property
     def hop(self) -> str:
-        """Where it must be found."""
+        """Places at which it must be found."""
         if self.frames.fault is None or PLACE not in self.case.hop:
             return self.case.hop
         return self.case.hop.replace(PLACE, place_of(self.frames))

@@ -72,8 +72,7 @@ def actions_of(switch: OvsDpdk) -> list[str]:
 
 @contextmanager
 def moved_port(switch: OvsDpdk, how: str) -> Iterator[None]:
-    """Where frames leave towards the generator: down, or without forwarding; where they come in:
-    without receiving."""
+    """Stop a port: down or no-forward of that to the generator, no-receive of that from it."""
     at = 0 if how == "no-receive" else 1
     switch.control.ofctl("mod-port", switch.bridges[0].ports[at].name, how)
     yield

@@ -54,7 +54,7 @@ class Cell:
 
     @property
     def alarm(self) -> bool:
-        """Whether the SUT, its settings or the generator is accused of something."""
+        """True if the SUT, its settings or the generator is blamed for something."""
         return bool(self.error) or WHOSE.get(self.first) in (SUT, GENERATOR)
 
 

@@ -21,7 +21,7 @@ WINDOW = 1 << 24
 
 @dataclass
 class Answer:
-    """What has come on one stream."""
+    """Answer on one stream, as far as it has come."""
 
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)

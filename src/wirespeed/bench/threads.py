@@ -108,7 +108,7 @@ class HostThreads:
         )
 
     def competitors(self) -> tuple[Competitor, ...]:
-        """Who else used the CPUs that poll, and then others, while frames were offered."""
+        """Threads that used the CPUs that poll, and then others, while frames were offered."""
         return self._competitors
 
     @property

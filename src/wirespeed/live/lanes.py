@@ -15,7 +15,7 @@ from wirespeed.model.result.series import SeriesKind
 
 
 class Form(StrEnum):
-    """How a line's value is computed from rates of counters and levels of gauges."""
+    """Rule by which a line's value is computed from rates of counters and levels of gauges."""
 
     SUM = "sum"
     """Sum of the members, times the factor."""

@@ -44,7 +44,7 @@ class Headline:
     unit: str
     """frames/s, or the unit of an outcome's total."""
     at_least: bool
-    """Whether no higher load failed, so that the value is a lower bound."""
+    """True if no higher load failed: the value is a lower bound."""
     grade: str | None
 
     @property

@@ -36,7 +36,7 @@ _FINE_ROWS = 64
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What is known of a chunk without its reads."""
+    """Index entry of a chunk, known without its reads."""
 
     source: str
     number: int

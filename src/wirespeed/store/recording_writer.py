@@ -54,7 +54,7 @@ class RecordingWriter:
     _ended: dict[str, Reads] = field(default_factory=dict)
     """Last read of each source's merged chunk."""
     _counters: list[bool] = field(default_factory=list)
-    """Whether each series is one, by number."""
+    """True for the series that are counters, by number."""
 
     @classmethod
     def start(

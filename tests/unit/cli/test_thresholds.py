@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What --threshold and --junit do in `run` and `report`."""
+"""Check --threshold and --junit of `run` and `report`."""
 
 from __future__ import annotations
 

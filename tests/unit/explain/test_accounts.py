@@ -288,7 +288,7 @@ def test_change_that_puts_a_poller_on_the_generators_cpu_is_blamed_for_unsent_fr
 
 
 def test_program_on_a_forwarding_cpu_explains_bursts_that_overflow_the_analysers_ring() -> None:
-    """What the SUT hands over after a pause comes all at once."""
+    """Frames that the SUT hands over after a pause come all at once."""
     bursts = Drop("switch:west", DropCause.TG_RX_RING_FULL, 2_500)
     held_up = Evidence(disturbances=stop("generator", Source.POLL_GAP, 40))
     shells = Competitor("sh", 1, 0.45, pid=4711)

@@ -82,7 +82,7 @@ def test_a_key_gets_its_next_value(key: str, workload: Frames | TcpStreams, valu
 
 @pytest.mark.parametrize("key", NEXT)
 def test_every_key_is_one_of_a_study(key: str) -> None:
-    """What no study has would be a change that nobody can make."""
+    """A key that no study has would be a change that nobody can make."""
     raw = parameters(TcpStreams(Tcp()) if key.startswith("tcp.") else SWITCHED)
     set_key(raw, key, "nonsense")
     _, faults = validate_point(raw)

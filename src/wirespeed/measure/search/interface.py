@@ -35,8 +35,8 @@ class Figures:
     notes: tuple[str, ...] = ()
     """Notes for the report."""
     unconfirmed: str | None = None
-    """Why the NDR is not sure: the search ended early, or no fresh trial confirmed it; None where
-    it is.
+    """Reason why the NDR is not sure: the search ended early, or no fresh trial confirmed it. None
+    if it is sure.
     """
     ended: str | None = None
     """Reason for which the search ended before the PDR, with a sure NDR; else None."""

@@ -104,7 +104,7 @@ class TriedChange(TypedDict):
 
 
 class ExplanationDocument(TypedDict):
-    """What `wirespeed explain --json` prints: the limits of a run's points, and what to change."""
+    """Document of `wirespeed explain --json`: the limits of a run's points, and what to change."""
 
     schema_version: str
     """Major and minor version of this schema."""

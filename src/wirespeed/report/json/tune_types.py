@@ -85,7 +85,7 @@ class TuneKept(TypedDict):
 
 
 class TuneDocument(TypedDict):
-    """What `wirespeed tune --json` prints: the factors, their effects, the confirmation and the
+    """Document of `wirespeed tune --json`: the factors, their effects, the confirmation and the
     settings to keep."""
 
     schema_version: str

@@ -56,7 +56,7 @@ class PointFigures:
     constant: Rate | None
     """Rate that was forwarded at a fixed load."""
     reason: str | None
-    """Why rates are missing."""
+    """Reason why rates are missing."""
     grade: Grade | None = None
     undisturbed: Undisturbed | None = None
     as_is: AsIs | None = None

@@ -31,7 +31,7 @@ class Metric(StrEnum):
 
 
 class Verdict(StrEnum):
-    """Whether a point meets a threshold. Only MET counts as met."""
+    """Result of a point against a threshold. Only MET counts as met."""
 
     MET = "met"
     MISSED = "missed"

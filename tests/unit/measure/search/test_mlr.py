@@ -50,7 +50,7 @@ def test_a_larger_loss_goal_raises_the_pdr() -> None:
 
 
 def test_a_pdr_tolerates_at_least_the_width() -> None:
-    """Where growth of 1% passes, so does a loss of 1%."""
+    """A width that lets growth of 1% pass lets a loss of 1% pass, too."""
     prober = prober_of(Rig(Sharp(4e6)).measure)
     prober.width = 0.01
     pdr = SEARCH.find(prober, Limits(10e3, 4e6 / 0.993, None)).pdr

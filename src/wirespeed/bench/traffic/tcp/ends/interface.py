@@ -19,7 +19,7 @@ from wirespeed.remote.interface import Process
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the programs of a host of the test start."""
+    """Place in which the programs of a host of the test start."""
 
     host: Host
     dirs: Directories
