@@ -118,7 +118,7 @@ def test_a_study_that_cannot_be_read_is_named(
     def refuse(*_: object, **__: object) -> str:
         raise PermissionError(13, "Permission denied", str(study))
 
-    monkeypatch.setattr(Path, "read_text", refuse)
+    monkeypatch.setattr("wirespeed.study.load.read_text_file", refuse)
     ended = wirespeed("study", "show", str(study))
     assert (ended.code, "mine.toml cannot be read: Permission denied" in ended.err) == (2, True)
 
