@@ -5,9 +5,9 @@
 #include <stdbool.h>
 
 /* Have the calling thread run soon after it wakes, before threads that compute for long: with a short slice, at the
- * same share of the CPU. Linux takes slices from 6.12 on (sched_setattr, EEVDF); earlier ones ignore this, and run
- * a thread that has slept soon in any case. Real-time threads stay as they are. false: the
- * usual slice again. Return 0 or a negative errno. */
+ * same share of the CPU. false: the usual slice again. Linux takes slices from 6.12 on (sched_setattr, EEVDF);
+ * earlier ones ignore this, and run a thread that has slept soon in any case. Real-time threads stay as they are.
+ * Return 0 or a negative errno. */
 int slice_shorten(bool is_short);
 
 #endif

@@ -57,24 +57,28 @@ wait_answer(struct feed *feed, int *error)
 	}
 }
 
-/* Table and use of a next-hop object of a route, which is in a message. */
+struct answer {
+	struct nlmsghdr *message; /* with a route, in the feed's buffer; NULL: see other */
+	int other;                /* an answer of another kind, or an error */
+	uint32_t table;
+	bool has_object; /* the route has a next-hop object */
+};
+
 static void
-read_answer(const struct nlmsghdr *message, uint32_t *table, bool *has_object)
+read_route(struct answer *answer)
 {
-	const struct rtmsg *info = mnl_nlmsg_get_payload(message);
+	const struct rtmsg *info = mnl_nlmsg_get_payload(answer->message);
 	const struct nlattr *attribute;
 
-	*table = 0;
-	*has_object = false;
-	if (mnl_nlmsg_get_payload_len(message) < sizeof(*info))
+	if (mnl_nlmsg_get_payload_len(answer->message) < sizeof(*info))
 		return;
-	*table = info->rtm_table;
-	mnl_attr_for_each(attribute, message, sizeof(*info))
+	answer->table = info->rtm_table;
+	mnl_attr_for_each(attribute, answer->message, sizeof(*info))
 	{
-		*has_object |= mnl_attr_get_type(attribute) == RTA_NH_ID;
+		answer->has_object |= mnl_attr_get_type(attribute) == RTA_NH_ID;
 		if (mnl_attr_get_type(attribute) == RTA_TABLE &&
-		    mnl_attr_get_payload_len(attribute) == sizeof(*table))
-			*table = mnl_attr_get_u32(attribute);
+		    mnl_attr_get_payload_len(attribute) == sizeof(answer->table))
+			answer->table = mnl_attr_get_u32(attribute);
 	}
 }
 
@@ -118,28 +122,41 @@ take_error(const struct kernel *kernel, uint8_t version, const struct nlmsghdr *
 	}
 }
 
+static struct answer
+ask(struct feed *feed, const struct kernel *kernel, const struct kernel_vrf *vrf, uint8_t version,
+    const uint8_t *address, uint32_t flags)
+{
+	struct answer answer = {.other = send_question(feed, vrf, version, address, flags)};
+
+	if (answer.other == 0)
+		answer.message = wait_answer(feed, &answer.other);
+	if (answer.message == NULL)
+		return answer;
+	if (answer.message->nlmsg_type != RTM_NEWROUTE) {
+		answer.other = take_error(kernel, version, answer.message);
+		answer.message = NULL;
+	} else {
+		read_route(&answer);
+	}
+	return answer;
+}
+
 /* Ask for the next hop of one flow. */
 static int
 ask_flow(struct feed *feed, struct kernel *kernel, const struct kernel_vrf *vrf, uint8_t version,
 	 const uint8_t *address)
 {
-	int ret = send_question(feed, vrf, version, address, 0);
-	struct nlmsghdr *message = ret == 0 ? wait_answer(feed, &ret) : NULL;
+	struct answer answer = ask(feed, kernel, vrf, version, address, 0);
 	struct rtmsg *info;
-	bool has_object;
-	uint32_t table;
 
-	if (message == NULL)
-		return ret;
-	if (message->nlmsg_type != RTM_NEWROUTE)
-		return take_error(kernel, version, message);
-	read_answer(message, &table, &has_object);
-	if (!is_looked_up(kernel, vrf, version, table))
+	if (answer.message == NULL)
+		return answer.other;
+	if (!is_looked_up(kernel, vrf, version, answer.table))
 		return FEED_UNASKED;
 	/* The source is the flow's, not the route's. */
-	info = mnl_nlmsg_get_payload(message);
+	info = mnl_nlmsg_get_payload(answer.message);
 	info->rtm_src_len = 0;
-	return kernel_apply(kernel, message) == KERNEL_NO_MEMORY ? -ENOMEM : FEED_FLOW;
+	return kernel_apply(kernel, answer.message) == KERNEL_NO_MEMORY ? -ENOMEM : FEED_FLOW;
 }
 
 int
@@ -147,22 +164,16 @@ feed_ask_route(struct feed *feed, struct kernel *kernel, const struct kernel_vrf
 	       uint8_t version, const uint8_t *address)
 {
 	/* The route, not what it means to this address. */
-	int ret = send_question(feed, vrf, version, address, RTM_F_FIB_MATCH);
-	const struct nlmsghdr *message = ret == 0 ? wait_answer(feed, &ret) : NULL;
-	bool has_object;
-	uint32_t table;
+	struct answer answer = ask(feed, kernel, vrf, version, address, RTM_F_FIB_MATCH);
 
-	if (message == NULL)
-		return ret;
-	if (message->nlmsg_type != RTM_NEWROUTE)
-		return take_error(kernel, version, message);
-	read_answer(message, &table, &has_object);
+	if (answer.message == NULL)
+		return answer.other;
 	/* All IPv6 routes with a next-hop object, alone or in a group, share what Linux keeps of lookups
 	 * (rt6_get_pcpu_route): the answer may be another one's prefix, table and group. The hop of a flow is
 	 * right. */
-	if (version == 6 && has_object)
+	if (version == 6 && answer.has_object)
 		return ask_flow(feed, kernel, vrf, version, address);
-	if (vrf != NULL && !is_looked_up(kernel, vrf, version, table))
+	if (vrf != NULL && !is_looked_up(kernel, vrf, version, answer.table))
 		return FEED_NO_ROUTE;
-	return kernel_apply(kernel, message) == KERNEL_NO_MEMORY ? -ENOMEM : FEED_ROUTE;
+	return kernel_apply(kernel, answer.message) == KERNEL_NO_MEMORY ? -ENOMEM : FEED_ROUTE;
 }

@@ -47,8 +47,8 @@ may_build(const struct router_mirror *mirror)
 	return mirror->is_dirty && !mirror->kernel->wants_dump;
 }
 
-/* Begin to change the spare tables, if nothing but routes has changed and no dump is due. It costs by change, so there is nothing to
- * gain from waiting for more: those that come meanwhile are made together, next. */
+/* Begin to change the spare tables, if nothing but routes has changed and no dump is due. It costs by change, so there
+ * is nothing to gain from waiting for more: those that come meanwhile are made together, next. */
 static void
 change_now(struct router_mirror *mirror)
 {

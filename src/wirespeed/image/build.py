@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from wirespeed.image.errors import ImageError
 from wirespeed.image.initramfs import initramfs
 from wirespeed.image.kernel import unpacked
 from wirespeed.image.recipe import Recipe
+from wirespeed.remote.ending import end_process
 from wirespeed.remote.interface import Process, Runner
 
 _INSTALL_S = 1800.0
@@ -107,14 +107,15 @@ def _ended(process: Process, program: str, log: Path, within_s: float) -> None:
     """Wait for the end. Raises ImageError with the line of the log that gives the reason.
 
     Whatever ends the waiting ends the program: the caller removes the folder that it writes to.
+    On SIGTERM mmdebstrap ends its children.
     """
     try:
         code = process.wait(within_s)
     except TimeoutError:
-        _stop(process)
+        end_process(process, _STOP_S)
         raise ImageError(f"{program} did not end within {within_s:g} s", f"See {log}.") from None
     except BaseException:
-        _stop(process)
+        end_process(process, _STOP_S)
         raise
     if code == 0:
         return
@@ -129,13 +130,3 @@ def _ended(process: Process, program: str, log: Path, within_s: float) -> None:
     errors = [line for line in said.splitlines() if line.startswith("E: ")]
     last = errors[0] if errors else f"it ended with {code}"
     raise ImageError(f"{program} failed: {last.removeprefix('E: ')}", f"See {log}.")
-
-
-def _stop(process: Process) -> None:
-    """End a program by SIGTERM, on which mmdebstrap ends its children, or at last by SIGKILL."""
-    process.signal(signal.SIGTERM)
-    try:
-        process.wait(_STOP_S)
-    except TimeoutError:
-        process.signal(signal.SIGKILL)
-        process.wait(_STOP_S)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 
@@ -36,28 +38,12 @@ class Programs(Recording):
     def glob(self, *patterns: str) -> list[str]:
         return list(patterns)
 
-    def run(
-        self,
-        argv: Sequence[str],
-        *,
-        timeout_s: float = 30.0,
-        stdin: str | None = None,
-        env: Mapping[str, str] | None = None,
-        check: bool = True,
-    ) -> Completed:
-        done = super().run(argv, timeout_s=timeout_s, stdin=stdin, env=env, check=check)
+    def run(self, argv: Sequence[str], **settings: Any) -> Completed:
+        done = super().run(argv, **settings)
         refused = argv[0] == "chrt" and not self._permits
-        return Completed(done.argv, int(refused), "0", "")
+        return replace(done, exit_code=int(refused), stdout="0")
 
-    def spawn(
-        self,
-        argv: Sequence[str],
-        *,
-        log: str,  # noqa: ARG002
-        env: Mapping[str, str] | None = None,  # noqa: ARG002
-        cpus: Collection[int] | None = None,  # noqa: ARG002
-        nice: int | None = None,  # noqa: ARG002
-    ) -> Process:
+    def spawn(self, argv: Sequence[str], **_: Any) -> Process:
         self.spawned.append(" ".join(argv))
         return Spawned()  # type: ignore[return-value]
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from wirespeed.bench.host.directories import Directories
 from wirespeed.bench.host.host import Host
 from wirespeed.bench.interface import BenchError, UnpolledPart
+from wirespeed.remote.ending import end_process
 from wirespeed.remote.interface import Process, Runner
 
 _STOP_S = 10.0
@@ -100,12 +101,7 @@ class Daemon:
     def stop(self) -> None:
         """Stop it in an orderly way if it still runs, else by force."""
         for process in self.processes:
-            process.signal(signal.SIGTERM)
-            try:
-                process.wait(_STOP_S)
-            except TimeoutError:
-                process.signal(signal.SIGKILL)
-                process.wait(_STOP_S)
+            end_process(process, _STOP_S)
 
 
 def last_words(runner: Runner, log: str) -> str:

@@ -116,7 +116,7 @@ class RouterNamespace:
         """
         words = ["ip", "-n", self.name, "-oneline", "link", "show", "up"]
         lines = (line.split() for line in self.runner.run(words).stdout.splitlines())
-        flags = {words[1].rstrip(":"): set(words[2].strip("<>").split(",")) for words in lines}
+        flags = {line[1].rstrip(":"): set(line[2].strip("<>").split(",")) for line in lines}
         return tuple(
             name for name, has in flags.items() if "NO-CARRIER" in has or "LOWER_UP" not in has
         )

@@ -53,9 +53,8 @@ class LearnedRoutes(GeneratedRoutes):
         self._bfd: Mapping[str, BfdSession] = {}
         self._peers: dict[str, str] = {}
         self._frozen: str | None = None
-
         self._carrier_s: float | None = None
-        """When all ports were first seen with a carrier."""
+        """Time at which all ports were first seen with a carrier, by the monotonic clock."""
         self._urgent: tuple[str, ...] = ()
         """Begin of the commands of programs that must answer BFD in time."""
 
