@@ -155,11 +155,21 @@ impl Connection {
         Ok(true)
     }
 
+    /// Return whether the client's rate keeps the body back.
+    fn is_held(&self, now: Instant) -> bool {
+        self.flow.as_ref().is_some_and(|flow| flow.wait_until(now).is_some())
+    }
+
+    /// Wait for the client's rate.
+    fn hold(&mut self, cx: &mut Cx<'_>) {
+        cx.wait_for(self.wire.interest(Interest::NOTHING));
+        self.arm(cx);
+    }
+
     /// Move the body. Return false when it must wait for its socket or its rate.
     fn move_body(&mut self, cx: &mut Cx<'_>) -> io::Result<bool> {
-        if self.flow.as_ref().is_some_and(|flow| flow.wait_until(cx.now).is_some()) {
-            cx.wait_for(self.wire.interest(Interest::NOTHING));
-            self.arm(cx);
+        if self.is_held(cx.now) {
+            self.hold(cx);
             return Ok(false);
         }
         match std::mem::replace(&mut self.body, Body::None) {
@@ -297,7 +307,7 @@ impl Handler for Connection {
             return Next::Stay;
         }
         self.armed = None;
-        let waits = self.flow.as_ref().and_then(|flow| flow.wait_until(cx.now)).is_some();
+        let waits = self.is_held(cx.now);
         if waits {
             // This server itself delays the body.
             self.progress(cx);
