@@ -95,8 +95,23 @@ def test_an_idle_pmd_thread_sleeps_and_balances(tmp_path: Path) -> None:
         assert described["other_config"]["pmd-rxq-assign"] == "group"
 
 
+def kernel_makes_one(pool: Path) -> bool:
+    """Return whether the kernel still has contiguous memory for one more page of this size.
+
+    After hours of work, memory that it cannot move may be in every stretch of 1 GiB.
+    """
+    number = pool / "nr_hugepages"
+    before = int(number.read_text())
+    number.write_text(str(before + 1))
+    made = int(number.read_text()) > before
+    number.write_text(str(before))
+    return made
+
+
 def test_open_vswitch_memory_is_in_pages_of_the_wanted_size(tmp_path: Path) -> None:
     pool = Path("/sys/kernel/mm/hugepages/hugepages-1048576kB")
+    if not kernel_makes_one(pool):
+        pytest.skip("this kernel cannot make a page of 1 GiB: its memory is fragmented")
     with bench(Ovs(pages=PageSize.GIB_1), tmp_path):
         used = int((pool / "nr_hugepages").read_text()) - int((pool / "free_hugepages").read_text())
         assert used >= 1
