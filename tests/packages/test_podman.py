@@ -85,11 +85,19 @@ class Podman:
 @pytest.fixture(scope="module")
 def podman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Podman]:
     found = Podman(tmp_path_factory.mktemp("podman"), Log("podman"))
-    found("load", "--input", str(BUILT / "wirespeed.oci.tar"))
-    yield found
-    found.log.show(found.folder)
-    found("rm", "--all", "--force")
-    found("rmi", "--all", "--force")
+    with ExitStack() as stack:
+        stack.callback(unmount, found.folder / "store" / "overlay")
+        found("load", "--input", str(BUILT / "wirespeed.oci.tar"))
+        stack.callback(found, "rmi", "--all", "--force")
+        stack.callback(found, "rm", "--all", "--force")
+        yield found
+        found.log.show(found.folder)
+
+
+def unmount(folder: Path) -> None:
+    """Unmount the folder, which Podman mounts on itself and leaves so."""
+    if f" {folder} " in Path("/proc/self/mounts").read_text():
+        subprocess.run(["umount", folder], check=True)
 
 
 @pytest.fixture

@@ -23,7 +23,9 @@ from wirespeed.apply import session
 from wirespeed.cli.verbs import tune as verb
 from wirespeed.cli.verbs import tune_boots, tune_keep, tune_reboot
 from wirespeed.model.study.spec import Frames
+from wirespeed.store.run_writer import RunWriter
 from wirespeed.tune import boot_offer
+from wirespeed.tune.boots import Boots
 
 WORD = "nohz_full=2-3"
 FACTORS = f"""
@@ -185,6 +187,38 @@ def test_tune_reboot_cut_anywhere_is_undone_by_rollback(
             again = to_its_end(wirespeed, "--json", *store)
             assert again.code == 0, (cut, again.err)
     assert seen
+
+
+class Killed(BaseException):
+    """Raised where the command is killed."""
+
+
+@pytest.mark.parametrize(
+    ("owner", "method", "again"),
+    [(RunWriter, "finish", "goes on"), (Boots, "remove", "ended: wirespeed report")],
+)
+def test_tune_reboot_keep_killed_at_its_end_keeps_the_words_and_rollback_undoes_them(
+    wirespeed: Command, made: Made, monkeypatch: pytest.MonkeyPatch, owner: type, method: str,
+    again: str,
+) -> None:  # fmt: skip
+    def killed(_self: object) -> None:
+        raise Killed
+
+    before = made.server.state()
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, method, killed)
+        with pytest.raises(Killed):
+            to_its_end(wirespeed, "--keep")
+    assert WORD in made.server.kernel.cmdline
+    boots = made.server.boots
+    ended = wirespeed(*WORDS, "--keep", "--resume")
+    assert again in ended.err
+    assert made.server.boots == boots
+    assert WORD in made.server.kernel.cmdline
+    for _ in range(2):
+        session.undo(made.server.reach, "localhost", may_reboot=False, sleep=no_sleep)
+        made.server.reboot()
+    assert made.server.state() == before
 
 
 def test_tune_reboot_in_the_middle_of_another_search_is_refused(

@@ -8,10 +8,14 @@ import sys
 
 from wirespeed.apply.boot_words import end_words, look_at_boot, reboot_host, set_next_boot
 from wirespeed.cli.console import print_line
+from wirespeed.cli.typed import typed
 from wirespeed.cli.verbs.trials_run import Paused
 from wirespeed.model.errors import BadInput
 from wirespeed.remote.interface import LOCALHOST
 from wirespeed.remote.reach import reach
+from wirespeed.store.errors import NoSuchRun
+from wirespeed.store.read import read_run
+from wirespeed.store.store import Store
 from wirespeed.tune.boot_offer import BootOffer
 from wirespeed.tune.boots import Boots, RebootDue, boots_of
 
@@ -24,10 +28,16 @@ class Rebooting(Paused):
         self.boots, self.with_words = boots, with_words
 
 
-def begun_boots(address: str, *, resume: bool) -> Boots | None:
+def begun_boots(opened: Store, address: str, *, resume: bool) -> Boots | None:
     """Return the boots of the search that goes on. Raises BadInput in the middle of another one."""
     boots = boots_of(address)
-    if boots is None or resume:
+    if boots is None:
+        return None
+    if _has_ended(opened, boots.run):
+        boots.remove()  # the command was killed at its last step
+        print_line(f"run {boots.run} ended: {typed('report', boots.run)}", stderr=True)
+        return None
+    if resume:
         return boots
     now = look_at_boot(reach, address)
     if now.added == boots.before and boots.is_as_before(now.cmdline):
@@ -38,6 +48,14 @@ def begun_boots(address: str, *, resume: bool) -> Boots | None:
         f"{address} is in the middle of a search with --reboot (run {boots.run})",
         f"Go on with --resume, or undo it: `wirespeed rollback --host {address}`.",
     )
+
+
+def _has_ended(opened: Store, run: str) -> bool:
+    """Return whether the run is in this store and has all its measurements."""
+    try:
+        return read_run(opened, run).finished_at is not None
+    except NoSuchRun:
+        return False
 
 
 def new_boots(address: str, offer: BootOffer) -> Boots:

@@ -113,6 +113,7 @@ def tune_with_reboots(asked: RebootRequest) -> None:
         print_json(json_text.dumps(boots_document(found), indent=2, allow_nan=False))
     else:
         print_boots(found, asked.sut.name, results_console())
+    found.boots.remove()
     if found.settings is not None and failed(found.settings):
         raise typer.Exit(1)
 
@@ -125,7 +126,8 @@ def _searched(asked: RebootRequest, *, resume: bool) -> BootsFound:
         rig_for(Study(asked.study, asked.study, "", (base,), {}), asked.lab) as rig,
         reach(asked.sut.address, asked.sut.name) as runner,
     ):
-        boots = begun_boots(asked.sut.address, resume=resume) or _begin(asked, rig, runner)
+        begun = begun_boots(opened, asked.sut.address, resume=resume)
+        boots = begun or _begin(asked, rig, runner)
         request = _request(asked, boots, resume=resume)
         if not resume:
             print_line(
@@ -142,7 +144,6 @@ def _searched(asked: RebootRequest, *, resume: bool) -> BootsFound:
             end_boots(boots, keep=keep)
             if report is not None and asked.keep:
                 report = kept(report, boots.settings, boots.address)
-            boots.remove()
         return BootsFound(boots, asked.aim, asked.stop, outcome.words, report, keep)
 
 
