@@ -194,11 +194,11 @@ class Killed(BaseException):
 
 
 @pytest.mark.parametrize(
-    ("owner", "method", "again"),
-    [(RunWriter, "finish", "goes on"), (Boots, "remove", "ended: wirespeed report")],
+    ("last", "again"),
+    [((RunWriter, "finish"), "goes on"), ((Boots, "remove"), "ended: wirespeed report")],
 )
 def test_tune_reboot_keep_killed_at_its_end_keeps_the_words_and_rollback_undoes_them(
-    wirespeed: Command, made: Made, monkeypatch: pytest.MonkeyPatch, owner: type, method: str,
+    wirespeed: Command, made: Made, monkeypatch: pytest.MonkeyPatch, last: tuple[type, str],
     again: str,
 ) -> None:  # fmt: skip
     def killed(_self: object) -> None:
@@ -206,7 +206,7 @@ def test_tune_reboot_keep_killed_at_its_end_keeps_the_words_and_rollback_undoes_
 
     before = made.server.state()
     with monkeypatch.context() as patched:
-        patched.setattr(owner, method, killed)
+        patched.setattr(*last, killed)
         with pytest.raises(Killed):
             to_its_end(wirespeed, "--keep")
     assert WORD in made.server.kernel.cmdline
