@@ -13,7 +13,7 @@ from typing import Any
 
 from wirespeed.cloud.api import Api, Gone, Record, only
 from wirespeed.document.readable_json import readable_json
-from wirespeed.document.text_file import read_text_file
+from wirespeed.document.text_file import read_input
 from wirespeed.document.version import read_document
 from wirespeed.model.errors import BadInput
 
@@ -64,13 +64,7 @@ class RecordedApi:
     @classmethod
     def open(cls, folder: Path) -> RecordedApi:
         """Return the recording in that folder. Raises BadInput."""
-        path = folder / FILE
-        try:
-            text = read_text_file(path)
-        except (OSError, UnicodeDecodeError) as fault:
-            why = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8 text"
-            raise BadInput(f"{path} cannot be read: {why}", _AGAIN) from fault
-        return cls(text, str(folder))
+        return cls(read_input(folder / FILE, _AGAIN), str(folder))
 
     @property
     def cloud(self) -> str:

@@ -6,7 +6,17 @@ from __future__ import annotations
 import errno
 from pathlib import Path
 
+from wirespeed.model.errors import BadInput
 from wirespeed.model.input.bounded import MAX_CHARACTERS
+
+
+def read_input(path: Path, next_step: str = "Check the path.") -> str:
+    """Return the text of a file that the user named. Raises BadInput with that next step."""
+    try:
+        return read_text_file(path)
+    except (OSError, UnicodeDecodeError) as fault:
+        why = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8 text"
+        raise BadInput(f"{path} cannot be read: {why}", next_step) from fault
 
 
 def read_text_file(path: Path, encoding: str = "utf-8") -> str:

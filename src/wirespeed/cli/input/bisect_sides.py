@@ -6,8 +6,8 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 
-from wirespeed.cli.input.input_file import read_input
 from wirespeed.cli.input.plan_source import named_plan
+from wirespeed.document.text_file import read_input
 from wirespeed.fleet.attributes import attributes
 from wirespeed.host.collect import collect
 from wirespeed.host.file import HOST_FILE

@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
-from wirespeed.cli.input.input_file import read_input
 from wirespeed.cli.output_file import write_output
 from wirespeed.cloud.api import Api
 from wirespeed.cloud.collect import collect
 from wirespeed.cloud.file import CLOUD_FILE
 from wirespeed.cloud.live import open_cloud
 from wirespeed.cloud.recording import FILE, RecordedApi, RecordingApi
+from wirespeed.document.text_file import read_input
 from wirespeed.model.cloud import Cloud
 from wirespeed.model.errors import BadInput
 from wirespeed.remote.recording import make_folder

@@ -14,7 +14,7 @@ import typer
 
 from wirespeed.bench.host.journal_file import of_killed_runs
 from wirespeed.bench.interface import BenchError
-from wirespeed.cli.input.input_file import read_input
+from wirespeed.document.text_file import read_input
 from wirespeed.host.collect import collect
 from wirespeed.host.file import HOST_FILE
 from wirespeed.model.errors import BadInput, WirespeedError

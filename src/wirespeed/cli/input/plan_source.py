@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wirespeed.cli.input.input_file import read_input
+from wirespeed.document.text_file import read_input
 from wirespeed.model.plan.plan import Plan
 from wirespeed.plan.plan_file import PLAN_FILE
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
-from wirespeed.cli.input.input_file import read_input
+from wirespeed.document.text_file import read_input
 from wirespeed.model.errors import BadInput
 from wirespeed.model.plan.prediction import Case, RateKind
 from wirespeed.model.result.result import Interval, SearchResult

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from wirespeed.cli.input.input_file import read_input
+from wirespeed.document.text_file import read_input
 from wirespeed.model.errors import BadInput
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.host.platform import CpuSmis, SmiCount

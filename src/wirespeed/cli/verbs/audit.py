@@ -27,13 +27,13 @@ from wirespeed.cli.input.host_source import (
     RecordedOption,
     read_any_host,
 )
-from wirespeed.cli.input.input_file import read_input
 from wirespeed.cli.input.options import JsonOption, StoreOption
 from wirespeed.cli.input.plan_source import named_plan
 from wirespeed.cli.input.qualification import with_smis
 from wirespeed.cli.output_file import write_output
 from wirespeed.cli.show.audit_tables import print_report, print_rule, print_rules
 from wirespeed.document.readable_json import readable_json
+from wirespeed.document.text_file import read_input
 from wirespeed.host import flavor_file, kubelet_file
 from wirespeed.model.errors import BadInput
 from wirespeed.model.host.facts import HostFacts, Missing

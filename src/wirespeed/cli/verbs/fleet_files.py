@@ -15,8 +15,8 @@ from typing import Annotated
 import typer
 
 from wirespeed.cli.console import print_line, print_text
-from wirespeed.cli.input.input_file import read_input
 from wirespeed.cli.input.options import StoreOption
+from wirespeed.document.text_file import read_input
 from wirespeed.fleet.border import admitted, host_of_folder, read_members
 from wirespeed.fleet.snapshot_file import SNAPSHOT_FILE
 from wirespeed.model.errors import BadInput

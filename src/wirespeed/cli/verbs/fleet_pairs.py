@@ -19,8 +19,8 @@ from rich.table import Table
 
 from wirespeed.cli.configuration import MIN_LEASE_S
 from wirespeed.cli.console import plain_console, print_json, print_line
-from wirespeed.cli.input.input_file import read_input
 from wirespeed.cli.input.options import JsonOption, StoreOption
+from wirespeed.document.text_file import read_input
 from wirespeed.document.toml_kind import TomlKind
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.host.installed import own_module

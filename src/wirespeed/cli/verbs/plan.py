@@ -13,7 +13,6 @@ import typer
 from wirespeed.cli.console import plain_console, print_json, print_line
 from wirespeed.cli.input.cloud_source import CloudOption, read_cloud
 from wirespeed.cli.input.host_source import read_all_facts
-from wirespeed.cli.input.input_file import read_input
 from wirespeed.cli.input.options import JsonOption
 from wirespeed.cli.input.plan_source import named_plan
 from wirespeed.cli.output_file import write_output
@@ -21,6 +20,7 @@ from wirespeed.cli.show.plan_picture import print_differences, print_plan
 from wirespeed.cli.show.plan_reasons import print_reasons
 from wirespeed.cli.show.rendered_files import write_rendered
 from wirespeed.cloud.host_facts import completed
+from wirespeed.document.text_file import read_input
 from wirespeed.model.cloud import Cloud
 from wirespeed.model.errors import BadInput, WirespeedError
 from wirespeed.model.host.facts import HostFacts

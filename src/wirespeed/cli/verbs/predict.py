@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from wirespeed.cli.console import plain_console, print_json
-from wirespeed.cli.input.input_file import read_input
 from wirespeed.cli.input.options import JsonOption, SetOption, StoreOption
 from wirespeed.cli.input.predict_input import (
     choice,
@@ -28,6 +27,7 @@ from wirespeed.cli.show.predict_tables import (
     print_waterfall,
 )
 from wirespeed.cli.verbs.predict_fit import chosen, fit_each, print_check
+from wirespeed.document.text_file import read_input
 from wirespeed.model.errors import BadInput
 from wirespeed.model.plan.prediction import Arrangement, Attachment, Case
 from wirespeed.predict.answer import prediction_document, sensitivity_document
