@@ -14,39 +14,12 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 ASKED = " asked "
-SHARED = {
-    "attack_bytes",
-    "attack_round",
-    "attack_server",
-    "attacker",
-    "attacks",
-    "beside_nova",
-    "ci_repeats",  # hours; run by name: python -m benchmarks.ci_repeats
-    "cpu_counter",
-    "cpu_quota",
-    "fault_cases",
-    "fault_causes",
-    "fault_causing",
-    "fault_cells",
-    "fault_on_switch",
-    "fault_on_threads",
-    "fault_outside_acts",
-    "fault_outside_causes",
-    "fault_program",
-    "fault_report",
-    "disturbances",
-    "faulty_client",
-    "figures",
-    "fleet_hosts",
-    "mixes",
-    "point",
-    "scaled_workloads",
-    "tune_real",  # hours; run by name: python -m benchmarks.tune_real
-}
+# They take hours, and are run by name: python -m benchmarks.ci_repeats
+LONG = {"ci_repeats", "tune_real"}
 
 
 def names() -> list[str]:
-    return sorted(path.stem for path in HERE.glob("[a-z]*.py") if path.stem not in SHARED)
+    return sorted(path.stem for path in HERE.glob("[a-z]*.py") if path.stem not in LONG)
 
 
 def run(name: str) -> tuple[int, list[str]]:

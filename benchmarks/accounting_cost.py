@@ -22,8 +22,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from statistics import median
 
-from benchmarks.figures import show
-from benchmarks.point import bench_of, point_of
+from benchmarks.shared.figures import show
+from benchmarks.shared.point import bench_of, point_of
 
 from wirespeed.bench.noise import cgroups
 from wirespeed.bench.noise.settings import watched

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.lab_switch import start_switch
-from benchmarks.scaled_workloads import EXAMPLES, LARGE_PAGE_KIB, SMALL_PAGE_KIB, scaled
+from benchmarks.shared.scaled_workloads import EXAMPLES, LARGE_PAGE_KIB, SMALL_PAGE_KIB, scaled
 
 from wirespeed.apply import session
 from wirespeed.apply.row import Row, Verdict

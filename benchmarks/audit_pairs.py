@@ -21,8 +21,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 
-from benchmarks.figures import show
-from benchmarks.point import point_of, trials_at
+from benchmarks.shared.figures import show
+from benchmarks.shared.point import point_of, trials_at
 
 from wirespeed.audit.evidence import MeasuredEffect
 from wirespeed.bench.host.host import terminated_like_interrupted

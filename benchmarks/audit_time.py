@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.figures import show
+from benchmarks.shared.figures import show
 
 from wirespeed.audit.engine import audit
 from wirespeed.audit.registry import all_rules

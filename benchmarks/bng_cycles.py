@@ -29,7 +29,7 @@ from dataclasses import asdict, dataclass
 from ipaddress import IPv4Address
 from pathlib import Path
 
-from benchmarks.figures import show
+from benchmarks.shared.figures import show
 
 from wirespeed.bench.host.host import changing_host
 from wirespeed.bench.host.hugepages import reserved

@@ -16,7 +16,7 @@ import time
 from ipaddress import IPv4Address
 from pathlib import Path
 
-from benchmarks.figures import show
+from benchmarks.shared.figures import show
 from tests.dataplane.program import running
 
 from wirespeed.model.study.bng import TableSpec, table_lines

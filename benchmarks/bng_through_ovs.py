@@ -16,8 +16,8 @@ import sys
 from dataclasses import replace
 from statistics import median
 
-from benchmarks.figures import show
-from benchmarks.point import bench_of, point_of
+from benchmarks.shared.figures import show
+from benchmarks.shared.point import bench_of, point_of
 
 from wirespeed.bench.interface import Bench
 from wirespeed.model.result.hop_counts import DropCause

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from benchmarks.figures import show
+from benchmarks.shared.figures import show
 
 from wirespeed.bench.noise.settings import SettingsWatch
 from wirespeed.bench.threads import HostThreads

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-from benchmarks.figures import show
+from benchmarks.shared.figures import show
 from tests.support.moving_rates import (
     best_with_placement,
     best_without_placement,

@@ -27,9 +27,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from benchmarks.fault_cases import ANYWHERE, CASES, HEALTHY, Setting, drawn
-from benchmarks.fault_report import Cell, report
-from benchmarks.point import Silent
+from benchmarks.faults.cases import ANYWHERE, CASES, HEALTHY, Setting, drawn
+from benchmarks.faults.report import Cell, report
+from benchmarks.shared.point import Silent
 
 from wirespeed.bench.assembly.kinds import sut_of
 from wirespeed.bench.fault.inject import needs_of_fault, place_of, strength_of

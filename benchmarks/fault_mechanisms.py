@@ -24,11 +24,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from benchmarks.fault_causes import CAUSES
-from benchmarks.fault_causing import BOTH, Causing, Live
-from benchmarks.fault_cells import Cell, report, verdict
-from benchmarks.fault_outside_causes import OUTSIDE
-from benchmarks.point import Silent, point_of
+from benchmarks.faults.causes import CAUSES
+from benchmarks.faults.causing import BOTH, Causing, Live
+from benchmarks.faults.cells import Cell, report, verdict
+from benchmarks.faults.outside_causes import OUTSIDE
+from benchmarks.shared.point import Silent, point_of
 
 from wirespeed.bench.assembly.kinds import sut_of
 from wirespeed.bench.interface import Step

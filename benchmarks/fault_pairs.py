@@ -15,8 +15,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from benchmarks.figures import show
-from benchmarks.point import point_of, trials_at
+from benchmarks.shared.figures import show
+from benchmarks.shared.point import point_of, trials_at
 
 from wirespeed.experiment.order import Planned, next_in_placement
 from wirespeed.experiment.pairs import Half, Matching, match

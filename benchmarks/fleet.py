@@ -5,7 +5,8 @@ The 200 are recorded hosts behind the tests' connection plugin (tests/support/an
 modules are packed, sent and run as on any host, but as processes of this machine. So the hosts' own
 work is done here, too, and a controller of real hosts is faster. Its memory is the peak of
 ansible-playbook with its forks, as PSS, sampled every half second. The 1,000 are derived from the
-recorded hosts (fleet_hosts.py) and come out of an SQLite store. The ratio is to the promised 30 s.
+recorded hosts (shared/fleet_hosts.py) and come out of an SQLite store. The ratio is to the promised
+30 s.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.figures import show
-from benchmarks.fleet_hosts import HOSTS, RECORDED, figures, made_up, repeats
+from benchmarks.shared.figures import show
+from benchmarks.shared.fleet_hosts import HOSTS, RECORDED, figures, made_up, repeats
 from tests.support.ansible_fleet import Fleet, install_collection
 
 from wirespeed.fleet.comparison import compare

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from benchmarks.fault_pairs import pairs
-from benchmarks.figures import show
-from benchmarks.point import point_of, searched
+from benchmarks.shared.figures import show
+from benchmarks.shared.point import point_of, searched
 
 from wirespeed.bench.assembly.kinds import sut_of
 from wirespeed.explain.explain import explain

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from statistics import median
 
-from benchmarks.figures import show
+from benchmarks.shared.figures import show
 
 from wirespeed.bench.host.host import changing_host, terminated_like_interrupted
 from wirespeed.bench.host.hugepages import reserved

@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import fmean, median, stdev
 
 import numpy as np
-from benchmarks.cpu_counter import counting
+from benchmarks.shared.cpu_counter import counting
 
 from wirespeed.bench.assembly.hosts import BenchHost, BenchHosts
 from wirespeed.bench.session import open_bench

@@ -23,7 +23,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.cpu_counter import counting
 from benchmarks.kpi_cost import (
     HZ,
     PER_INTERFACE,
@@ -36,6 +35,7 @@ from benchmarks.kpi_cost import (
     steady_octets,
     summary,
 )
+from benchmarks.shared.cpu_counter import counting
 
 LONG_S, WARM_UP_S = 65.0, 5.0
 # Longest start of a server.

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from benchmarks.figures import show
+from benchmarks.shared.figures import show
 from tests.support.changing_host import ChangingHost
 from tests.support.moving_host import MovingHost
 from tests.support.noisy_host import Noise, NoisyHost

@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 from statistics import median
 
-from benchmarks.figures import show
-from benchmarks.point import point_of, searched
+from benchmarks.shared.figures import show
+from benchmarks.shared.point import point_of, searched
 
 from wirespeed.model.result.result import SearchResult
 

@@ -20,8 +20,8 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from benchmarks.figures import show
-from benchmarks.point import point_of
+from benchmarks.shared.figures import show
+from benchmarks.shared.point import point_of
 
 from wirespeed.bench.assembly.layout import Place, Places
 from wirespeed.bench.assembly.opened import OpenHost

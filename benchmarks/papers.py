@@ -24,7 +24,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from benchmarks.figures import show
+from benchmarks.shared.figures import show
 
 from wirespeed.cli.verbs.predict_elsewhere import fitted_here, predicted_on
 from wirespeed.experiment.effects import Verdict

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-from benchmarks.figures import show
+from benchmarks.shared.figures import show
 from tests.support.moving_host import NEAR, MovingHost
 from tests.support.noisy_host import NoisyHost
 from tests.support.simulated import Recorder

@@ -25,7 +25,7 @@ def main() -> int:
     if not NOVA_PYTHON.exists():
         print("Nova is not installed: run `make test-nova` first.")
         return 1
-    command = [str(NOVA_PYTHON), "-m", "benchmarks.beside_nova"]
+    command = [str(NOVA_PYTHON), "-m", "benchmarks.shared.beside_nova"]
     return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 

@@ -28,8 +28,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final, Literal
 
-from benchmarks.figures import show
-from benchmarks.point import point_of, searched
+from benchmarks.shared.figures import show
+from benchmarks.shared.point import point_of, searched
 
 from wirespeed.model.cpus import NEAREST, PlacementKind
 from wirespeed.model.errors import BadInput

@@ -17,7 +17,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from benchmarks.figures import show
+from benchmarks.shared.figures import show
 
 from wirespeed.model.plan.prediction import Arrangement, Attachment
 from wirespeed.predict.check import errors, held_out, leave_curves_out

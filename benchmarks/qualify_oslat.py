@@ -19,8 +19,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from statistics import median
 
-from benchmarks.disturbances import taking_cpu
-from benchmarks.figures import show
+from benchmarks.shared.disturbances import taking_cpu
+from benchmarks.shared.figures import show
 
 from wirespeed.qualify.cpus import usable_cpus
 from wirespeed.qualify.qualify import qualify

@@ -20,8 +20,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
 
-from benchmarks.disturbances import stalling
-from benchmarks.figures import show
+from benchmarks.shared.disturbances import stalling
+from benchmarks.shared.figures import show
 
 from wirespeed.bench.program.config import WsdpConfig, WsdpRing, WsdpTask
 from wirespeed.bench.program.wsdp import Wsdp

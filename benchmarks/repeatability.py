@@ -22,8 +22,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, stdev
 
-from benchmarks.figures import show
-from benchmarks.point import point_of, searched
+from benchmarks.shared.figures import show
+from benchmarks.shared.point import point_of, searched
 
 from wirespeed.explain.time_spent import time_spent
 from wirespeed.measure.proof import noise_explains_loss

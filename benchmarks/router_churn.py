@@ -23,7 +23,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from benchmarks.figures import show
+from benchmarks.shared.figures import show
 from tests.support.real_bench import opened, point
 
 from wirespeed.bench.interface import Step

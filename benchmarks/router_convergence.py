@@ -29,7 +29,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.figures import show
+from benchmarks.shared.figures import show
 from tests.support.real_bench import RUNNER, planned, point
 
 from wirespeed.bench.convergence.bench import ConvergenceBench, open_convergence_bench

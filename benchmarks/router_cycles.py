@@ -22,7 +22,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.figures import show
+from benchmarks.shared.figures import show
 
 from wirespeed.bench.host.host import changing_host
 from wirespeed.bench.host.hugepages import reserved

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.figures import show
+from benchmarks.shared.figures import show
 from tests.support.real_bench import opened
 
 from wirespeed.model.frame import FlowField, FrameSizes

@@ -30,7 +30,7 @@ from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address
 from pathlib import Path
 
-from benchmarks.figures import show
+from benchmarks.shared.figures import show
 from scapy.layers.inet import UDP
 from scapy.packet import Raw
 from tests.dataplane.kernel_router import (

@@ -14,8 +14,8 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from benchmarks.figures import show
-from benchmarks.point import point_of, searched
+from benchmarks.shared.figures import show
+from benchmarks.shared.point import point_of, searched
 from tests.support.same_sut import Compared, compared, simulated
 
 from wirespeed.model.result.result import SearchResult

@@ -2,7 +2,7 @@
 """Measure what attacks on the speed-test server cost its other clients.
 
 `python -m benchmarks.speedtest_attacks [ATTACK...]`. In each round a stock iperf3 test and then an
-ndt7 test, both into the server, run alone and then during each attack (benchmarks/attacks.py). An
+ndt7 test, both into the server, run alone and then during each attack (attacks/kinds.py). An
 attack uses 1, 2 and 8 connections, or 8 times as many as its type needs. /metrics is polled
 meanwhile. All run over loopback: one server with an operator's limits (LIMITS), and attackers at
 separate addresses. Results under attack stand next to those of the unattacked run of the same
@@ -32,10 +32,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.attack_round import Outcome, attacked, unattacked
-from benchmarks.attack_server import LIMITS, RATE_BPS, RESULTS_BYTES, AttackServer, attack_server
-from benchmarks.attacks import ATTACKS
-from benchmarks.figures import show
+from benchmarks.attacks.kinds import ATTACKS
+from benchmarks.attacks.round import Outcome, attacked, unattacked
+from benchmarks.attacks.server import LIMITS, RATE_BPS, RESULTS_BYTES, AttackServer, attack_server
+from benchmarks.shared.figures import show
 
 CONNECTIONS = (1, 2, 8)
 CONTROL = "no attack"

@@ -5,7 +5,7 @@ One TCP stream and four into the server, and one out of it, run over loopback wi
 five rounds of two seconds; medians. CPU is user and system time of the server process, from /proc.
 On two CPUs the one client process is often busier than the server; then the rate is the client's.
 So the sinks are measured twice: unlimited, and with each server limited to the same share of one
-CPU (`at 10% of a CPU`, benchmarks/cpu_quota.py), where the rate is what the server achieves with
+CPU (`at 10% of a CPU`, shared/cpu_quota.py), where the rate is what the server achieves with
 it. Prints `name value unit ratio-to-what`; exits 1 when the quota could not be set (needs root).
 """
 
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from benchmarks.cpu_quota import held_to
+from benchmarks.shared.cpu_quota import held_to
 from tests.support.ports import reserved_port
 
 OURS = Path(__file__).parent.parent / "speedtest/target/release/wirespeed-speedtest"

@@ -27,8 +27,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from statistics import median
 
-from benchmarks.cpu_counter import counting, has_cycles
-from benchmarks.figures import show
+from benchmarks.shared.cpu_counter import counting, has_cycles
+from benchmarks.shared.figures import show
 from benchmarks.speedtest_iperf3 import CONGESTION, OURS, server
 from benchmarks.speedtest_uploads import BASELINE, BUILD, WORKSPACE
 from tests.support.ports import reserved_port

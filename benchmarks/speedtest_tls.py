@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from benchmarks.figures import show
+from benchmarks.shared.figures import show
 from benchmarks.speedtest_iperf3 import OURS, Run, cpu_s, server
 from tests.support.ports import reserved_port
 

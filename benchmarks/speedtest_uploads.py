@@ -7,7 +7,7 @@ cubic, rounds of two seconds, one stream and four; each round takes both in turn
 the other first. Shown are medians of the rounds, also of their ratios, with minimum and maximum.
 CPU is user and system time of the server process. On two CPUs the one client process is often the
 limit, so all is measured three times: unlimited; with each server limited to the same share of one
-CPU (`at 10% of a CPU`, benchmarks/cpu_quota.py), where the rate is what the server achieves with
+CPU (`at 10% of a CPU`, shared/cpu_quota.py), where the rate is what the server achieves with
 it; and with BIG TCP (IPv6 over the loopback of a separate host, segments of 512 KiB), where sending
 costs less than half. Prints `name value unit ratio-to-what`; exits 1 when one of the three could
 not be set up, which needs root.
@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
 
-from benchmarks.cpu_quota import held_to
+from benchmarks.shared.cpu_quota import held_to
 from benchmarks.speedtest_iperf3 import (
     CONGESTION,
     OURS,

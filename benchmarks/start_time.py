@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.audit_time import median_s
-from benchmarks.figures import show
+from benchmarks.shared.figures import show
 
 from wirespeed.cli.reference.completion import completions
 

@@ -26,7 +26,7 @@ from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
-from benchmarks.figures import show
+from benchmarks.shared.figures import show
 
 from wirespeed.bench.interface import BenchError
 from wirespeed.model.errors import WirespeedError

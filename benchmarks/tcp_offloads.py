@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from statistics import median
 
-from benchmarks.figures import show
+from benchmarks.shared.figures import show
 
 from wirespeed.model.errors import WirespeedError
 from wirespeed.model.result.tcp import TcpResult

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.figures import show
+from benchmarks.shared.figures import show
 
 DRAWS = int(os.environ.get("DRAWS", "5"))
 ASKED_SHARE, ASKED_MINUTES = 0.9, 15

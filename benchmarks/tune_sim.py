@@ -15,7 +15,7 @@ import random
 import sys
 from collections.abc import Callable
 
-from benchmarks.figures import show
+from benchmarks.shared.figures import show
 from tests.support.tuned_host import TunedHost
 
 from wirespeed.experiment.bisection import MOST_PROBES, bisect

@@ -22,7 +22,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.faulty_client import Fault
+from benchmarks.attacks.faulty_client import Fault
 
 from wirespeed.bench.assembly.parts import bring_up
 from wirespeed.bench.host.directories import run_directories
@@ -35,6 +35,7 @@ from wirespeed.model.study.tcp import Tcp, TcpDirection
 from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.state import state_directory
 
+FAULTY_CLIENT = Path(__file__).parent / "attacks" / "faulty_client.py"
 REPEATS = 3
 SECONDS = 2
 CONGESTION = "cubic"
@@ -156,7 +157,7 @@ def verdict(state: Host, case: Case, host: str) -> tuple[str, list[str]]:
     else:
         fault = Fault(SERVER_IP, PORT, SECONDS, CONGESTION, case.reverse)
         faulty = json.dumps(dataclasses.asdict(fault) | case.client)
-        words = [sys.executable, str(Path(__file__).parent / "faulty_client.py"), faulty]
+        words = [sys.executable, str(FAULTY_CLIENT), faulty]
     cpu = str(max(os.sched_getaffinity(0)))
     done = state.runner.run([*inside(host), "taskset", "-c", cpu, *words], timeout_s=60)
     output = json.loads(done.stdout)

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from statistics import median
 
-from benchmarks.disturbances import taking_cpu
-from benchmarks.figures import show
-from benchmarks.point import point_of, searched, trials_at
+from benchmarks.shared.disturbances import taking_cpu
+from benchmarks.shared.figures import show
+from benchmarks.shared.point import point_of, searched, trials_at
 
 from wirespeed.measure.conservation import unaccounted_frames
 from wirespeed.measure.run import WIDTH, WIDTH_WHEN_DISTURBED

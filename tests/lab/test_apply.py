@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from benchmarks.scaled_workloads import scaled
+from benchmarks.shared.scaled_workloads import scaled
 
 from tests.support.lab_node import LabNode
 from wirespeed.apply import session

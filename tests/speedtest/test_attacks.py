@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Test the server under each attack of benchmarks/attacks.py.
+"""Test the server under each attack of benchmarks/attacks/kinds.py.
 
 It serves other clients, counts their bytes exactly and stores their results. Afterwards all
 places and connections are free again. No time is asserted.
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from benchmarks.attacks import ATTACKS, CONNECTIONS_OF_ONE
+from benchmarks.attacks.kinds import ATTACKS, CONNECTIONS_OF_ONE
 
 from tests.support.effort import EXHAUSTIVE
 from tests.support.speedtest_program import REPOSITORY
@@ -67,7 +67,7 @@ def metric(server: Server, name: str) -> int:
 def attack(server: Server, name: str, over: str) -> Iterator[None]:
     """Run the attackers while the block runs."""
     port = server.ports[{"h2": "--https", "udp": "--iperf3"}.get(over, f"--{over}")]
-    command = [sys.executable, "-m", "benchmarks.attacker", name, over, str(port)]
+    command = [sys.executable, "-m", "benchmarks.attacks.attacker", name, over, str(port)]
     attacker = subprocess.Popen(
         [*command, str(CONNECTIONS), "1"], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True
     )

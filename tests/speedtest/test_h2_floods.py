@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from benchmarks import attack_bytes
+from benchmarks.attacks import octets
 
 from .certificates import Certificate, make_certificate
 from .conftest import Serve, Server
@@ -54,7 +54,7 @@ FLOODS: dict[str, Callable[[int], bytes]] = {
     "continuation": lambda sent: (
         (frame(HEADERS, 0, 3) if sent == 0 else b"") + frame(CONTINUATION, 0, 3) * 1000
     ),
-    "rapid reset": lambda sent: attack_bytes.h2_rapid_resets(sent, 1000),
+    "rapid reset": lambda sent: octets.h2_rapid_resets(sent, 1000),
 }
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from benchmarks.fault_causes import CAUSES
-from benchmarks.fault_causing import Causing, Live
+from benchmarks.faults.causes import CAUSES
+from benchmarks.faults.causing import Causing, Live
 
 from tests.support.real_bench import in_traffic
 from wirespeed.bench.session import RealBench

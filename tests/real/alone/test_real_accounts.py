@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from benchmarks.fault_causing import Live
-from benchmarks.fault_on_threads import limited, traced
-from benchmarks.fault_outside_acts import paged_out, probed
+from benchmarks.faults.causing import Live
+from benchmarks.faults.on_threads import limited, traced
+from benchmarks.faults.outside_acts import paged_out, probed
 
 from tests.real.alone.changed_switch import LOAD_FPS, TRIAL_S, changed, kind, pmd
 from tests.support.own_state import opened_for_several

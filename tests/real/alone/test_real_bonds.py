@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from benchmarks.point import Silent
+from benchmarks.shared.point import Silent
 
 from tests.support.real_bench import drops, frames_are_conserved, opened, point, vswitch
 from wirespeed.bench.assembly.kinds import sut_of

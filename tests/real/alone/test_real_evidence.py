@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from benchmarks.disturbances import taking_cpu
+from benchmarks.shared.disturbances import taking_cpu
 
 from tests.support.real_bench import opened, point
 from wirespeed.measure.prober import judged

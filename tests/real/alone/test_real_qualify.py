@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.disturbances import taking_cpu
+from benchmarks.shared.disturbances import taking_cpu
 
 from wirespeed.qualify.document import QUALIFICATION
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from benchmarks.fault_causing import Live
+from benchmarks.faults.causing import Live
 
 from tests.real.alone.changed_switch import LOAD_FPS, TRIAL_S, caused, changed, pmd
 from tests.support.effort import EXHAUSTIVE

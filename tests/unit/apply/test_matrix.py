@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from benchmarks.scaled_workloads import EXAMPLES, LARGE_PAGE_KIB, SMALL_PAGE_KIB, scaled
+from benchmarks.shared.scaled_workloads import EXAMPLES, LARGE_PAGE_KIB, SMALL_PAGE_KIB, scaled
 
 from tests.hosts.server import Nic
 from tests.support.fake_host import FakeHost, no_sleep

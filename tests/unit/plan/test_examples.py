@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from benchmarks.scaled_workloads import scaled
+from benchmarks.shared.scaled_workloads import scaled
 
 from tests.hosts.emulated import EMULATED
 from tests.support.examples import EXAMPLES, ROOT, example_plan, recorded, shipped_plan

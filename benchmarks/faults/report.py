@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from benchmarks.fault_cases import CASES, GENERATOR, SUT, WHOSE
+from benchmarks.faults.cases import CASES, GENERATOR, SUT, WHOSE
 from scipy.stats import beta
 
 from wirespeed.model.study.injected import NO_FAULT

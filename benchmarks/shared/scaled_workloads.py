@@ -18,7 +18,7 @@ from wirespeed.model.plan.workload import Nic, Vnf, Workload
 from wirespeed.plan.workload.file import parse_workload
 
 EXAMPLES = ("s0-speedtest", "s1-bng", "s2-chains", "s3-jumbo")
-_FOLDER = Path(__file__).parents[1] / "examples"
+_FOLDER = Path(__file__).parents[2] / "examples"
 _RATE_FPS = 10_000.0
 SMALL_PAGE_KIB, LARGE_PAGE_KIB = 2048, 1 << 20
 

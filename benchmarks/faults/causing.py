@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from benchmarks.fault_on_threads import moved
+from benchmarks.faults.on_threads import moved
 
 from wirespeed.bench.interface import Part, Step
 from wirespeed.bench.session import RealBench

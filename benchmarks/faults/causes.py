@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-from benchmarks.fault_causing import (
+from benchmarks.faults.causing import (
     BOTH,
     GENERATOR,
     PROGRAMS,
@@ -19,7 +19,7 @@ from benchmarks.fault_causing import (
     on_cpu,
     on_switch,
 )
-from benchmarks.fault_on_switch import (
+from benchmarks.faults.on_switch import (
     added_rule,
     changed_rule,
     deleted_rules,
@@ -30,7 +30,7 @@ from benchmarks.fault_on_switch import (
     other_config,
     policed,
 )
-from benchmarks.fault_on_threads import (
+from benchmarks.faults.on_threads import (
     frozen,
     hog,
     interrupted,

@@ -12,8 +12,8 @@ from dataclasses import replace
 from random import Random
 from statistics import mean
 
-from benchmarks.figures import show
-from benchmarks.mixes import Mix, random_mix
+from benchmarks.shared.figures import show
+from benchmarks.shared.mixes import Mix, random_mix
 from nova import objects
 from nova.scheduler import weights
 from nova.scheduler.filters.numa_topology_filter import NUMATopologyFilter

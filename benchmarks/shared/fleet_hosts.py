@@ -21,7 +21,7 @@ from wirespeed.model.host.facts import Dimm, Firmware, HostFacts
 from wirespeed.model.host.snapshot import Figure, HostSnapshot, Member, Repeat
 from wirespeed.remote.recorded import RecordedRunner
 
-HOSTS = Path(__file__).parents[1] / "tests" / "hosts"
+HOSTS = Path(__file__).parents[2] / "tests" / "hosts"
 RECORDED = ("s3-r740xd", "s2-r730", "s0-compute", "s1-dppd")
 _BOARD = Firmware("Dell Inc.", "PowerEdge", "2.12.2", "07/09/2021", "0x2006b06", True)
 _BEGIN = datetime(2026, 11, 23, 12, tzinfo=UTC)

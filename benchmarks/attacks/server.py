@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.attacks import CONNECTIONS_OF_ONE, H2, HTTP, HTTPS, IPERF3, UDP
+from benchmarks.attacks.kinds import CONNECTIONS_OF_ONE, H2, HTTP, HTTPS, IPERF3, UDP
 from benchmarks.speedtest_iperf3 import OURS, listens
 from tests.support.ports import reserved_port
 

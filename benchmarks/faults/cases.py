@@ -7,7 +7,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from benchmarks.point import point_of
+from benchmarks.shared.point import point_of
 
 from wirespeed.bench.fault.inject import place_of
 from wirespeed.model.study.injected import NO_FAULT, InjectedFault

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks.fault_on_switch import actions_of, added_rule
-from benchmarks.fault_on_threads import joined, running
+from benchmarks.faults.on_switch import actions_of, added_rule
+from benchmarks.faults.on_threads import joined, running
 
 from wirespeed.bench.switch.ovs_dpdk.part import OvsDpdk
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run one attacker: a process that keeps its connections as busy as possible.
 
-`python -m benchmarks.attacker NAME OVER PORT CONNECTIONS FIRST_SOURCE`, on 127.0.0.1, until SIGTERM
-or the end of its parent. It prints two lines of JSON, when all connections have been tried and at
-its end: `opened`, `refused`, `units`, `sent_bytes`, `received_bytes`. It comes from
+`python -m benchmarks.attacks.attacker NAME OVER PORT CONNECTIONS FIRST_SOURCE`, on 127.0.0.1, until
+SIGTERM or the end of its parent. It prints two lines of JSON, when all connections have been tried
+and at its end: `opened`, `refused`, `units`, `sent_bytes`, `received_bytes`. It comes from
 127.1.0.FIRST_SOURCE and the addresses after it. Each opens at most as many connections as a server
 may allow one address.
 """
@@ -23,7 +23,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 
-from benchmarks.attacks import ATTACKS, CONNECTIONS_OF_ONE, H2, HTTPS, UDP, Attack
+from benchmarks.attacks.kinds import ATTACKS, CONNECTIONS_OF_ONE, H2, HTTPS, UDP, Attack
 
 PATIENCE_S = 5.0
 READ_BYTES = 1 << 18

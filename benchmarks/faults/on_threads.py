@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-_PROGRAMS = Path(__file__).with_name("fault_program.py")
-_HOG = Path(__file__).parents[1] / "src/wirespeed/bench/fault/hog_program.py"
+_PROGRAMS = Path(__file__).with_name("program.py")
+_HOG = Path(__file__).parents[2] / "src/wirespeed/bench/fault/hog_program.py"
 _PERIOD_US = 100_000
 # In a cgroup the nice value counts no longer: its weight is the most there is.
 _WEIGHT = 262_144

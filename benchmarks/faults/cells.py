@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from benchmarks.fault_causing import Causing
-from benchmarks.fault_report import interval
+from benchmarks.faults.causing import Causing
+from benchmarks.faults.report import interval
 
 from wirespeed.model.result.explanation import Explanation
 

@@ -16,8 +16,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.attack_server import AttackServer
-from benchmarks.attacks import ATTACKS, CONNECTIONS_OF_ONE
+from benchmarks.attacks.kinds import ATTACKS, CONNECTIONS_OF_ONE
+from benchmarks.attacks.server import AttackServer
 from benchmarks.speedtest_iperf3 import OURS, cpu_s
 
 TEST_S = 2
@@ -202,7 +202,7 @@ def attacked(server: AttackServer, name: str, over: str, connections: int) -> Ou
         for number in range(processes):
             part = len(range(number, connections, processes))
             clients += -(-part * ATTACKS[name].connections_each // CONNECTIONS_OF_ONE)
-            command = [sys.executable, "-m", "benchmarks.attacker", name, over]
+            command = [sys.executable, "-m", "benchmarks.attacks.attacker", name, over]
             command += [str(server.ports[over]), str(part), str(1 + 100 * number)]
             one = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
             stack.callback(one.kill)

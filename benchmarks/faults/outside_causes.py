@@ -6,8 +6,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from functools import partial
 
-from benchmarks.fault_causes import SHARED
-from benchmarks.fault_causing import (
+from benchmarks.faults.causes import SHARED
+from benchmarks.faults.causing import (
     GENERATOR,
     HIGH_FPS,
     PROGRAMS,
@@ -18,8 +18,8 @@ from benchmarks.fault_causing import (
     on_cpu,
     on_switch,
 )
-from benchmarks.fault_on_threads import running
-from benchmarks.fault_outside_acts import (
+from benchmarks.faults.on_threads import running
+from benchmarks.faults.outside_acts import (
     appctl,
     asked,
     configured,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmarks import attack_bytes as made
+from benchmarks.attacks import octets as made
 
 IPERF3, HTTP, HTTPS, H2, UDP = "iperf3", "http", "https", "h2", "udp"
 # Connections that a server may allow one address; attackers with more have several addresses.
