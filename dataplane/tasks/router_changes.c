@@ -151,7 +151,7 @@ note_in_place(struct router_mirror *mirror)
 			"by shorter prefixes\n",
 			mirror->task->name, builder->nb_without);
 	atomic_store(&mirror->nb_without, builder->nb_without);
-	mirror->updates_in_place++;
+	mirror->updates_in_place += builder->nb_changed > 0;
 	mirror->in_place += builder->nb_changed;
 }
 

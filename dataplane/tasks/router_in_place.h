@@ -14,7 +14,7 @@ struct in_place_report {
 };
 
 /* Have tables in force answer by these routes, whose list it sorts, and have these interfaces, which are the former
- * ones afterwards. A route for which there is no room is left out. Return 0 or a negative errno: -ENOSPC with nothing
+ * ones afterwards. A route for which there is no room is omitted. Return 0 or a negative errno: -ENOSPC with nothing
  * changed, since the tables have no place for all hops or groups; -ENOMEM, -ETIMEDOUT, -EBUSY and -ECANCELED with some of
  * the changes made; -EIO where lookups answer otherwise than the tree of prefixes. */
 int

@@ -372,7 +372,7 @@ add_many(struct kernel *kernel, uint8_t first, const char *gateway)
 	}
 }
 
-/* Routes beyond the room of the tables are left out; what they replace goes, and what there is room for comes. */
+/* Routes beyond the room of the tables are omitted; what they replace goes, and what there is room for comes. */
 static void
 test_routes_without_room(void)
 {
@@ -418,7 +418,7 @@ test_routes_without_room(void)
 	bench_down(&bench);
 }
 
-/* A VRF that the tables have not is the kernel's: its routes are left out, and its interface has none. */
+/* A VRF that the tables have not is the kernel's: its routes are omitted, and its interface has none. */
 static void
 test_new_vrf_is_left_to_the_kernel(void)
 {
