@@ -10,7 +10,6 @@
 #include <rte_pause.h>
 
 #include "app.h"
-#include "ask.h"
 #include "tsc.h"
 
 /* Lcores that stand still already lose frames for as long as another one keeps them waiting. */
@@ -82,16 +81,21 @@ stand_all(const struct app *app)
 	return true;
 }
 
+/* An lcore that has not come keeps its mail, and finds the hold ended. */
 static void
 release_all(struct app *app, struct mail **mails)
 {
+	const uint64_t deadline = rte_rdtsc() + ns_to_tsc(ARRIVE_NS);
 	int result;
 
 	atomic_store_explicit(&ended_hold, last_hold, memory_order_release);
-	for (unsigned int i = 0; i < app->nb_lcores; i++)
+	for (unsigned int i = 0; i < app->nb_lcores; i++) {
+		uint64_t now = rte_rdtsc();
+
 		if (mails[i] != NULL)
-			mailbox_await(&app->lcores[i]->mailbox, mails[i], ANSWER_TIMEOUT_NS,
-				      &result);
+			mailbox_await(&app->lcores[i]->mailbox, mails[i],
+				      now < deadline ? tsc_to_ns(deadline - now) : 0, &result);
+	}
 }
 
 int

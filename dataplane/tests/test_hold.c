@@ -10,7 +10,7 @@
 #include "core/tsc.h"
 #include "lcore_bench.h"
 
-#define HOLDS 5
+#define HOLDS 2
 #define LONG_NS 500000 /* lcores sleep instead of spinning before it has passed */
 
 static uint64_t

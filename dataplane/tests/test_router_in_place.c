@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ask.h"
+#include "core/control.h"
 #include "core/reload.h"
 #include "lcore_bench.h"
 #include "mirror/netlink.h"
@@ -21,7 +23,8 @@
 #include "tasks/router_tables_change.h"
 
 #define STATES 150
-#define STATES_LIVE 40
+#define STATES_LIVE 30
+#define PAUSE_NS 100000
 #define GATEWAYS 6
 #define GROUPS 3
 #define MANY 3000 /* more than the tables have room for, and than one hold takes */
@@ -311,6 +314,27 @@ test_each_address_has_an_answer_of_before_or_after(void)
 	router_space_put(space);
 }
 
+/* They sleep between two rounds: all have one CPU. */
+static struct bench
+run_lcores(void)
+{
+	struct bench bench = bench_overloaded();
+
+	CHECK_EQ(app_launch(bench.app), 0);
+	control_lock();
+	CHECK_EQ(ask_lcores(bench.app, NULL, lcore_pause, PAUSE_NS), 0);
+	control_unlock();
+	reload_open(bench.app);
+	return bench;
+}
+
+static void
+stop_lcores(struct bench *bench)
+{
+	reload_close();
+	bench_down(bench);
+}
+
 static struct in_place_report
 put(struct router_space *space, struct state *state, int expected)
 {
@@ -330,13 +354,11 @@ put(struct router_space *space, struct state *state, int expected)
 static void
 test_tables_follow_any_state(void)
 {
-	struct bench bench = bench_overloaded();
+	struct bench bench = run_lcores();
 	struct router_space *space;
 	struct state state;
 	struct hop_ids ids;
 
-	CHECK_EQ(app_launch(bench.app), 0);
-	reload_open(bench.app);
 	hop_ids_open(&ids);
 	make_any_state(&state, &ids);
 	space = open_space(&state);
@@ -355,8 +377,7 @@ test_tables_follow_any_state(void)
 	}
 	hop_ids_close(&ids);
 	router_space_put(space);
-	reload_close();
-	bench_down(&bench);
+	stop_lcores(&bench);
 }
 
 static void
@@ -380,14 +401,12 @@ test_routes_without_room(void)
 		.prefix = "60.0.0.0/8", .link = 11, .gateway = "192.0.2.1"};
 	const struct route_message changed = {
 		.prefix = "60.0.0.0/8", .link = 12, .gateway = "192.0.2.2"};
-	struct bench bench = bench_overloaded();
+	struct bench bench = run_lcores();
 	struct in_place_report report;
 	struct router_space *space;
 	struct state few, many;
 	struct hop_ids ids;
 
-	CHECK_EQ(app_launch(bench.app), 0);
-	reload_open(bench.app);
 	hop_ids_open(&ids);
 	open_router(&few.kernel);
 	report_gateways(&few.kernel);
@@ -414,8 +433,7 @@ test_routes_without_room(void)
 	close_state(&many);
 	hop_ids_close(&ids);
 	router_space_put(space);
-	reload_close();
-	bench_down(&bench);
+	stop_lcores(&bench);
 }
 
 /* A VRF that the tables have not is the kernel's: its routes are omitted, and its interface has none. */
@@ -424,14 +442,12 @@ test_new_vrf_is_left_to_the_kernel(void)
 {
 	const struct route_message route = {
 		.prefix = "10.0.0.0/8", .table = 10, .link = 12, .gateway = "192.0.2.2"};
-	struct bench bench = bench_overloaded();
+	struct bench bench = run_lcores();
 	const struct router_tables *tables;
 	struct router_space *space;
 	struct hop_ids ids;
 	struct state state;
 
-	CHECK_EQ(app_launch(bench.app), 0);
-	reload_open(bench.app);
 	hop_ids_open(&ids);
 	open_router(&state.kernel);
 	report_gateways(&state.kernel);
@@ -454,8 +470,7 @@ test_new_vrf_is_left_to_the_kernel(void)
 	close_state(&state);
 	hop_ids_close(&ids);
 	router_space_put(space);
-	reload_close();
-	bench_down(&bench);
+	stop_lcores(&bench);
 }
 
 int
