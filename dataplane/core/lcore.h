@@ -49,6 +49,7 @@ struct __rte_cache_aligned lcore {
 	unsigned int nb_polls;
 	struct lcore_poll polls[LCORE_MAX_POLLS];
 	struct mailbox mailbox;
+	_Atomic uint64_t held; /* the last hold for which it stood still: see hold.h */
 	atomic_bool *stop;
 
 	/* Written by the lcore on request (lcore_snapshot), read by control once it has answered. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -6,6 +7,7 @@
 #include "ask.h"
 #include "commands.h"
 #include "control.h"
+#include "hold.h"
 #include "reload.h"
 #include "telemetry_reply.h"
 
@@ -133,6 +135,21 @@ reload_swap(struct task *task, void *built)
 	}
 	pthread_mutex_unlock(&turn);
 	return is_served;
+}
+
+int
+reload_in_place(void (*change)(void *context), void *context)
+{
+	int ret = -ECANCELED;
+
+	pthread_mutex_lock(&turn);
+	if (served != NULL) {
+		control_lock();
+		ret = hold_lcores(served, change, context);
+		control_unlock();
+	}
+	pthread_mutex_unlock(&turn);
+	return ret;
 }
 
 static void

@@ -22,6 +22,9 @@ void watch_check(const char *params, struct telemetry_out *out);
  * reload does. From a thread of the task's own, without the control lock. Returns false with `built` not
  * in force: wsdp is stopping. */
 bool reload_swap(struct task *task, void *built);
+/* For tables that lcores read and that change in place: run change(context) while all lcores stand still. Returns 0,
+ * -ECANCELED: wsdp is stopping, or as hold_lcores does. */
+int reload_in_place(void (*change)(void *context), void *context);
 /* For a check, or for who takes tables out of those that a reload frees: none are exchanged or freed until
  * reload_release. */
 void reload_hold(void);

@@ -133,8 +133,7 @@ making_is_direct(const struct making *making, const struct kernel_neighbour_key 
 		return false;
 	ways = route->ways;
 	if (route->nexthop != 0) {
-		const struct kernel_nexthop *object =
-			table_find(&making->kernel->nexthops, &route->nexthop);
+		const struct kernel_nexthop *object = kernel_object(making->kernel, route);
 
 		ways = object == NULL ? NULL : object->ways;
 	}

@@ -197,17 +197,17 @@ object_group_hop(struct making *making, const struct kernel_nexthop *object, boo
 	return nb == 0 ? HOP_NONE : group_hop(making, ways, nb, object->id);
 }
 
-/* The hop of a next-hop object. */
+/* The hop of a route with a next-hop object. */
 static uint16_t
-object_hop(struct making *making, uint32_t id, const struct kernel_route_key *route, bool *exists)
+object_hop(struct making *making, const struct kernel_route *route, bool *exists)
 {
-	struct kernel_nexthop *object = table_find(&making->kernel->nexthops, &id);
+	struct kernel_nexthop *object = kernel_object(making->kernel, route);
 
 	*exists = false;
 	if (object == NULL)
 		return HOP_NONE;
 	if (object->ways != NULL)
-		return ways_hop(making, object->ways, route, id, exists);
+		return ways_hop(making, object->ways, &route->key, object->id, exists);
 	/* Many routes share a group. */
 	if (object->mark != making->kernel->mark) {
 		object->hop = object_group_hop(making, object, &object->exists);
@@ -221,7 +221,7 @@ object_hop(struct making *making, uint32_t id, const struct kernel_route_key *ro
 static uint16_t
 unicast_hop(struct making *making, const struct kernel_route *route, bool *exists)
 {
-	uint16_t hop = route->nexthop != 0 ? object_hop(making, route->nexthop, &route->key, exists)
+	uint16_t hop = route->nexthop != 0 ? object_hop(making, route, exists)
 					   : ways_hop(making, route->ways, &route->key, 0, exists);
 
 	return *exists && route->to_kernel ? making_bare_hop(making, ROUTE_KERNEL) : hop;

@@ -230,6 +230,16 @@ kernel_is_local_first(const struct kernel *kernel, uint8_t version)
 	       kernel->local_rule[family] < kernel->vrf_rule[family];
 }
 
+struct kernel_nexthop *
+kernel_object(const struct kernel *kernel, const struct kernel_route *route)
+{
+	struct kernel_nexthop *object =
+		route->nexthop == 0 ? NULL : table_find(&kernel->nexthops, &route->nexthop);
+
+	/* Another one may have its id. */
+	return object == NULL || route->born == 0 || route->born == object->born ? object : NULL;
+}
+
 const struct kernel_neighbour *
 kernel_neighbour(const struct kernel *kernel, uint32_t link, uint8_t version,
 		 const uint8_t *address)

@@ -107,6 +107,7 @@ struct kernel_ways {
 /* A next-hop object: ways, or a group of others. */
 struct kernel_nexthop {
 	uint32_t id;
+	uint32_t born;            /* how many there were when it came */
 	uint32_t nb_routes;       /* that have it */
 	uint32_t nb_members;      /* of a group */
 	struct kernel_ways *ways; /* NULL for a group */
@@ -127,6 +128,7 @@ struct kernel_route_key {
 struct kernel_route {
 	struct kernel_route_key key;
 	uint32_t nexthop; /* id of an object, or 0 */
+	uint32_t born;    /* of that object; 0: it was not known yet */
 	uint16_t type;    /* RTN_* */
 	bool has_twins;   /* others of this key, which are not kept */
 	bool to_kernel;   /* only the kernel can handle it, whatever its ways */
@@ -180,6 +182,7 @@ struct kernel {
 	/* Lowest priorities of the rules for the table local and for VRFs, of IPv4 and IPv6. */
 	uint32_t local_rule[2], vrf_rule[2];
 	struct table neighbours, nexthops, routes;
+	uint32_t nb_born; /* next-hop objects that have come */
 	struct kernel_ways *chains[KERNEL_CHAINS];
 	struct kernel_changes changes;
 	/* Ids of groups that were deleted since routes were made whole: their hops are those of groups. */
@@ -226,6 +229,8 @@ unsigned int kernel_place_of_link(const struct kernel *kernel, uint32_t index);
 const struct kernel_vrf *kernel_vrf(const struct kernel *kernel, uint32_t table);
 /* Return whether the kernel asks the table local before those of VRFs. */
 bool kernel_is_local_first(const struct kernel *kernel, uint8_t version);
+/* Return the next-hop object of a route, or NULL: it has none, or that was deleted, and the route with it. */
+struct kernel_nexthop *kernel_object(const struct kernel *kernel, const struct kernel_route *route);
 /* Return the neighbour, or NULL: its address is not known. */
 const struct kernel_neighbour *kernel_neighbour(const struct kernel *kernel, uint32_t link,
 						uint8_t version, const uint8_t *address);

@@ -135,10 +135,12 @@ apply_nexthop(struct kernel *kernel, const struct nlmsghdr *message)
 	/* No route has a new one yet. */
 	effect = nexthop == NULL && table_find(&kernel->gone_groups, &id) == NULL ? KERNEL_SAME
 										  : KERNEL_CHANGED;
-	if (nexthop == NULL)
+	if (nexthop == NULL) {
 		nexthop = table_put(&kernel->nexthops, &id);
-	if (nexthop == NULL)
-		return KERNEL_NO_MEMORY;
+		if (nexthop == NULL)
+			return KERNEL_NO_MEMORY;
+		nexthop->born = ++kernel->nb_born;
+	}
 	kernel_ways_put(kernel, nexthop->ways);
 	free(nexthop->members);
 	free(nexthop->weights);

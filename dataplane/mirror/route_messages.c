@@ -164,21 +164,35 @@ is_on_link(const struct kernel_route_key *key)
 		(key->length >= 8 && key->prefix[0] == 0xff));
 }
 
-/* Count a route more, or less, of a next-hop object. */
+/* A route has an object, or none (0), from here on. */
 static void
-count_nexthop(struct kernel *kernel, uint32_t id, int more)
+enter_nexthop(struct kernel *kernel, struct kernel_route *route, uint32_t id)
 {
-	struct kernel_nexthop *nexthop = id == 0 ? NULL : table_find(&kernel->nexthops, &id);
+	struct kernel_nexthop *object;
 
-	/* Of an object that was deleted and is there again, former routes are still to go. */
-	if (nexthop != NULL && (more > 0 || nexthop->nb_routes > 0))
-		nexthop->nb_routes += (uint32_t)more;
+	route->nexthop = id;
+	route->born = 0;
+	object = kernel_object(kernel, route);
+	if (object == NULL)
+		return;
+	route->born = object->born;
+	object->nb_routes++;
+}
+
+static void
+leave_nexthop(struct kernel *kernel, const struct kernel_route *route)
+{
+	struct kernel_nexthop *object = kernel_object(kernel, route);
+
+	/* A route that came before its object is not counted. */
+	if (object != NULL && route->born != 0)
+		object->nb_routes--;
 }
 
 static void
 remove_route(struct kernel *kernel, struct kernel_route *route)
 {
-	count_nexthop(kernel, route->nexthop, -1);
+	leave_nexthop(kernel, route);
 	kernel_ways_put(kernel, route->ways);
 	table_remove(&kernel->routes, route);
 }
@@ -243,6 +257,11 @@ put_route(struct kernel *kernel, const struct nlmsghdr *message, const struct ke
 	struct kernel_ways *ways = NULL;
 	bool has_twins = false;
 
+	/* The kernel has deleted it with its object. */
+	if (route != NULL && route->born != 0 && kernel_object(kernel, route) == NULL) {
+		remove_route(kernel, route);
+		route = NULL;
+	}
 	if (route != NULL && (message->nlmsg_flags & NLM_F_REPLACE) != 0) {
 		if (route->has_twins)
 			return KERNEL_UNSURE;
@@ -273,10 +292,9 @@ put_route(struct kernel *kernel, const struct nlmsghdr *message, const struct ke
 		return KERNEL_NO_MEMORY;
 	}
 	kernel_ways_put(kernel, route->ways);
-	count_nexthop(kernel, route->nexthop, -1);
-	count_nexthop(kernel, nexthop, 1);
+	leave_nexthop(kernel, route);
+	enter_nexthop(kernel, route, nexthop);
 	route->ways = ways;
-	route->nexthop = nexthop;
 	route->type = type;
 	route->to_kernel = reading->to_kernel;
 	route->has_twins = has_twins;

@@ -4,8 +4,6 @@
 #include <string.h>
 #include <rte_common.h>
 #include <rte_errno.h>
-#include <rte_rib.h>
-#include <rte_rib6.h>
 
 #include "fib.h"
 #include "pktlib/bytes.h"
@@ -230,113 +228,6 @@ fib_rib_v6(const struct fib *fib)
 	if (fib->v6 != NULL)
 		return rte_fib6_get_rib(fib->v6);
 	return fib->small[1] == NULL ? NULL : fib->small[1]->v6;
-}
-
-uint64_t
-fib_value(const struct fib *fib, const struct route *prefix)
-{
-	struct rte_rib6 *rib6 = fib_rib_v6(fib);
-	struct rte_rib *rib = fib_rib_v4(fib);
-	struct rte_rib6_node *node6;
-	struct rte_rib_node *node;
-	uint64_t value = FIB_NO_ROUTE;
-
-	if (prefix->version == 4 && rib != NULL) {
-		node = rte_rib_lookup_exact(rib, be32_load(prefix->prefix), prefix->length);
-		if (node != NULL)
-			rte_rib_get_nh(node, &value);
-	}
-	if (prefix->version == 6 && rib6 != NULL) {
-		node6 = rte_rib6_lookup_exact(rib6, (void *)(uintptr_t)prefix->prefix,
-					      prefix->length);
-		if (node6 != NULL)
-			rte_rib6_get_nh(node6, &value);
-	}
-	return value;
-}
-
-static void
-last_address(const struct route *prefix, uint8_t *address)
-{
-	unsigned int bits = prefix->version == 4 ? 32 : 128;
-
-	memcpy(address, prefix->prefix, sizeof(prefix->prefix));
-	for (unsigned int bit = prefix->length; bit < bits; bit++)
-		address[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
-}
-
-/* Return whether the table that frames use answers as the tree of prefixes. */
-static bool
-is_looked_up(const struct fib *fib, uint8_t version, const uint8_t *address)
-{
-	uint64_t found = FIB_NO_ROUTE, wanted = FIB_NO_ROUTE;
-	uint32_t number = be32_load(address);
-	uint8_t octets[1][16];
-
-	if (version == 4) {
-		struct rte_rib_node *node = rte_rib_lookup(fib_rib_v4(fib), number);
-
-		if (node != NULL)
-			rte_rib_get_nh(node, &wanted);
-		fib_lookup_v4(fib, &number, &found, 1);
-	} else {
-		struct rte_rib6_node *node =
-			rte_rib6_lookup(fib_rib_v6(fib), (void *)(uintptr_t)address);
-
-		if (node != NULL)
-			rte_rib6_get_nh(node, &wanted);
-		memcpy(octets[0], address, sizeof(octets[0]));
-		fib_lookup_v6(fib, octets, &found, 1);
-	}
-	return found == wanted;
-}
-
-bool
-fib_agrees(const struct fib *fib, const struct route *prefix)
-{
-	uint8_t last[16];
-
-	last_address(prefix, last);
-	return is_looked_up(fib, prefix->version, prefix->prefix) &&
-	       is_looked_up(fib, prefix->version, last);
-}
-
-static int
-change_v4(struct rte_fib *fib, const struct route *prefix, uint64_t value)
-{
-	uint32_t address = be32_load(prefix->prefix);
-
-	return value == FIB_NO_ROUTE ? rte_fib_delete(fib, address, prefix->length)
-				     : rte_fib_add(fib, address, prefix->length, value);
-}
-
-static int
-change_v6(struct rte_fib6 *fib, const struct route *prefix, uint64_t value)
-{
-	/* The parameter has another type from DPDK 24.11 on. */
-	const void *address = prefix->prefix;
-
-	return value == FIB_NO_ROUTE ? rte_fib6_delete(fib, address, prefix->length)
-				     : rte_fib6_add(fib, address, prefix->length, value);
-}
-
-int
-fib_change(struct fib *fib, const struct route *prefix, uint64_t value)
-{
-	int ret;
-
-	if (fib_value(fib, prefix) == value)
-		return 0;
-	if (fib->small[prefix->version == 6] != NULL)
-		return fib_small_set(fib->small[prefix->version == 6], prefix, value);
-	if (prefix->version == 4 ? fib->v4 == NULL : fib->v6 == NULL)
-		return -ENOSPC;
-	ret = prefix->version == 4 ? change_v4(fib->v4, prefix, value)
-				   : change_v6(fib->v6, prefix, value);
-	if (ret != 0)
-		return ret;
-	/* Some releases of DPDK report no failure where there was no room. */
-	return fib_value(fib, prefix) == value && fib_agrees(fib, prefix) ? 0 : -ENOSPC;
 }
 
 int

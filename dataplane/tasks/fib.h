@@ -50,8 +50,8 @@ void fib_free(struct fib *fib);
 
 /* Return what the tables have for exactly this prefix; FIB_NO_ROUTE: nothing. */
 uint64_t fib_value(const struct fib *fib, const struct route *prefix);
-/* Set that value, or FIB_NO_ROUTE, in tables that nobody reads meanwhile. Return 0 or a negative errno: these
- * tables must not be used any more. */
+/* Set that value, or FIB_NO_ROUTE, in tables that nobody reads meanwhile. Return 0 or a negative errno: -ENOSPC and
+ * -ENOMEM with all as before, -EIO where lookups answer otherwise than the tree of prefixes. */
 int fib_change(struct fib *fib, const struct route *prefix, uint64_t value);
 /* Return whether the first and the last address of a prefix are looked up as the tree of prefixes has them
  * that the tables were made of. */
@@ -59,6 +59,9 @@ bool fib_agrees(const struct fib *fib, const struct route *prefix);
 
 /* After changes, and before any lookup: have lookups answer by them. Return as fib_change does. */
 int fib_settle(struct fib *fib);
+/* Call visit for each prefix that the tables have, in any order; its hop is that of the value. */
+void fib_walk(const struct fib *fib, void (*visit)(void *context, const struct route *route),
+	      void *context);
 /* Return the trees of prefixes, or NULL: there is no route. */
 struct rte_rib *fib_rib_v4(const struct fib *fib);
 struct rte_rib6 *fib_rib_v6(const struct fib *fib);

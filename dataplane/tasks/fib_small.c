@@ -6,6 +6,7 @@
 #include <string.h>
 #include <rte_errno.h>
 
+#include "fib_tree.h"
 #include "pktlib/bytes.h"
 
 struct fib_small *
@@ -47,42 +48,12 @@ fib_small_free(struct fib_small *small)
 	free(small);
 }
 
-static int
-set_v4(struct rte_rib *rib, const struct route *prefix, uint64_t value)
-{
-	uint32_t address = be32_load(prefix->prefix);
-	struct rte_rib_node *node = rte_rib_lookup_exact(rib, address, prefix->length);
-
-	if (value == 0) {
-		rte_rib_remove(rib, address, prefix->length);
-		return 0;
-	}
-	if (node == NULL)
-		node = rte_rib_insert(rib, address, prefix->length);
-	return node == NULL ? -rte_errno : rte_rib_set_nh(node, value);
-}
-
-static int
-set_v6(struct rte_rib6 *rib, const struct route *prefix, uint64_t value)
-{
-	/* The parameter has another type from DPDK 24.11 on. */
-	void *address = (void *)(uintptr_t)prefix->prefix;
-	struct rte_rib6_node *node = rte_rib6_lookup_exact(rib, address, prefix->length);
-
-	if (value == 0) {
-		rte_rib6_remove(rib, address, prefix->length);
-		return 0;
-	}
-	if (node == NULL)
-		node = rte_rib6_insert(rib, address, prefix->length);
-	return node == NULL ? -rte_errno : rte_rib6_set_nh(node, value);
-}
-
 int
 fib_small_set(struct fib_small *small, const struct route *prefix, uint64_t value)
 {
-	return small->v4 != NULL ? set_v4(small->v4, prefix, value)
-				 : set_v6(small->v6, prefix, value);
+	small->is_settled = false;
+	return small->v4 != NULL ? fib_tree_set_v4(small->v4, prefix, value)
+				 : fib_tree_set_v6(small->v6, prefix, value);
 }
 
 /* A prefix of the tree. */
@@ -206,8 +177,11 @@ int
 fib_small_settle(struct fib_small *small)
 {
 	uint32_t room = (small->room - 1) / 2, nb;
-	struct span *spans = calloc(room + 1, sizeof(*spans));
+	struct span *spans;
 
+	if (small->is_settled)
+		return 0;
+	spans = calloc(room + 1, sizeof(*spans));
 	if (spans == NULL)
 		return -ENOMEM;
 	nb = small->v4 != NULL ? read_v4(small->v4, spans, room) : read_v6(small->v6, spans, room);
@@ -216,6 +190,7 @@ fib_small_settle(struct fib_small *small)
 		make_starts(small, spans, nb);
 	}
 	free(spans);
+	small->is_settled = nb <= room;
 	return nb <= room ? 0 : -ENOSPC;
 }
 

@@ -4,6 +4,7 @@
 #ifndef WSDP_FIB_SMALL_H
 #define WSDP_FIB_SMALL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <rte_rib.h>
 #include <rte_rib6.h>
@@ -18,6 +19,7 @@ struct fib_small {
 	fib_address *starts; /* the first is 0; up to the next one the answer is the same */
 	uint16_t *values;
 	uint32_t nb, room;
+	bool is_settled; /* lookups answer as the tree does */
 };
 
 /* Make tables with room for so much; the answer to any address is 0. NULL: see rte_errno. */

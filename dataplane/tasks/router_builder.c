@@ -11,9 +11,12 @@
 #include "core/reload.h"
 #include "core/slice.h"
 #include "core/task.h"
-#include "router_tables.h"
+#include "router_in_place.h"
+#include "router_tables_change.h"
 
 #define SECOND_NS UINT64_C(1000000000)
+/* Tables without memory for them may have taken seconds. */
+#define TRY_WAIT_MAX_NS (64 * SECOND_NS)
 
 uint64_t
 builder_now_ns(void)
@@ -108,11 +111,60 @@ make_tables(struct builder *builder, const struct router_links *links)
 	return NULL;
 }
 
+/* Note whether there was memory for a second copy of the tables. */
+static void
+note_memory(struct builder *builder, bool is_single)
+{
+	builder->is_single = is_single;
+	builder->try_wait_ns =
+		is_single ? RTE_MIN(2 * builder->try_wait_ns + SECOND_NS, (uint64_t)TRY_WAIT_MAX_NS)
+			  : 0;
+	builder->try_ns = builder_now_ns() + builder->try_wait_ns;
+}
+
+/* Have the tables in force answer by the routes, with these interfaces. */
+static enum build_result
+change_in_place(struct builder *builder, struct router_links *links)
+{
+	size_t used = strlen(builder->error);
+	struct in_place_report report;
+	int ret =
+		router_in_place(builder->space, &builder->routes, links, &builder->cancel, &report);
+
+	builder->nb_changed = report.changed;
+	builder->nb_without = report.without_room;
+	if (ret != 0)
+		snprintf(builder->error + used, sizeof(builder->error) - used,
+			 "%sthe tables in force cannot be changed: %s", used == 0 ? "" : "; ",
+			 strerror(-ret));
+	return ret == 0 ? BUILD_IN_PLACE : BUILD_FAILED;
+}
+
+/* Put the routes in force, with these interfaces: in new tables, or, without memory for them, in those that are
+ * there. */
+static enum build_result
+put_in_force(struct builder *builder, struct router_links *links)
+{
+	struct router_tables *tables = NULL;
+
+	if (!builder->is_single || builder_now_ns() >= builder->try_ns) {
+		tables = make_tables(builder, links);
+		if (tables == NULL)
+			note_memory(builder, true);
+	}
+	if (tables == NULL && !atomic_load(&builder->cancel))
+		return change_in_place(builder, links);
+	if (tables != NULL && reload_swap(builder->task, tables))
+		return BUILD_NEW;
+	router_tables_free(tables);
+	return BUILD_FAILED;
+}
+
 /* Make all anew. The memory of a spare copy is for the new tables. */
 static enum build_result
 build_new(struct builder *builder)
 {
-	struct router_tables *tables = NULL;
+	enum build_result result = BUILD_FAILED;
 	struct router_links links;
 	bool is_read;
 
@@ -123,21 +175,16 @@ build_new(struct builder *builder)
 	is_read = router_links_read(&links, builder->kernel, builder->space->socket_id);
 	report_stage(builder, BUILD_BUILDING);
 	if (builder->has_routes && is_read)
-		tables = make_tables(builder, &links);
+		result = put_in_force(builder, &links);
 	else
 		snprintf(builder->error, sizeof(builder->error), "out of memory");
 	router_links_close(&links);
-	if (tables != NULL && reload_swap(builder->task, tables)) {
-		if (builder->is_single)
-			forget_routes(builder);
-		return BUILD_NEW;
-	}
-	router_tables_free(tables);
-	forget_routes(builder);
-	return BUILD_FAILED;
+	if (result != BUILD_NEW)
+		forget_routes(builder);
+	return result;
 }
 
-/* Make a spare copy of the tables in force. Without memory for it, each change makes new tables. */
+/* Make a spare copy of the tables in force. Without memory for it, changes are made in these. */
 static enum build_result
 make_spare(struct builder *builder)
 {
@@ -147,7 +194,7 @@ make_spare(struct builder *builder)
 	free(builder->routes.list);
 	builder->routes.list = NULL;
 	builder->routes.nb_routes = 0;
-	builder->is_single = spare == NULL;
+	note_memory(builder, spare == NULL);
 	if (builder->is_single)
 		forget_routes(builder);
 	reload_hold();

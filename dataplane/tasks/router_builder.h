@@ -32,7 +32,8 @@ enum build_result {
 	BUILD_NEW,     /* new tables are in force */
 	BUILD_CHANGED, /* changes of routes are */
 	BUILD_SPARED,  /* there is a spare copy, or there is no memory for one */
-	BUILD_AGAIN    /* changes could not be made: only new tables can have them */
+	BUILD_AGAIN,   /* changes could not be made: only new tables can have them */
+	BUILD_IN_PLACE /* changes are made in the tables in force: see is_single */
 };
 
 struct builder {
@@ -54,10 +55,13 @@ struct builder {
 	/* Results: from BUILD_BUILDING on, the others from BUILD_DONE on. */
 	struct compile_report report;
 	enum build_result result;
-	uint32_t nb_changed; /* routes, of BUILD_CHANGED */
+	uint32_t nb_changed; /* routes, of BUILD_CHANGED and BUILD_IN_PLACE */
+	uint32_t nb_without; /* routes for which the tables have no room; of BUILD_IN_PLACE */
 	bool can_change;     /* routes in a spare copy */
 	bool wants_spare;    /* a copy first */
-	bool is_single;      /* there is no memory for a copy: see error */
+	/* There is no memory for a second copy: see error. New tables are tried for again from try_ns on. */
+	bool is_single;
+	uint64_t try_ns, try_wait_ns;
 	uint64_t took_ns;
 	char error[256];
 };

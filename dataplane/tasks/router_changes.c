@@ -37,6 +37,7 @@ note_step(struct router_mirror *mirror)
 
 	atomic_store(&mirror->in_step, mirror->builds > 0 && mirror->fresh == NULL &&
 					       !mirror->is_unsure && !mirror->is_dirty &&
+					       atomic_load(&mirror->nb_without) == 0 &&
 					       (stage == BUILD_IDLE || stage == BUILD_SPARING));
 }
 
@@ -45,6 +46,14 @@ static bool
 may_build(const struct router_mirror *mirror)
 {
 	return mirror->is_dirty && !mirror->kernel->wants_dump;
+}
+
+/* Return whether new tables are to be tried for again, of the state as it is. */
+static bool
+may_try(const struct router_mirror *mirror)
+{
+	return mirror->builder.is_single && !mirror->builder.wants_spare &&
+	       !mirror->kernel->wants_dump && builder_now_ns() >= mirror->builder.try_ns;
 }
 
 /* Begin to change the spare tables, if nothing but routes has changed and no dump is due. It costs by change, so there
@@ -109,15 +118,41 @@ fail_build(struct router_mirror *mirror)
 	mirror->is_dirty = true;
 }
 
-/* A second copy is tried for once. */
+/* Note whether there is memory for a second copy. */
 static void
-say_single(const struct router_mirror *mirror)
+note_memory(struct router_mirror *mirror)
 {
-	if (mirror->builder.is_single)
+	const struct builder *builder = &mirror->builder;
+
+	if (builder->is_single == atomic_load(&mirror->is_single))
+		return;
+	atomic_store(&mirror->is_single, builder->is_single);
+	if (builder->is_single)
 		fprintf(stderr,
-			"wsdp: [task.%s] kernel: %s; without a second copy each change takes as "
-			"long as new tables\n",
-			mirror->task->name, mirror->builder.error);
+			"wsdp: [task.%s] kernel: %s; without a second copy, changes are made in the "
+			"tables in force\n",
+			mirror->task->name, builder->error);
+	else
+		fprintf(stderr,
+			"wsdp: [task.%s] kernel: there is memory for a second copy of the tables "
+			"again\n",
+			mirror->task->name);
+}
+
+/* Note what changes in the tables in force have come to. What has no room waits for a change, or for memory. */
+static void
+note_in_place(struct router_mirror *mirror)
+{
+	const struct builder *builder = &mirror->builder;
+
+	if (builder->nb_without > 0 && atomic_load(&mirror->nb_without) == 0)
+		fprintf(stderr,
+			"wsdp: [task.%s] kernel: the tables in force have no room for %u routes; frames go "
+			"by shorter prefixes\n",
+			mirror->task->name, builder->nb_without);
+	atomic_store(&mirror->nb_without, builder->nb_without);
+	mirror->updates_in_place += builder->nb_changed > 0;
+	mirror->in_place += builder->nb_changed;
 }
 
 /* New tables take as long whatever has changed: leave the CPU to others for as long. */
@@ -129,6 +164,7 @@ end_build(struct router_mirror *mirror)
 	switch (builder->result) {
 	case BUILD_NEW:
 		mirror->builds++;
+		atomic_store(&mirror->nb_without, 0);
 		mirror->is_dirty |= builder->report.has_former;
 		refusals_say_over(&mirror->refusals, &builder->report, mirror->task->name);
 		mirror->build_ns = builder_now_ns() + builder->took_ns;
@@ -141,14 +177,18 @@ end_build(struct router_mirror *mirror)
 		fail_build(mirror);
 		mirror->build_ns = builder_now_ns() + SECOND_NS;
 		break;
+	case BUILD_IN_PLACE:
+		note_in_place(mirror);
+		refusals_say_over(&mirror->refusals, &builder->report, mirror->task->name);
+		mirror->build_ns = builder_now_ns() + builder->took_ns;
+		break;
 	case BUILD_SPARED:
-		say_single(mirror);
 		break;
 	case BUILD_AGAIN:
 		mirror->is_dirty = true;
-		say_single(mirror);
 		break;
 	}
+	note_memory(mirror);
 }
 
 void
@@ -177,7 +217,7 @@ mirror_build_due(struct router_mirror *mirror)
 {
 	if (builder_stage(&mirror->builder) != BUILD_IDLE || builder_now_ns() < mirror->build_ns)
 		return;
-	if (may_build(mirror))
+	if (may_build(mirror) || may_try(mirror))
 		begin_build(mirror);
 	else if (mirror->builder.wants_spare)
 		builder_begin(&mirror->builder, NULL);

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <rte_rib.h>
-#include <rte_rib6.h>
 
 #include "pktlib/bytes.h"
 #include "pktlib/ecmp.h"
@@ -78,8 +76,10 @@ compare_route(struct comparison *comparison, const struct route *route)
 
 /* A prefix that the tables have. */
 static void
-compare_built(struct comparison *comparison, const struct route *built, uint64_t value)
+compare_built(void *context, const struct route *built)
 {
+	struct comparison *comparison = context;
+	uint64_t value = 1 + (uint64_t)built->hop;
 	char text[COMPARISON_TEXT] = "";
 
 	comparison->counts->lookups += 2;
@@ -97,51 +97,6 @@ compare_built(struct comparison *comparison, const struct route *built, uint64_t
 	comparison_describe_built(comparison, value, text);
 	comparison_write_line(comparison, built->version, built->prefix, built->length, "no route",
 			      text);
-}
-
-static void
-compare_built_v4(struct comparison *comparison)
-{
-	struct rte_rib *rib = fib_rib_v4(comparison->fib);
-	struct rte_rib_node *node = rte_rib_lookup_exact(rib, 0, 0);
-
-	if (node == NULL)
-		node = rte_rib_get_nxt(rib, 0, 0, NULL, RTE_RIB_GET_NXT_ALL);
-	while (node != NULL) {
-		struct route built = {.version = 4};
-		uint64_t value;
-		uint32_t ip;
-
-		rte_rib_get_ip(node, &ip);
-		rte_rib_get_depth(node, &built.length);
-		rte_rib_get_nh(node, &value);
-		be32_store(built.prefix, ip);
-		compare_built(comparison, &built, value);
-		node = rte_rib_get_nxt(rib, 0, 0, built.length == 0 ? NULL : node,
-				       RTE_RIB_GET_NXT_ALL);
-	}
-}
-
-static void
-compare_built_v6(struct comparison *comparison)
-{
-	static uint8_t zeros[16];
-	struct rte_rib6 *rib = fib_rib_v6(comparison->fib);
-	struct rte_rib6_node *node = rte_rib6_lookup_exact(rib, (void *)zeros, 0);
-
-	if (node == NULL)
-		node = rte_rib6_get_nxt(rib, (void *)zeros, 0, NULL, RTE_RIB6_GET_NXT_ALL);
-	while (node != NULL) {
-		struct route built = {.version = 6};
-		uint64_t value;
-
-		rte_rib6_get_ip(node, (void *)built.prefix);
-		rte_rib6_get_depth(node, &built.length);
-		rte_rib6_get_nh(node, &value);
-		compare_built(comparison, &built, value);
-		node = rte_rib6_get_nxt(rib, (void *)zeros, 0, built.length == 0 ? NULL : node,
-					RTE_RIB6_GET_NXT_ALL);
-	}
 }
 
 /* Lookup tables without routes, of a VRF that the tables have not. */
@@ -176,10 +131,7 @@ compare_table(struct comparison *comparison, const struct routes *routes, const 
 		qsort(routes->list, routes->nb_routes, sizeof(*routes->list), route_compare);
 	for (uint32_t i = 0; i < routes->nb_routes; i++)
 		compare_route(comparison, &routes->list[i]);
-	if (fib_rib_v4(fib) != NULL)
-		compare_built_v4(comparison);
-	if (fib_rib_v6(fib) != NULL)
-		compare_built_v6(comparison);
+	fib_walk(fib, compare_built, comparison);
 }
 
 void

@@ -143,6 +143,14 @@ mirror_close(struct router_mirror *mirror)
 	release(mirror);
 }
 
+/* What memory for one copy of the tables means. */
+static void
+memory_stats(const struct router_mirror *mirror, struct telemetry_out *out)
+{
+	telemetry_u64(out, "in_place", atomic_load(&mirror->is_single));
+	telemetry_u64(out, "routes_without_room", atomic_load(&mirror->nb_without));
+}
+
 void
 mirror_stats(const struct router_mirror *mirror, struct telemetry_out *out)
 {
@@ -156,6 +164,9 @@ mirror_stats(const struct router_mirror *mirror, struct telemetry_out *out)
 	telemetry_u64(out, "updates", mirror->updates);
 	telemetry_u64(out, "updated_routes", mirror->updated);
 	telemetry_u64(out, "spare_tables", mirror->space->spare != NULL);
+	telemetry_u64(out, "updates_in_place", mirror->updates_in_place);
+	telemetry_u64(out, "updated_routes_in_place", mirror->in_place);
+	memory_stats(mirror, out);
 	sampler_stats(&mirror->sampler, out);
 	neighbours_stats(&mirror->report, out);
 	telemetry_u64(out, "routes_by_kernel", atomic_load(&mirror->space->current)->nb_by_kernel);
@@ -167,5 +178,9 @@ int
 mirror_check(struct router_mirror *mirror, const char *path, const atomic_bool *cancel,
 	     struct telemetry_out *out)
 {
-	return checker_run(&mirror->checker, path, cancel, out);
+	int ret = checker_run(&mirror->checker, path, cancel, out);
+
+	if (ret == 0)
+		memory_stats(mirror, out);
+	return ret;
 }

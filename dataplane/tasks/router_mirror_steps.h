@@ -30,11 +30,15 @@ struct router_mirror {
 	bool is_unsure;        /* a dump is wanted, from dump_ns on */
 	/* See note_step. For who asks while the main thread goes from one of these to the next. */
 	atomic_bool in_step;
+	/* Of the builder, for who asks: changes are made in the tables in force, and what these have no room for. */
+	atomic_bool is_single;
+	_Atomic uint32_t nb_without;
 	uint64_t dump_ns, dump_most_ns, build_ns, backoff_ns, refresh_ns;
 	struct refusals refusals;
 	struct compile_report report;
 	uint64_t dumps, interrupted, overruns, notifications, builds, failures;
-	uint64_t updates, updated; /* changes in a spare copy, and their routes */
+	uint64_t updates, updated;           /* changes in a spare copy, and their routes */
+	uint64_t updates_in_place, in_place; /* changes in the tables in force, and their routes */
 
 	struct builder builder;
 	struct checker checker; /* one client's at a time */

@@ -83,11 +83,6 @@ struct router_tables *router_tables_build(const struct router_space *space, cons
 struct router_tables *
 router_tables_make(const struct router_space *space, const struct routes *routes,
 		   const atomic_bool *cancel, char *error, size_t size);
-/* Change routes, where a hop of ROUTE_GONE is none any more, in tables that nobody reads: those of
- * `routes`, which may have got more hops since, and other target addresses. Return 0 or a negative errno: these tables must
- * not be used any more. */
-int router_tables_change(struct router_tables *tables, const struct routes *routes,
-			 const struct route *changes, uint32_t nb);
 void router_tables_free(struct router_tables *tables);
 void router_space_exchange(struct router_space *space, struct router_tables *tables);
 void router_space_settle(struct router_space *space);

@@ -248,6 +248,72 @@ test_changes(enum fib_room room)
 	free(made.routes.list);
 }
 
+/* Prefixes that come with the hop of a shorter one, and go, as neighbours do: tables have as much room as before, however
+ * often, which rte_fib's own count would not. */
+static void
+test_changes_use_up_nothing(void)
+{
+	const struct route v4 = {.version = 4, .length = 25, .prefix = {10, 1, 1}};
+	const struct route v6 = {.version = 6, .length = 128, .prefix = {0x20, 1, 0, 2}};
+	struct made made;
+	struct fib fib;
+
+	make(&made, 2);
+	add(&made, 4, 8, 0x0a000000);
+	add(&made, 6, 8, 0x20000000)->hop = 0;
+	CHECK_EQ(fib_build(&fib, &made.routes, FIB_ROOM, SOCKET_ID_ANY, NULL), 0);
+	for (unsigned int i = 0; i < 3000; i++) {
+		CHECK_EQ(fib_change(&fib, &v4, 1 + i % 2), 0);
+		CHECK_EQ(fib_change(&fib, &v6, 1 + i % 2), 0);
+		CHECK_EQ(fib_change(&fib, &v4, FIB_NO_ROUTE), 0);
+		CHECK_EQ(fib_change(&fib, &v6, FIB_NO_ROUTE), 0);
+	}
+	check_all(&fib, &made.routes);
+	fib_free(&fib);
+	free(made.routes.list);
+}
+
+/* Changes for which there is no room leave all as it was, and others succeed. */
+static void
+test_change_without_room(void)
+{
+	struct route route = {.version = 4, .length = 25};
+	unsigned int refused = 0;
+	struct made made;
+	struct fib fib;
+
+	make(&made, 2);
+	add(&made, 4, 8, 0x0a000000);
+	add(&made, 6, 8, 0x20000000);
+	CHECK_EQ(fib_build(&fib, &made.routes, FIB_ROOM, SOCKET_ID_ANY, NULL), 0);
+	for (unsigned int i = 0; i < 2000; i++) {
+		int ret;
+
+		be32_store(route.prefix, 0x0a000000 + (i << 8));
+		ret = fib_change(&fib, &route, 3);
+		CHECK(ret == 0 || ret == -ENOSPC);
+		CHECK_EQ(fib_value(&fib, &route), ret == 0 ? 3 : FIB_NO_ROUTE);
+		CHECK_EQ(find(&fib, 4, route.prefix), ret == 0 ? 3 : 1);
+		refused += ret != 0;
+	}
+	CHECK(refused > 0 && refused < 1000);
+	route = (struct route){.version = 6, .length = 128};
+	for (refused = 0; refused == 0 && route.prefix[3] < 255; route.prefix[3]++) {
+		int ret;
+
+		be32_store(route.prefix, 0x20000000 + ((uint32_t)route.prefix[3] + 1));
+		ret = fib_change(&fib, &route, 4);
+		CHECK_EQ(find(&fib, 6, route.prefix), ret == 0 ? 4 : 2);
+		refused += ret != 0;
+	}
+	CHECK_EQ(refused, 1);
+	be32_store(route.prefix, 0x20000001);
+	CHECK_EQ(fib_change(&fib, &route, FIB_NO_ROUTE), 0);
+	CHECK_EQ(fib_change(&fib, &route, 5), 0);
+	fib_free(&fib);
+	free(made.routes.list);
+}
+
 /* Few routes of a VRF take little memory; many have tables as those of main. */
 static void
 test_small(void)
@@ -277,6 +343,8 @@ main(void)
 	test_few();
 	test_changes(FIB_ROOM);
 	test_changes(FIB_SMALL);
+	test_changes_use_up_nothing();
+	test_change_without_room();
 	test_small();
 	test_canceled();
 	test_too_many();

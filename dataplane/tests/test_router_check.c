@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Differences between tables and routes that are planted are all found, each by its prefix. */
 #include "tasks/router_check.h"
+#include "tasks/router_tables_change.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

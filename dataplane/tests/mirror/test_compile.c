@@ -317,6 +317,40 @@ test_objects(void)
 	close_router(&kernel, &ids, &routes);
 }
 
+/* The kernel deletes the routes of an object with it, without a message: an object that gets its id has none of them. */
+static void
+test_object_again(void)
+{
+	const struct route_message route = {.prefix = "10.2.0.0/16", .nexthop = 1};
+	const struct route_message route_v6 = {.prefix = "2001:2::/48", .nexthop = 2};
+
+	begin();
+	take(&kernel, nexthop_message(RTM_NEWNEXTHOP, 1, 11, "10.0.0.9"));
+	take(&kernel, nexthop_message(RTM_NEWNEXTHOP, 2, 11, "fe80::9"));
+	add_route(&kernel, &route);
+	add_route(&kernel, &route_v6);
+	take(&kernel, nexthop_message(RTM_NEWNEXTHOP, 1, 12, "10.0.1.9"));
+	compile_again();
+	check_forward(find("10.2.0.0/16"), 1, 0x29, 1400);
+	CHECK_EQ(take(&kernel, nexthop_message(RTM_DELNEXTHOP, 1, 12, "10.0.1.9")), KERNEL_UNSURE);
+	CHECK_EQ(take(&kernel, nexthop_message(RTM_DELNEXTHOP, 2, 11, "fe80::9")), KERNEL_UNSURE);
+	take(&kernel, nexthop_message(RTM_NEWNEXTHOP, 1, 11, "10.0.0.9"));
+	take(&kernel, nexthop_message(RTM_NEWNEXTHOP, 2, 11, "fe80::9"));
+	compile_again();
+	CHECK(find("10.2.0.0/16") == NULL);
+	CHECK(find("2001:2::/48") == NULL);
+	add_route(&kernel, &route);
+	add_route(&kernel, &route_v6);
+	compile_again();
+	check_forward(find("10.2.0.0/16"), 0, 0x19, 1500);
+	CHECK(find("2001:2::/48") != NULL);
+	/* Each has one of these routes, and no former one is counted off. */
+	CHECK_EQ(take(&kernel, route_message(RTM_DELROUTE, &route)), KERNEL_CHANGED);
+	CHECK_EQ(take(&kernel, nexthop_message(RTM_DELNEXTHOP, 1, 11, "10.0.0.9")), KERNEL_SAME);
+	CHECK_EQ(take(&kernel, nexthop_message(RTM_DELNEXTHOP, 2, 11, "fe80::9")), KERNEL_UNSURE);
+	close_router(&kernel, &ids, &routes);
+}
+
 /* The first ones by interface and address have a route, in whatever order they came. */
 static void
 check_first(void)
@@ -376,6 +410,7 @@ main(void)
 	test_groups_of_the_kernel();
 	test_mtu_of_objects();
 	test_objects();
+	test_object_again();
 	test_full();
 	return 0;
 }

@@ -40,6 +40,10 @@ class TableComparison:
     """Neighbours without a route of their own since all next hops of the tables are in use."""
     routes_over_hops: int = 0
     """Routes left to the kernel for the same reason."""
+    in_place: bool = False
+    """There is no memory for a second copy of the tables: those in force are changed."""
+    routes_without_room: int = 0
+    """Routes for which the tables in force have no room."""
 
 
 def router_tasks(telemetry: Telemetry) -> list[str]:
@@ -76,6 +80,8 @@ def compare_tables_on(
             differences,
             int(counts["neighbours_over_hops"]),
             int(counts["routes_over_hops"]),
+            bool(counts["in_place"]),
+            int(counts["routes_without_room"]),
         )
     except (OSError, ValueError, KeyError, TypeError) as fault:
         raise NoAnswer(f"the differences of task {task} cannot be read: {fault}") from fault

@@ -23,6 +23,7 @@ class Fake:
     answers: ClassVar[list[list[dict[str, str]]]] = []
     tasks: ClassVar[dict[str, Any]] = {}
     over_hops: ClassVar[tuple[int, int]] = (0, 0)
+    without_room: ClassVar[int | None] = None  # None: two copies
 
     def __init__(self, _runner: object, path: str, _timeout_s: float) -> None:
         if path != SOCKET:
@@ -39,6 +40,8 @@ class Fake:
         return {
             "prefixes": 7, "samples": 900, "wrong_samples": 0, **counts,
             "neighbours_over_hops": self.over_hops[0], "routes_over_hops": self.over_hops[1],
+            "in_place": int(self.without_room is not None),
+            "routes_without_room": self.without_room or 0,
         }  # fmt: skip
 
     def close(self) -> None:
@@ -75,6 +78,21 @@ def test_router_check_without_hops_left_names_what_is_not_mirrored(
     assert ended.out.startswith(
         f"r: {named} not mirrored: all next hops of the tables are in use, so the kernel forwards\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("without_room", "named"),
+    [(None, []), (0, ["those in force are changed"]), (3, ["those in force", "room for 3 routes"])],
+)
+def test_router_check_without_memory_names_it(
+    wirespeed: Command, wsdp: type[Fake], monkeypatch: pytest.MonkeyPatch,
+    without_room: int | None, named: list[str],
+) -> None:  # fmt: skip
+    monkeypatch.setattr(wsdp, "without_room", without_room)
+    wsdp.answers = [[]]
+    lines = wirespeed("router", "check").out.splitlines()
+    assert len(lines) == len(named) + 1
+    assert all(words in line for words, line in zip(named, lines, strict=False))
 
 
 def test_router_check_names_what_differs_each_time(wirespeed: Command, wsdp: type[Fake]) -> None:

@@ -53,6 +53,7 @@ def check(
     finally:
         connection.close()
     _print_left_to_kernel(name, found)
+    _print_memory(name, found)
     compared = f"{counted(found.prefixes, 'route')} and {found.samples} random addresses"
     if not lasting:
         print_line(f"{name}: {compared}, all as in the kernel")
@@ -79,6 +80,17 @@ def _print_left_to_kernel(task: str, found: TableComparison) -> None:
         print_line(
             f"{task}: {' and '.join(over)} not mirrored: all next hops of the tables are in use, "
             "so the kernel forwards"
+        )
+
+
+def _print_memory(task: str, found: TableComparison) -> None:
+    if not found.in_place:
+        return
+    print_line(f"{task}: no memory for a second copy of the tables; those in force are changed")
+    if found.routes_without_room:
+        print_line(
+            f"{task}: no room for {counted(found.routes_without_room, 'route')}; "
+            "give wsdp more huge pages"
         )
 
 
