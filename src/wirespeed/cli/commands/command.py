@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated, Any
 
 import typer
@@ -86,6 +87,7 @@ VERBS: dict[str, tuple[str, str] | VerbGroup] = {
 }
 
 
+@cache
 def build_command() -> Any:
     """Return the command with all verbs; none of them is imported yet."""
     return VerbGroup(_HELP, VERBS).build(_root, help_option_names=["-h", "--help"])
