@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -141,19 +140,14 @@ class LazyVerb(TyperCommand):
     def load(self) -> Any:
         """Return the verb itself."""
         module, _, function = self._where.partition(":")
-        return _verb(self.name, getattr(import_module(f"wirespeed.cli.verbs.{module}"), function))
+        app = typer.Typer(add_completion=False)
+        found = getattr(import_module(f"wirespeed.cli.verbs.{module}"), function)
+        app.command(self.name, cls=_Command)(found)
+        command = typer.main.get_command(app)
+        command.name = self.name
+        return command
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
     ) -> Any:
         return self.load().make_context(info_name, args, parent, **extra)
-
-
-# A process that runs several commands, as tests do, derives the options of a verb once.
-@cache
-def _verb(name: str | None, function: Callable[..., None]) -> Any:
-    app = typer.Typer(add_completion=False)
-    app.command(name, cls=_Command)(function)
-    command = typer.main.get_command(app)
-    command.name = name
-    return command

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Annotated, Any
 
 import typer
@@ -87,7 +86,6 @@ VERBS: dict[str, tuple[str, str] | VerbGroup] = {
 }
 
 
-@cache
 def build_command() -> Any:
     """Return the command with all verbs; none of them is imported yet."""
     return VerbGroup(_HELP, VERBS).build(_root, help_option_names=["-h", "--help"])
