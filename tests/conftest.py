@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import gc
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -61,12 +62,15 @@ _NEEDS = {
 
 @functools.cache
 def _needs(path: Path) -> tuple[str, ...]:
-    """Return the marks of the nearest folder that has any."""
-    return next((_NEEDS[folder] for folder in path.parents if folder in _NEEDS), ())
+    """Return the marks of the nearest folder that has any; a folder's are also its own."""
+    return next((_NEEDS[folder] for folder in (path, *path.parents) if folder in _NEEDS), ())
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Skip files without the mark of `-m MARK`: few have one."""
+    """Skip folders with a mark of `-m "not MARK and ..."`, and files without that of `-m MARK`."""
+    if re.fullmatch(r"not \w+( and not \w+)*", config.option.markexpr):
+        excluded = re.findall(r"not (\w+)", config.option.markexpr)
+        return True if set(excluded) & set(_needs(collection_path)) else None
     mark = config.option.markexpr.removesuffix(" and not fleet")
     if (
         mark not in ("alone", "lab", "openstack", "fleet", "packages", "router")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import socket
 import subprocess
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from .conftest import PATIENCE_S, Serve
 from .stock_iperf3 import stock_server
 
 MEGABYTE = 1024 * 1024
+# Time in which each client expects the first answer.
+SILENCE_S = {"ndt7": 25, "librespeed": 10}
 
 
 def run_client(binary: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -30,6 +33,26 @@ def client(binary: Path, port: int, *options: str) -> dict[str, Any]:
     report: dict[str, Any] = json.loads(done.stdout)
     assert (done.returncode == 0) == (report["failed"] == 0)
     return report
+
+
+@pytest.fixture(scope="module", autouse=True)
+def unanswered(binary: Path) -> Iterator[Mapping[str, subprocess.Popen[str]]]:
+    """Let clients wait for a server that never answers, while the other tests run."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        command = [binary, "client", f"127.0.0.1:{listener.getsockname()[1]}", "--json"]
+        options = ["--time", "1", "--bidirectional", "--protocol"]
+        clients = {
+            protocol: subprocess.Popen(
+                [*command, *options, protocol], stdout=subprocess.PIPE, text=True
+            )
+            for protocol in SILENCE_S
+        }
+        try:
+            yield clients
+        finally:
+            for waiting in clients.values():
+                waiting.kill()
+                waiting.communicate()
 
 
 @pytest.mark.parametrize("way", [[], ["--reverse"], ["--bidirectional"]])
@@ -88,17 +111,6 @@ def test_a_server_that_speaks_something_else_is_reported(binary: Path) -> None:
                 told, _ = process.communicate(timeout=PATIENCE_S)
     assert "does not seem to speak iperf3" in told
     assert process.returncode == 1
-
-
-@pytest.mark.parametrize(("protocol", "patience_s"), [("ndt7", 25), ("librespeed", 10)])
-def test_a_server_that_never_answers_is_a_failure(
-    binary: Path, protocol: str, patience_s: int
-) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        options = ["--protocol", protocol, "--time", "1", "--bidirectional"]
-        report = client(binary, listener.getsockname()[1], *options)
-        error = report["results"][0]["error"]
-        assert error == f"no answer from the server in {patience_s} s"
 
 
 def test_the_time_of_a_librespeed_test_begins_with_the_answer_to_the_ping(
@@ -208,3 +220,13 @@ def test_a_refused_upgrade_and_a_misfit_option_are_reported(binary: Path, serve:
     assert "503: the server is full" in refused["results"][0]["error"]
     done = run_client(binary, "127.0.0.1:1", "--protocol", "ndt7", "--omit", "1")
     assert (done.returncode, "--omit" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("protocol", SILENCE_S)
+def test_a_server_that_never_answers_is_a_failure(
+    unanswered: Mapping[str, subprocess.Popen[str]], protocol: str
+) -> None:
+    report = json.loads(unanswered[protocol].communicate(timeout=PATIENCE_S)[0])
+    assert (unanswered[protocol].returncode, report["failed"]) == (1, 1)
+    error = report["results"][0]["error"]
+    assert error == f"no answer from the server in {SILENCE_S[protocol]} s"

@@ -6,14 +6,15 @@ from __future__ import annotations
 import select
 import ssl
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from benchmarks.attacks import octets
 
 from .certificates import Certificate, make_certificate
-from .conftest import Serve, Server
+from .conftest import Serve, Server, running
 from .h2_client import H2Client
 from .test_results import metric
 
@@ -83,24 +84,36 @@ def flood(client: H2Client, piece: Callable[[int], bytes]) -> bytes:
         received += chunk
 
 
-@pytest.fixture
-def certificate(tmp_path: Path) -> Certificate:
-    return make_certificate(tmp_path, "server")
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
+    return make_certificate(tmp_path_factory.mktemp("tls"), "server")
 
 
-@pytest.fixture
-def server(serve: Serve, certificate: Certificate) -> Server:
-    return serve(*certificate.options, protocols=("--https", "--metrics"))
+@pytest.fixture(scope="module")
+def server(binary: Path, certificate: Certificate) -> Iterator[Server]:
+    with running(binary, ("--https",), list(certificate.options)) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def ended(server: Server, certificate: Certificate) -> Mapping[str, Future[bytes]]:
+    """Return what the server sent in each flood; all at once, because it lingers at each end."""
+
+    def sent(name: str) -> bytes:
+        with H2Client(server.ports["--https"], certificate) as client:
+            if name in ("empty data", "padding"):
+                client.ask("POST", "/nq/upload", with_body=True)
+            return flood(client, FLOODS[name])
+
+    with ThreadPoolExecutor(len(FLOODS)) as pool:
+        return {name: pool.submit(sent, name) for name in FLOODS}
 
 
 @pytest.mark.parametrize("name", FLOODS)
 def test_h2_flood_beyond_the_allowance_ends_in_enhance_your_calm(
-    server: Server, certificate: Certificate, name: str
+    ended: Mapping[str, Future[bytes]], server: Server, certificate: Certificate, name: str
 ) -> None:
-    with H2Client(server.ports["--https"], certificate) as client:
-        if name in ("empty data", "padding"):
-            client.ask("POST", "/nq/upload", with_body=True)
-        answers = list(frames(flood(client, FLOODS[name])))
+    answers = list(frames(ended[name].result()))
     gone = [int.from_bytes(payload[4:8], "big") for kind, payload in answers if kind == GOAWAY]
     assert gone == [ENHANCE_YOUR_CALM]
     assert sum(kind == PING for kind, _ in answers) <= AT_ONCE * 2
@@ -108,7 +121,8 @@ def test_h2_flood_beyond_the_allowance_ends_in_enhance_your_calm(
         assert sound.answer(sound.ask("GET", "/health")).body == b"ok\n"
 
 
-def test_h2_flood_ended_is_counted(server: Server, certificate: Certificate) -> None:
+def test_h2_flood_ended_is_counted(serve: Serve, certificate: Certificate) -> None:
+    server = serve(*certificate.options, protocols=("--https", "--metrics"))
     with H2Client(server.ports["--https"], certificate) as client:
         flood(client, FLOODS["ping"])
     assert metric(server, "http2_floods_total") == 1

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from pydantic import ConfigDict, ValidationError, create_model
@@ -21,10 +22,7 @@ def read_own_table(
     where: dotted name of the table. unknown_key: text of the error for a key that does not exist.
     """
     above, _, table = where.rpartition(".")
-    tables: dict[str, Any] = {table: (kind, ...)}
-    model: Any = create_model(
-        "_Own", __config__=ConfigDict(extra="forbid", allow_inf_nan=False), **tables
-    )
+    model = _model(table, kind)  # type: ignore[arg-type]
     try:
         read = model.model_validate({table: written}).model_dump(mode="json")
     except ValidationError as error:
@@ -35,3 +33,10 @@ def read_own_table(
             faults.append(Fault(key, found.value, found.allowed))
         return (), faults
     return tuple(read[table].items()), []
+
+
+@cache
+def _model(table: str, kind: type[Any]) -> Any:
+    tables: dict[str, Any] = {table: (kind, ...)}
+    config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    return create_model("_Own", __config__=config, **tables)

@@ -102,6 +102,8 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "wirespeed", ""
     timeout = _SILENT_S
+    # Head and body are two writes: the second would wait for a delayed ACK of the first.
+    disable_nagle_algorithm = True
     server: LiveServer
 
     def do_GET(self) -> None:

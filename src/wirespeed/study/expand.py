@@ -75,13 +75,12 @@ def parameters(workload: Workload) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, str | int | float):
+        return value
     if isinstance(value, FrameSizes):
         return value.written
-    if isinstance(value, Vswitch) and (factors := SWITCHES[value.kind].factors) is not None:
-        own = {} if factors.in_tree else {factors.table: dict(value.own)}
-        return _fields(value) | own
     if dataclasses.is_dataclass(value):
-        return _fields(value)
+        return _fields(value) | (_own(value) if isinstance(value, Vswitch) else {})
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, tuple):
@@ -95,6 +94,12 @@ def _fields(value: Any) -> dict[str, Any]:
         for each in dataclasses.fields(value)
         if each.metadata != NOT_WRITTEN
     }
+
+
+def _own(vswitch: Vswitch) -> dict[str, Any]:
+    """Return the table of the keys that this type of switch alone has, outside of Vswitch."""
+    factors = SWITCHES[vswitch.kind].factors
+    return {} if factors is None or factors.in_tree else {factors.table: dict(vswitch.own)}
 
 
 def point_id(parameters: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, get_args, get_type_hints
 
 from wirespeed.model.frame import FrameSizes
@@ -52,26 +52,32 @@ def without_none(kind: Any) -> Any:
 
 def unknown_key(key: str) -> str:
     """Return the error text for an unknown key: the nearest key, and its neighbours."""
+    return _unknown_key(key, parameter_keys())
+
+
+# Each point of a study has the same unknown key.
+@lru_cache(maxsize=64)
+def _unknown_key(key: str, known_keys: tuple[str, ...]) -> str:
     if key in TOP_LEVEL:
         return f"{key} can only be set in the file"
-    if children := _children(key):
+    if children := _children(key, known_keys):
         return f"is a table; name a key in it, e.g. {key}.{children[0]}"
     section, _, name = key.rpartition(".")
-    siblings = _children(section)
-    same_name = [known for known in parameter_keys() if known.rpartition(".")[2] == name]
+    siblings = _children(section, known_keys)
+    same_name = [known for known in known_keys if known.rpartition(".")[2] == name]
     near = (
         same_name
         or difflib.get_close_matches(name, siblings, n=1)
-        or difflib.get_close_matches(key, parameter_keys(), n=1)
+        or difflib.get_close_matches(key, known_keys, n=1)
     )
     hint = f" Did you mean {near[0]!r}?" if near else ""
     where = f"[{section}] has" if section and siblings else "Allowed are"
-    listed = siblings or _children("")
+    listed = siblings or _children("", known_keys)
     return f"unknown key.{hint} {where}: {', '.join(listed)}"
 
 
-def _children(section: str) -> list[str]:
+def _children(section: str, known_keys: tuple[str, ...]) -> list[str]:
     prefix = f"{section}." if section else ""
-    names = [known[len(prefix) :] for known in parameter_keys() if known.startswith(prefix)]
+    names = [known[len(prefix) :] for known in known_keys if known.startswith(prefix)]
     heads = list(dict.fromkeys(name.partition(".")[0] for name in names))
     return heads if section else [*TOP_LEVEL, *heads]

@@ -17,7 +17,7 @@ from wirespeed.bench.switch import SWITCHES
 from wirespeed.bench.topology import TOPOLOGIES
 from wirespeed.bench.topology.tcp import PATHS
 from wirespeed.document.toml_kind import TomlKind
-from wirespeed.document.validation import dotted, fault_of
+from wirespeed.document.validation import UNKNOWN, dotted, fault_of
 from wirespeed.model.frame import GENOME, FrameSizes
 from wirespeed.model.input.fault import Fault
 from wirespeed.model.kinds import Kinds
@@ -55,13 +55,17 @@ def validate_point(raw: dict[str, Any]) -> tuple[Workload | None, list[Fault]]:
     if parsed is None:
         return None, faults
     tables = Tables(**{each.name: getattr(parsed, each.name) for each in fields(Tables)})
-    tables = replace(tables, sut=replace(tables.sut, vswitch=replace(tables.sut.vswitch, own=own)))
+    if own:
+        vswitch = replace(tables.sut.vswitch, own=own)
+        tables = replace(tables, sut=replace(tables.sut, vswitch=vswitch))
     # A rule might be broken only by the default that replaces an unknown kind.
     faults = faults or broken_rules(tables)
     return (None if faults else read(tables).workload), faults
 
 
 def _fault(detail: ErrorDetails) -> Fault:
+    if detail["type"] not in UNKNOWN:
+        return fault_of(detail)
     return fault_of(detail, unknown_key(dotted(detail["loc"])))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Any, Protocol
 
 from pydantic import TypeAdapter
@@ -82,7 +83,8 @@ class Factors:
         """Return the keys of a point, as the dataclass."""
         if self.in_tree:
             return getattr(vswitch, self.table)
-        return TypeAdapter(self.type).validate_python(dict(vswitch.own))
+        adapter = _adapter(self.type)  # type: ignore[arg-type]
+        return adapter.validate_python(dict(vswitch.own))
 
     @property
     def in_tree(self) -> bool:
@@ -95,6 +97,11 @@ class Factors:
         for each in fields(self.type):
             if (value := getattr(read, each.name)) != getattr(usual, each.name):
                 yield f"sut.vswitch.{self.table}.{each.name}", value
+
+
+@cache
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 class SwitchKind(Protocol):
