@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import time
 import tomllib
 from pathlib import Path
 
@@ -45,6 +46,17 @@ def test_the_testbed_file_names_the_nics_by_their_addresses(lab_node: LabNode) -
         for address in host.ports.values():
             assert runner.read(f"/sys/bus/pci/devices/{address}/sriov_totalvfs") == "7\n"
         assert runner.run([str(host.wsdp), "--version"]).exit_code == 0
+
+
+@pytest.mark.lab(whole=True)
+def test_clock_of_a_node_is_set_to_this_machine_s(lab_node: LabNode) -> None:
+    hour = 3600.0
+    with lab_node.runner() as runner:
+        assert runner.run(["systemctl", "is-active", "wirespeed-clock.timer"]).stdout == "active\n"
+        runner.run(["date", "-s", f"@{time.time() - hour:.0f}"])
+        runner.run(["systemctl", "start", "wirespeed-clock.service"])
+        now = float(runner.run(["date", "+%s.%N"]).stdout)
+    assert abs(now - time.time()) < hour / 60
 
 
 @pytest.mark.lab(whole=True)

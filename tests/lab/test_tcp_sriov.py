@@ -119,6 +119,7 @@ OPEN = """
 import sys
 from pathlib import Path
 from tests.lab.test_tcp_sriov import POINT, collect, open_tcp_bench, plan_of
+from wirespeed.bench.site import Site
 from wirespeed.remote.reach import reach
 with reach(sys.argv[1]) as runner:
     plan = plan_of(collect(runner), POINT)

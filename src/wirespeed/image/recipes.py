@@ -27,6 +27,9 @@ _HOST = {
     "wirespeed-keys.service": ("/etc/systemd/system/wirespeed-keys.service", 0o644),
     "sshd-wirespeed.service": ("/etc/systemd/system/sshd-wirespeed.service", 0o644),
     "management.network": ("/etc/systemd/network/10-management.network", 0o644),
+    "set-clock.sh": ("/usr/lib/wirespeed/set-clock", 0o755),
+    "wirespeed-clock.service": ("/etc/systemd/system/wirespeed-clock.service", 0o644),
+    "wirespeed-clock.timer": ("/etc/systemd/system/wirespeed-clock.timer", 0o644),
     "host-fstab": ("/etc/fstab", 0o644),
     "host-grub.cfg": ("/etc/default/grub.d/10-lab.cfg", 0o644),
 }

@@ -15,7 +15,7 @@ _IMPORTED = (
     "ctypes, fcntl, glob, json, os, queue, select, signal, socket, struct, subprocess, sys, "
     "threading, types, typing, collections.abc, __future__"
 )
-_ENABLED = ("sshd-wirespeed.service", "systemd-networkd.service")
+_ENABLED = ("sshd-wirespeed.service", "systemd-networkd.service", "wirespeed-clock.timer")
 _DISABLED = (
     "ssh.service", "systemd-networkd-wait-online.service", "openvswitch-switch.service",
     "dpdk.service",
