@@ -294,6 +294,19 @@ step_through(struct router_tables *tables, const struct routes *routes)
 	router_plan_close(&plan);
 }
 
+static struct router_space *
+open_any_space(struct hop_ids *ids)
+{
+	struct router_space *space;
+	struct state state;
+
+	hop_ids_open(ids);
+	make_any_state(&state, ids);
+	space = open_space(&state);
+	close_state(&state);
+	return space;
+}
+
 static void
 test_each_address_has_an_answer_of_before_or_after(void)
 {
@@ -301,10 +314,7 @@ test_each_address_has_an_answer_of_before_or_after(void)
 	struct state state;
 	struct hop_ids ids;
 
-	hop_ids_open(&ids);
-	make_any_state(&state, &ids);
-	space = open_space(&state);
-	close_state(&state);
+	space = open_any_space(&ids);
 	for (unsigned int i = 0; i < STATES; i++) {
 		make_any_state(&state, &ids);
 		step_through(atomic_load(&space->current), &state.routes);
@@ -359,10 +369,7 @@ test_tables_follow_any_state(void)
 	struct state state;
 	struct hop_ids ids;
 
-	hop_ids_open(&ids);
-	make_any_state(&state, &ids);
-	space = open_space(&state);
-	close_state(&state);
+	space = open_any_space(&ids);
 	for (unsigned int i = 0; i < STATES_LIVE; i++) {
 		uint64_t generation = space->generation;
 		struct in_place_report report;

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from wirespeed.document.private_file import read_own
+from wirespeed.document.text_file import why_unread
 from wirespeed.model.errors import BadInput, faulty_file
 from wirespeed.model.input.bounded import load_toml
 from wirespeed.model.input.text import FILE_PATH
@@ -52,7 +53,7 @@ def _read(path: Path) -> dict[str, Default]:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        why = why_unread(error)
         raise BadInput(f"{path}: cannot be used: {why}", "Correct that, or remove it.") from error
     try:
         table = load_toml(text)

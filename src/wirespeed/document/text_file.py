@@ -15,8 +15,12 @@ def read_input(path: Path, next_step: str = "Check the path.") -> str:
     try:
         return read_text_file(path)
     except (OSError, UnicodeDecodeError) as fault:
-        why = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8 text"
-        raise BadInput(f"{path} cannot be read: {why}", next_step) from fault
+        raise BadInput(f"{path} cannot be read: {why_unread(fault)}", next_step) from fault
+
+
+def why_unread(fault: OSError | UnicodeDecodeError) -> str:
+    """Return why a file could not be read, without its name."""
+    return str(fault.strerror) if isinstance(fault, OSError) else "it is not UTF-8 text"
 
 
 def read_text_file(path: Path, encoding: str = "utf-8") -> str:

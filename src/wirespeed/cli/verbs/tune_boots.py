@@ -28,14 +28,17 @@ class Rebooting(Paused):
         self.boots, self.with_words = boots, with_words
 
 
-def begun_boots(opened: Store, address: str, *, resume: bool) -> Boots | None:
-    """Return the boots of the search that goes on. Raises BadInput in the middle of another one."""
+def begun_boots(opened: Store, address: str, *, resume: bool, store: str | None) -> Boots | None:
+    """Return the boots of the search that goes on. Raises BadInput in the middle of another one.
+
+    store: as the user named it.
+    """
     boots = boots_of(address)
     if boots is None:
         return None
     if _has_ended(opened, boots.run):
         boots.remove()  # the command was killed at its last step
-        print_line(f"run {boots.run} ended: {typed('report', boots.run)}", stderr=True)
+        print_line(f"run {boots.run} ended: {typed('report', boots.run, store=store)}", stderr=True)
         return None
     if resume:
         return boots

@@ -126,7 +126,7 @@ def _searched(asked: RebootRequest, *, resume: bool) -> BootsFound:
         rig_for(Study(asked.study, asked.study, "", (base,), {}), asked.lab) as rig,
         reach(asked.sut.address, asked.sut.name) as runner,
     ):
-        begun = begun_boots(opened, asked.sut.address, resume=resume)
+        begun = begun_boots(opened, asked.sut.address, resume=resume, store=asked.store)
         boots = begun or _begin(asked, rig, runner)
         request = _request(asked, boots, resume=resume)
         if not resume:
