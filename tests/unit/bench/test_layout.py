@@ -176,6 +176,20 @@ def test_testpmd_sends_to_the_next_address() -> None:
     assert "--eth-peer=0,02:00:00:00:00:00" in command
 
 
+def test_testpmd_sends_to_the_next_address_where_dpdk_numbers_its_ports_otherwise() -> None:
+    # The west's physical function is named first, and DPDK goes by address.
+    spec = spec_of("sriov")
+    spec = replace(spec, sut=replace(spec.sut, vnf=Vnf("testpmd")))
+    [own] = laid_out(spec, cores=8).launches
+    a, b = own.process.ports
+    swapped = replace(own.process, ports=(replace(a, device=b.device), replace(b, device=a.device)))
+    before = Testpmd().config(own.process, own.setup).command()
+    after = Testpmd().config(swapped, own.setup).command()
+    peers = [[w for w in words if w.startswith("--eth-peer")] for words in (before, after)]
+    assert {w.partition(",")[2] for w in peers[0]} == {w.partition(",")[2] for w in peers[1]}
+    assert not set(peers[0]) & set(peers[1])
+
+
 def test_on_virtual_functions_every_program_polls_its_own() -> None:
     layout = laid_out(spec_of("sriov", 2), cores=20)
     assert [port.device for port in layout.traffic.ports] == ["0000:3b:10.0", "0000:3b:10.5"]

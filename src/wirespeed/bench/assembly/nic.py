@@ -16,7 +16,7 @@ from wirespeed.bench.switch.nic.counters import Link
 from wirespeed.bench.switch.nic.part import Home, NicPort, NicSwitch
 from wirespeed.bench.topology.interface import VirtualFunction
 from wirespeed.bench.topology.plugs import Device
-from wirespeed.bench.topology.wiring import GENERATOR, SIDES
+from wirespeed.bench.topology.wiring import GENERATOR
 from wirespeed.model.study.spec import Frames
 
 
@@ -75,18 +75,15 @@ def _port(
     *,
     owners: Mapping[str, Part],
 ) -> NicPort:
-    inside = [port.name for port in layout.traffic.ports]
-    if each.port in inside:
+    if any(port.name == each.port for port in layout.traffic.ports):
         host, place, prefix = generator, places.generator, layout.traffic.file_prefix
-        index = inside.index(each.port)
     else:
         host, place, prefix = sut, places.sut, function_prefix(each.owner, places.sut.dirs)
-        index = SIDES.index(each.port.removeprefix(each.owner))
     plug = place.ports[each.port]
     if not isinstance(plug, Device):
         raise TypeError(f"{each.port} is no device: {plug}")
     home = partial(_home, owners.get(each.owner), Home(host.runner, place.dirs.run))
-    return NicPort(each.port, host.runner, plug.devargs, home, prefix, index)
+    return NicPort(each.port, host.runner, plug.devargs, home, prefix, each.settings.mac)
 
 
 def _home(part: Part | None, outside: Home) -> Home:

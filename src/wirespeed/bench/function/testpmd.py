@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from wirespeed.bench.function.addresses import rewritten
 from wirespeed.bench.function.interface import Demand, Setup, polled_function
@@ -15,7 +16,7 @@ from wirespeed.bench.host.process import Daemon, last_words
 from wirespeed.bench.interface import BenchError, Busy, GapLog, HopCount, Part, Poller
 from wirespeed.bench.program import dpdk
 from wirespeed.bench.program.config import WsdpConfig
-from wirespeed.bench.program.port_settings import port_settings
+from wirespeed.bench.program.port_info import port_infos, port_of_device, port_settings
 from wirespeed.bench.topology.addresses import Header
 from wirespeed.bench.topology.wiring import SIDES
 from wirespeed.model.input.fault import Fault
@@ -67,9 +68,11 @@ class TestpmdConfig:
             f"--max-pkt-len={ports[0].mtu + 18}",
             f"--stats-period={_SELDOM_S}",
         ]
+        devices = [port.device for port in ports]
+        numbers = [dpdk.in_port_order(devices).index(device) for device in devices]
         own += [
-            f"--eth-peer={index},{mac}"
-            for index, mac in enumerate(self.peer_macs)
+            f"--eth-peer={number},{mac}"
+            for number, mac in zip(numbers, self.peer_macs, strict=True)
             if mac is not None
         ]
         return [*eal, "--", *own]
@@ -105,13 +108,17 @@ class TestpmdFunction:
                 return f"DPDK ({last_words(self._host.runner, self._daemon.log)})"
             self._telemetry = Telemetry(self._host.runner, path)
         # testpmd forwards from the moment its last port is started.
-        known = self._telemetry.ask("/ethdev/list")
-        stopped = [
-            side
-            for index, side in enumerate(self.config.sides)
-            if index not in known or not self._telemetry.ask(f"/ethdev/info,{index}")["dev_started"]
-        ]
+        infos = port_infos(self._telemetry)
+        started = {info["name"] for info in infos.values() if info["dev_started"]}
+        devices = self._devices.items()
+        stopped = [side for side, each in devices if dpdk.device_name(each) not in started]
         return f"its ports {stopped}" if stopped else None
+
+    @property
+    def _devices(self) -> Mapping[str, str]:
+        """Device strings by side."""
+        devices = [port.device for port in self.config.process.ports]
+        return dict(zip(self.config.sides, devices, strict=True))
 
     def alive(self) -> str | None:
         return self._daemon.ended()
@@ -133,18 +140,24 @@ class TestpmdFunction:
         In these modes testpmd drops a frame only when the other port's ring is full. So the frames
         received at one port and not sent at the other count as that cause.
         """
-        seen = [self._ask(f"/ethdev/stats,{index}") for index in range(len(self.config.sides))]
-        entered = {side: s["ipackets"] for side, s in zip(self.config.sides, seen, strict=True)}
-        left = {side: s["opackets"] for side, s in zip(self.config.sides, seen, strict=True)}
+        telemetry = self._ready("its counters")
+        seen = {side: telemetry.ask(f"/ethdev/stats,{n}") for side, n in self._numbers.items()}
+        entered = {side: stats["ipackets"] for side, stats in seen.items()}
+        left = {side: stats["opackets"] for side, stats in seen.items()}
         refused = sum(entered.values()) - sum(left.values())
         drops = {(self.name, self.config.blocked_by): refused}
         return (HopCount(self.name, entered, left, drops),)
 
-    def _ask(self, command: str) -> Mapping[str, int]:
+    @cached_property
+    def _numbers(self) -> Mapping[str, int]:
+        """Port numbers by side."""
+        infos = port_infos(self._ready("its ports"))
+        return {side: port_of_device(infos, device) for side, device in self._devices.items()}
+
+    def _ready(self, wanted: str) -> Telemetry:
         if self._telemetry is None:
-            raise BenchError(f"{self.name} was asked for {command} before it was ready")
-        answer: Mapping[str, int] = self._telemetry.ask(command)
-        return answer
+            raise BenchError(f"{self.name} is not ready: {wanted} are not known")
+        return self._telemetry
 
     def pollers(self) -> tuple[Poller, ...]:
         """Return its lcores. testpmd does not record the times of its polls."""
@@ -163,9 +176,9 @@ class TestpmdFunction:
 
     def settings(self) -> Mapping[str, str]:
         """Return the settings of its ports; see noise.settings.Configured."""
-        if self._telemetry is None:
-            raise BenchError(f"{self.name} is not ready: the settings of its ports are not known")
-        return port_settings(self._telemetry, self.config.sides, self.name)
+        infos = port_infos(self._ready("the settings of its ports"))
+        devices = {f"{self.name}/port {side}": device for side, device in self._devices.items()}
+        return port_settings(infos, devices)
 
     def down(self) -> None:
         if self._telemetry is not None:

@@ -23,12 +23,27 @@ def telemetry_socket(run_dir: PurePosixPath, file_prefix: str) -> str:
     return str(run_dir / "dpdk" / file_prefix / "dpdk_telemetry.v2")
 
 
+def device_name(device: str) -> str:
+    """Return the name of a device, its device string up to the first option."""
+    return device.partition(",")[0]
+
+
 def device_options(devices: Iterable[str]) -> tuple[str, ...]:
     """Return the EAL options that enable these devices, and no other PCI device."""
     found = tuple(devices)
-    pci = [device for device in found if is_pci(device.partition(",")[0])]
+    pci = [device for device in found if is_pci(device_name(device))]
     allowed = [word for device in pci for word in ("-a", device)] or ["--no-pci"]
     return (*allowed, *(f"--vdev={device}" for device in found if device not in pci))
+
+
+def in_port_order(devices: Iterable[str]) -> tuple[str, ...]:
+    """Return the devices in the order in which DPDK numbers their ports at start.
+
+    The PCI bus comes first and is in order of address (pci_scan, rte_bus_probe).
+    """
+    found = tuple(devices)
+    pci = [device for device in found if is_pci(device_name(device))]
+    return (*sorted(pci, key=str.lower), *(device for device in found if device not in pci))
 
 
 def memory_options(memory: ProcessMemory) -> tuple[str, ...]:

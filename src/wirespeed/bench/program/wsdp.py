@@ -18,7 +18,7 @@ from wirespeed.bench.interface import BenchError, Busy, GapLog, Poller
 from wirespeed.bench.noise.poll_gaps import read_gap_logs
 from wirespeed.bench.program import dpdk
 from wirespeed.bench.program.config import RING_DEVICES, WsdpConfig
-from wirespeed.bench.program.port_settings import port_settings
+from wirespeed.bench.program.port_info import port_infos, port_of_device, port_settings
 from wirespeed.model.cpus import CpuPlacement
 from wirespeed.remote.interface import Process
 from wirespeed.sources.errors import NoAnswer
@@ -137,17 +137,25 @@ class Wsdp:
         if self._telemetry is None:
             return {}
         return {
-            port.name: int(self._telemetry.ask(f"/ethdev/stats,{number}")["imissed"])
-            for number, port in enumerate(self.config.ports)
-            if not port.device.startswith(RING_DEVICES)
+            port: int(self._telemetry.ask(f"/ethdev/stats,{number}")["imissed"])
+            for port, number in self._dropping_ports.items()
         }
+
+    @cached_property
+    def _dropping_ports(self) -> Mapping[str, int]:
+        """Port numbers by name, of ports that can drop a frame."""
+        ports = [p for p in self.config.ports if not p.device.startswith(RING_DEVICES)]
+        if not ports or self._telemetry is None:
+            return {}
+        infos = port_infos(self._telemetry)
+        return {port.name: port_of_device(infos, port.device) for port in ports}
 
     def port_settings(self) -> Mapping[str, str]:
         """Return the settings of its ports by readable name. Raises BenchError before it is up."""
         if self._telemetry is None:
             raise BenchError(f"{self.name} is not ready: the settings of its ports are not known")
-        names = [port.name for port in self.config.ports]
-        return port_settings(self._telemetry, names, self.name)
+        devices = {f"{self.name}/port {port.name}": port.device for port in self.config.ports}
+        return port_settings(port_infos(self._telemetry), devices)
 
     def heap_bytes(self) -> int:
         """Return the bytes in use of its heap: buffers, rings, tables. 0 before it is up."""

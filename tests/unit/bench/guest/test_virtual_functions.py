@@ -52,12 +52,21 @@ def test_counters_of_its_program_are_asked_for_in_the_guest(
     places = Places(place, place)
     layout = lay_out(site_of(frames, places))
     asked = []
+    macs = [each.settings.mac for each in wanted]
+    # A program's ports as DPDK numbers them, by the directory of its sockets.
+    own = {"/run/outside": [macs[3], macs[0]], "/run/inside": macs[1:3]}
 
     class Asked:
         def __init__(self, runner: object, socket: str) -> None:
             self.where = (runner, socket)
 
-        def ask(self, command: str) -> dict[str, int]:
+        def ask(self, command: str) -> Any:
+            ports = next(ports for path, ports in own.items() if path in self.where[1])
+            what, _, number = command.partition(",")
+            if what == "/ethdev/list":
+                return list(range(len(ports)))
+            if what == "/ethdev/info":
+                return {"name": "0000:00:10.0", "mac_addr": ports[int(number)].upper()}
             asked.append((*self.where, command))
             return dict.fromkeys(("opackets", "ipackets", "imissed"), 0)
 
@@ -72,8 +81,8 @@ def test_counters_of_its_program_are_asked_for_in_the_guest(
     within = "/run/inside/dpdk/vnf0abcd1234/dpdk_telemetry.v2"
     outside = "/run/outside/dpdk/tgabcd1234/dpdk_telemetry.v2"
     assert asked == [
-        (nic, outside, "/ethdev/stats,0"), (guest, within, "/ethdev/stats,0"),
-        (guest, within, "/ethdev/stats,1"), (nic, outside, "/ethdev/stats,1"),
+        (nic, outside, "/ethdev/stats,1"), (guest, within, "/ethdev/stats,0"),
+        (guest, within, "/ethdev/stats,1"), (nic, outside, "/ethdev/stats,0"),
     ]  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from pathlib import PurePosixPath
 from wirespeed.bench.host.vf_changes import pf_interface, vf_entries
 from wirespeed.bench.interface import BenchError, HopCount, UnstartedPart
 from wirespeed.bench.program import dpdk
+from wirespeed.bench.program.port_info import port_infos, port_of_mac
 from wirespeed.bench.switch.nic.carried_out import carried_out, is_emulated
 from wirespeed.bench.switch.nic.counters import Link, VfCount, between, hop, lost, vf_count
 from wirespeed.remote.interface import Runner
@@ -46,8 +47,8 @@ class NicPort:
     """Host environment of the program that polls the VF; unknown before it runs."""
     file_prefix: str
     """DPDK --file-prefix of that program."""
-    index: int
-    """Number of the VF among that program's devices."""
+    mac: str
+    """The VF's MAC address, by which that program's port is found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ class NicSwitch(UnstartedPart):
         self._ports, self._links = tuple(ports), tuple(links)
         self._physical: dict[str, _Physical] = {}
         self._programs: dict[tuple[str, str], Telemetry] = {}
+        self._numbers: dict[str, int] = {}
         self._before: Mapping[str, VfCount] = {}
 
     def up(self) -> None:
@@ -103,7 +105,10 @@ class NicSwitch(UnstartedPart):
         for port in self._ports:
             physical = self._physical[port.name]
             entry = listed[physical.address, physical.runner.name][physical.number]
-            device = self._program(port).ask(f"/ethdev/stats,{port.index}")
+            program = self._program(port)
+            if port.name not in self._numbers:
+                self._numbers[port.name] = port_of_mac(port_infos(program), port.mac)
+            device = program.ask(f"/ethdev/stats,{self._numbers[port.name]}")
             found[port.name] = vf_count(device, entry)
         return found
 
@@ -119,6 +124,7 @@ class NicSwitch(UnstartedPart):
         for telemetry in self._programs.values():
             telemetry.close()
         self._programs.clear()
+        self._numbers.clear()
 
     def describe(self) -> Mapping[str, object]:
         """Return the VFs as the driver of their physical function reports them."""
