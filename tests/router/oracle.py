@@ -257,13 +257,23 @@ class Oracle:
                 counts[name, octets[:6].hex(":")] += 1
         return {way: count / flows for way, count in counts.items()}
 
-    def differences(self, addresses: Sequence[str]) -> list[Difference]:
+    def differences_of_daemons(self, addresses: Sequence[str]) -> list[Difference]:
+        """Return the `differences` where others than `change` change the kernel's routes."""
+        answers = self.netlink.ask(addresses)
+        # What was changed before the answers is in the router now.
+        self.change([])
+        return self.differences(addresses, answers)
+
+    def differences(
+        self, addresses: Sequence[str], answers: Sequence[Answer] | None = None
+    ) -> list[Difference]:
         """Return the addresses for which the kernel answers otherwise than frames are forwarded.
 
-        Where the kernel's answers change meanwhile, frames are sent again.
+        answers: the kernel's, older than the last `change`; default: those of now. Where they
+        change meanwhile, frames are sent again.
         """
         deadline = time.monotonic() + DEADLINE_S
-        before = self.netlink.ask(addresses)
+        before = answers or self.netlink.ask(addresses)
         while True:
             frames, causes = self.send(addresses)
             after = self.netlink.ask(addresses)

@@ -140,6 +140,14 @@ def test_a_silence_counts_as_long_as_its_stop_was_stopped(
     assert (stop.source, stop.role, stop.cpu) == (Source.SINK_SILENCE, "sut", 1)
 
 
+def test_each_stop_counts_in_each_silence_that_it_meets() -> None:
+    quiet = [(0, 150_000), (400_000, 900_000), (1_000_000, 1_200_000), (2_000_000, 2_300_000)]
+    stops = [ProbeStop(1, 500_000, 1_150_000), ProbeStop(2, 0, 900_000)]
+    assert [(each.cpu, each.begin_ns, each.length_ns) for each in corroborated(quiet, stops)] == [
+        (1, 500_000, 400_000), (1, 1_000_000, 150_000), (2, 0, 150_000), (2, 400_000, 500_000),
+    ]  # fmt: skip
+
+
 def test_without_the_probe_a_silence_is_the_suts() -> None:
     assert list(corroborated([(0, 5 * MS)], [])) == []
 

@@ -8,6 +8,7 @@ else there.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -36,10 +37,12 @@ def corroborated(
 ) -> Iterator[Disturbance]:
     """Yield the part of each silence that a stop of the probe confirms.
 
-    The rest of a silence is the SUT's own.
+    The rest of a silence is the SUT's own. quiet: in order of time, as `silences` returns them.
     """
-    for begin, end in quiet:
-        for stop in stopped:
+    begins, ends = [begin for begin, _ in quiet], [end for _, end in quiet]
+    for stop in stopped:
+        meanwhile = slice(bisect_left(ends, stop.begin_ns), bisect_left(begins, stop.end_ns))
+        for begin, end in quiet[meanwhile]:
             first, last = max(begin, stop.begin_ns), min(end, stop.end_ns)
             if last - first > SILENCE_NS:
                 yield Disturbance(

@@ -7,8 +7,10 @@ voluntary switch is not noise.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.noise.clock import TrialClock
@@ -41,15 +43,36 @@ class Switched:
     """Reason for what is not in the record."""
 
 
-def without_runs(stop: Disturbance, runs: Iterable[CpuRun], tids: Collection[int]) -> Disturbance:
-    """Shorten a stop by the time that these threads had its CPU."""
-    end_ns = stop.begin_ns + stop.length_ns
-    taken = sum(
-        max(0, min(end_ns, run.begin_ns + run.length_ns) - max(stop.begin_ns, run.begin_ns))
-        for run in runs
-        if run.cpu == stop.cpu and run.tid in tids
-    )
-    return replace(stop, length_ns=max(0, stop.length_ns - taken))
+class CpuTime:
+    """Time that threads had of a CPU, from their runs, of which no two overlap."""
+
+    def __init__(self, runs: Iterable[CpuRun]) -> None:
+        spans = sorted((run.begin_ns, run.begin_ns + run.length_ns) for run in runs)
+        self._begins, self._ends = [begin for begin, _ in spans], [end for _, end in spans]
+        self._sums = [0, *accumulate(end - begin for begin, end in spans)]
+
+    def between(self, begin_ns: int, end_ns: int) -> int:
+        """Return the time in ns."""
+        return self._until(end_ns) - self._until(begin_ns)
+
+    def _until(self, at_ns: int) -> int:
+        begun = bisect_left(self._begins, at_ns)
+        return self._sums[begun] - (max(0, self._ends[begun - 1] - at_ns) if begun else 0)
+
+
+def without_runs(
+    stops: Iterable[Disturbance], runs: Iterable[CpuRun], tids: Collection[int]
+) -> Iterator[Disturbance]:
+    """Yield the stops, each shorter by the time that these threads had its CPU."""
+    by_cpu: dict[int, list[CpuRun]] = {}
+    for run in runs:
+        if run.tid in tids:
+            by_cpu.setdefault(run.cpu, []).append(run)
+    times = {cpu: CpuTime(theirs) for cpu, theirs in by_cpu.items()}
+    nothing = CpuTime(())
+    for stop in stops:
+        taken = times.get(stop.cpu, nothing).between(stop.begin_ns, stop.begin_ns + stop.length_ns)
+        yield replace(stop, length_ns=max(0, stop.length_ns - taken))
 
 
 @dataclass(slots=True)

@@ -67,8 +67,7 @@ class NoiseWatch:
         stops = [poll_gaps.told_apart(stop, samples) for stop in stops]
         stops += switched.stops
         if switched.runs:
-            tids = self.control()
-            shortened = (without_runs(stop, switched.runs, tids) for stop in stops)
+            shortened = without_runs(stops, switched.runs, self.control())
             stops = [stop for stop in shortened if stop.length_ns]
         for sent_ns, took_ns in arrivals:
             stops += corroborated(silences(sent_ns, took_ns), stopped)
