@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure the routers' cycles per frame beyond the `io` task, with tables of several sizes.
 
-One lcore of one process routes minimum frames: `l3fwd`, `router`, and `router` with every prefix on
-one of two groups of two next hops (`ecmp`). Tables are those of `wirespeed router table`. `used`
+One lcore of one process routes minimum frames: `l3fwd`, `router`, `router` with every prefix on
+one of two groups of two next hops (`ecmp`), and to two outputs in turns: `router_two`, and DPDK's
+own sample application (`dpdk_l3fwd`, with --lookup=fib, of the package dpdk-doc; see
+dataplane/bench/dpdk_l3fwd.h). Tables are those of `wirespeed router table`. `used`
 takes turns among 2,048 destinations, `wide` among one in each prefix. Source and sink cost almost
 nothing, and frames are restored between timed passes. Each frame must be forwarded; otherwise the
 program fails. All tasks take 60 turns of 131,072 frames. The result of a turn is its median pass in
 TSC cycles per frame. Another tenant of the machine can slow a core down for most of a second, so
 the turn at the lowest decile (`quiet`) counts next to the median turn. Prints `name value unit
-ratio-to-what`; the ratio is to the required result, or to l3fwd. IPv6 lookups use AVX-512 where the
-CPU has it. `--sizes small` measures 10,000 prefixes only. Needs root, for huge pages (1.5 GiB; the
-small size 640 MiB); takes two minutes.
+ratio-to-what`; the ratio is to the required result, to DPDK's l3fwd, or to l3fwd. IPv6 lookups use
+AVX-512 where the CPU has it. `--sizes small` measures 10,000 prefixes only. Needs root, for huge
+pages (3.5 GiB; the small size 1280 MiB); takes a minute.
 """
 
 from __future__ import annotations
@@ -35,13 +37,13 @@ from wirespeed.routing.generate import Route, Shape, generate
 
 PROGRAM = Path(__file__).parents[1] / "build/dataplane/bench/bench_router_cycles"
 TURNS = 60
-TASKS = ("io", "l3fwd", "router", "ecmp")
-# Prefixes of a table by IP version, and MiB of huge pages that three tasks with it need.
+TASKS = ("io", "l3fwd", "router", "ecmp", "router_two", "dpdk_l3fwd")
+# Prefixes of a table by IP version, and MiB of huge pages that four tasks with it need.
 SIZES = {
-    "10k": ({4: 10_000}, 640),
-    "10k6": ({6: 10_000}, 640),
-    "1m": ({4: 1_000_000}, 1536),
-    "200k6": ({6: 200_000}, 1536),
+    "10k": ({4: 10_000}, 1280),
+    "10k6": ({6: 10_000}, 1280),
+    "1m": ({4: 1_000_000}, 3584),
+    "200k6": ({6: 200_000}, 3584),
 }
 SMALL = ("10k", "10k6")
 # Most cycles beyond io of a router, by table, destinations, and turn.
@@ -59,16 +61,18 @@ ASKED = {
 HOPS = 2
 
 
-def table_file(path: Path, prefixes: dict[int, int], *, ecmp: bool) -> None:
+def table_file(
+    path: Path, prefixes: dict[int, int], *, ecmp: bool = False, outputs: int = 1
+) -> None:
     """Write the table of a size; with ecmp each hop becomes a group of all hops.
 
-    So the lookup tables are as large as without groups.
+    So the lookup tables are as large as without groups. outputs: of the task; hops take turns.
     """
     routes: dict[int, list[Route]] = {4: [], 6: []}
     for version, count in prefixes.items():
         shape = Shape(version, prefix_lengths(version), published_table(version).more_specific)
         routes[version] = generate(shape, count, HOPS, seed=1)
-    written = list(lines(Table(routes[4], routes[6], HOPS), Format.WSDP))
+    written = list(lines(Table(routes[4], routes[6], HOPS, outputs), Format.WSDP))
     if ecmp:
         head, rest = written[: 1 + HOPS], written[1 + HOPS :]
         members = " ".join(map(str, range(HOPS)))
@@ -85,14 +89,22 @@ def ini(directory: Path, tasks: tuple[str, ...]) -> str:
         "l3fwd": f"type = l3fwd\nroutes = {directory}/routes\n",
         "router": f"type = router\nroutes = {directory}/routes\n",
         "ecmp": f"type = router\nroutes = {directory}/ecmp\n",
+        "router_two": f"type = router\nroutes = {directory}/two\n",
+        "dpdk_l3fwd": "type = io\n",
     }
     text = "[pool]\nmbufs = 8192\n"
     for name in tasks:
+        ways = range(2 if name == "router_two" else 1)
+        outs = ", ".join(f"ring:{name}_out{way}" for way in ways)
         text += (
-            f"[ring.{name}_in]\nsize = 64\n[ring.{name}_out]\nsize = 64\n[task.{name}]\n"
-            f"{kinds[name]}lcore = 1\nrx = ring:{name}_in\ntx = ring:{name}_out\n"
-            f"[task.{name}_back]\ntype = io\nlcore = 2\nrx = ring:{name}_out\ntx = ring:{name}_in\n"
+            f"[ring.{name}_in]\nsize = 64\n[task.{name}]\n"
+            f"{kinds[name]}lcore = 1\nrx = ring:{name}_in\ntx = {outs}\n"
         )
+        for way in ways:
+            text += (
+                f"[ring.{name}_out{way}]\nsize = 64\n[task.{name}_back{way}]\ntype = io\n"
+                f"lcore = 2\nrx = ring:{name}_out{way}\ntx = ring:{name}_in\n"
+            )
     return text
 
 
@@ -105,7 +117,7 @@ def run(directory: Path, tasks: tuple[str, ...], mib: int) -> Turns:
     lcores = ",".join(f"{lcore}@{cpu}" for lcore in range(3))
     (directory / "wsdp.ini").write_text(ini(directory, tasks))
     command = [
-        str(PROGRAM), str(directory / "wsdp.ini"), str(directory / "routes"), str(TURNS), *tasks,
+        str(PROGRAM), str(directory / "wsdp.ini"), str(directory / "two"), str(TURNS), *tasks,
         "--", f"--lcores={lcores}", "-m", str(mib - 64), "--in-memory", "--no-pci",
         "--no-telemetry", "--log-level=error", "--force-max-simd-bitwidth=512",
     ]  # fmt: skip
@@ -121,8 +133,9 @@ def run(directory: Path, tasks: tuple[str, ...], mib: int) -> Turns:
 
 def one_size(directory: Path, size: str) -> None:
     prefixes, mib = SIZES[size]
-    table_file(directory / "routes", prefixes, ecmp=False)
+    table_file(directory / "routes", prefixes)
     table_file(directory / "ecmp", prefixes, ecmp=True)
+    table_file(directory / "two", prefixes, outputs=HOPS)
     found = run(directory, TASKS, mib)
     for mode in ("used", "wide"):
         for turn in ("quiet", "median"):
@@ -136,6 +149,9 @@ def one_size(directory: Path, size: str) -> None:
                 name = f"{task}_{size}_{mode}_{turn}"
                 if asked is not None and task == "router":
                     show(name, cycles, "cycles", cycles / asked, f"of-the-{asked} asked")
+                elif task == "router_two":
+                    ratio = cycles / beyond["dpdk_l3fwd"]
+                    show(name, cycles, "cycles", ratio, "of-dpdk_l3fwd, 1 asked")
                 else:
                     show(name, cycles, "cycles", cycles / beyond["l3fwd"], "of-l3fwd")
 

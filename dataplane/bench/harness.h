@@ -26,6 +26,9 @@ struct app *bench_start(struct config **config, const char *ini, int argc, char 
 /* Let a poll of the task read from the source. */
 struct lcore_poll bench_from_source(struct task *task);
 
+/* Let the sink keep frames. Returns n. */
+uint16_t bench_sink(struct rte_mbuf **mbufs, uint16_t n);
+
 /* Let the task send to the sink alone. */
 void bench_to_sink(struct task *task);
 

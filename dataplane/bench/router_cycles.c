@@ -9,11 +9,14 @@
  * Tasks take turns, so that whatever slows the CPU down for a while meets all of them. In the first
  * half of a turn the caches settle, the median pass of the second half is the turn's figure. Prints
  * "TASK ipv4|ipv6 used|wide QUIET MEDIAN": the turn at the lowest decile and the median turn, in TSC
- * cycles a frame. Fails if any frame was not forwarded. */
+ * cycles a frame. Fails if any frame was not forwarded.
+ *
+ * In place of a TASK named "dpdk_l3fwd", DPDK's sample application handles the frames. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "dpdk_l3fwd.h"
 #include "harness.h"
 #include "pktlib/bytes.h"
 #include "pktlib/checksum.h"
@@ -29,6 +32,7 @@
 #define TURNS_MAX 1000
 #define V4_LEN 60
 #define V6_LEN 62
+#define DPDK_L3FWD "dpdk_l3fwd"
 
 /* One destination in each prefix. */
 struct destinations {
@@ -87,6 +91,7 @@ restore_v4(struct rte_mbuf *mbuf, const uint8_t *destination)
 
 	mbuf->data_len = V4_LEN;
 	mbuf->pkt_len = V4_LEN;
+	mbuf->packet_type = RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV4;
 	be16_store(frame + 12, 0x0800);
 	memset(ip, 0, 20);
 	ip[0] = 0x45;
@@ -105,6 +110,7 @@ restore_v6(struct rte_mbuf *mbuf, const uint8_t *destination)
 
 	mbuf->data_len = V6_LEN;
 	mbuf->pkt_len = V6_LEN;
+	mbuf->packet_type = RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV6;
 	be16_store(frame + 12, 0x86dd);
 	memset(ip, 0, 24);
 	ip[0] = 0x60;
@@ -164,7 +170,7 @@ measure(struct app *app, struct measured *all, unsigned int nb, struct destinati
 }
 
 static void
-take_task(struct measured *measured, struct app *app, const char *name)
+take_task(struct measured *measured, struct app *app, const char *name, const struct routes *routes)
 {
 	struct app_task *slot = app_task_find(app, name);
 
@@ -174,6 +180,13 @@ take_task(struct measured *measured, struct app *app, const char *name)
 	measured->task = &slot->task;
 	measured->poll = bench_from_source(&slot->task);
 	bench_to_sink(&slot->task);
+	if (strcmp(name, DPDK_L3FWD) == 0) {
+		dpdk_l3fwd_start(routes);
+		measured->poll.handle = dpdk_l3fwd_handle;
+		measured->poll.idle = true;
+		measured->poll.senders = 1;
+		slot->task.next_sender = &slot->task;
+	}
 }
 
 int
@@ -199,9 +212,9 @@ main(int argc, char **argv)
 		bench_fail("the routes are faulty");
 	find_destinations(&to[0], &routes, 4);
 	find_destinations(&to[1], &routes, 6);
-	routes_free(&routes);
 	for (unsigned int t = 0; t < nb; t++)
-		take_task(&all[t], app, argv[4 + t]);
+		take_task(&all[t], app, argv[4 + t], &routes);
+	routes_free(&routes);
 	if (rte_pktmbuf_alloc_bulk(all[0].task->pool, mbufs, MBUFS) != 0)
 		bench_fail("the pool is too small");
 	bench_source = (struct bench_source){.mbufs = mbufs, .nb = MBUFS};
