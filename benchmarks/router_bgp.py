@@ -168,13 +168,13 @@ def cable(router: str, namespace: str) -> None:
 
 
 def by_bgp(
-    made: Cables, macs: dict[str, str], memory_mib: int, table: RoutingTable, folder: Path
+    made: Cables, macs: dict[str, str], wsdp: Wsdp, table: RoutingTable, folder: Path
 ) -> None:
     """Load the table by BGP."""
     kernel = RouterNamespace(LocalRunner(), made.router)
     cable(made.router, made.b.namespace)
-    with made.running(Wsdp(memory_mib=memory_mib)) as wsdp:
-        router = KernelRouter(made.a, made.b, made.router, macs, wsdp)
+    with made.running(wsdp) as running:
+        router = KernelRouter(made.a, made.b, made.router, macs, running)
         know_neighbours(router)
         kernel.prepare(table)
         router.ip("route", "add", "203.0.113.0/24", "via", B)
@@ -194,10 +194,15 @@ def by_bgp(
             began = time.monotonic()
             with frr(made.router, configurations) as daemons:
                 watch.run()
-                for name in list(daemons.processes):
-                    daemons.kill(name)  # its orderly end would take the routes back
+                daemons.kill_all()  # their orderly end would take the routes back
         report(watch, began, frames)
         assert router.differences() == 0, router.log()
+
+
+def settings(memory_mib: int, table: RoutingTable) -> Wsdp:
+    """Return a router with room for the table from the start."""
+    room = {f"room_ipv{version}": table.routing.prefixes(version) for version in (4, 6)}
+    return Wsdp("".join(f"{key} = {count}\n" for key, count in room.items()), memory_mib)
 
 
 def report(watch: Watch, began: float, frames: Frames) -> None:
@@ -214,12 +219,12 @@ def report(watch: Watch, began: float, frames: Frames) -> None:
 
 
 def from_dump(
-    name: str, made: Cables, macs: dict[str, str], memory_mib: int, wanted: dict[int, int]
+    name: str, made: Cables, macs: dict[str, str], wsdp: Wsdp, wanted: dict[int, int]
 ) -> None:
     """Start a router next to the kernel as it is, which has as many routes at least."""
     began = time.monotonic()
-    with made.running(Wsdp(memory_mib=memory_mib)) as wsdp:
-        router = KernelRouter(made.a, made.b, made.router, macs, wsdp)
+    with made.running(wsdp) as running:
+        router = KernelRouter(made.a, made.b, made.router, macs, running)
         while not in_force(router, wanted):
             assert time.monotonic() - began < DEADLINE_S, router.figures()
             time.sleep(LOOK_S)
@@ -236,13 +241,14 @@ def main() -> None:
     with cables() as made, tempfile.TemporaryDirectory() as folder:
         persist(made)
         macs = set_up(made.router)
-        by_bgp(made, macs, memory_mib, table, Path(folder))
+        wsdp = settings(memory_mib, table)
+        by_bgp(made, macs, wsdp, table, Path(folder))
         run("ip", "-n", made.router, "nexthop", "flush")
         kernel, wanted = RouterNamespace(LocalRunner(), made.router), dict[int, int]()
         for version, name in ((4, "dump4"), (6, "dump")):
             kernel.batch(ip_commands(table, version), DEADLINE_S)
             wanted[version] = routing.prefixes(version)
-            from_dump(name, made, macs, memory_mib, wanted)
+            from_dump(name, made, macs, wsdp, wanted)
 
 
 if __name__ == "__main__":

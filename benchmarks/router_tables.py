@@ -219,7 +219,8 @@ def new_tables(router: KernelRouter) -> float:
 
 def one_size(name: str, prefixes: int, memory_mib: int, file: Path) -> None:
     routes = table(prefixes)
-    with kernel_router(wsdp=Wsdp(memory_mib=memory_mib)) as router:
+    room = f"room_ipv4 = {prefixes}\nroom_ipv6 = {prefixes // 5}\n"
+    with kernel_router(wsdp=Wsdp(room, memory_mib)) as router:
         know_neighbours(router)
         for number in range(HOPS):
             for version in (4, 6):

@@ -5,7 +5,8 @@
 #include "making.h"
 
 /* Pairs of a change and a neighbour that are looked at; for more, making all anew takes less. */
-#define PAIRS_MAX 2000000
+#define PAIRS_MAX 2000000u
+#define PAIRS_A_ROUTE 64u
 
 /* Routes that have changed: the last one of a prefix counts. */
 struct changed {
@@ -297,7 +298,8 @@ compile_changes(struct kernel *kernel, struct hop_ids *ids, struct routes *route
 
 	if (changes->is_all || kernel->nb_ranks > KERNEL_RANKS_MAX ||
 	    has_waiting(changes, report) ||
-	    (uint64_t)changes->nb * kernel->neighbours.count > PAIRS_MAX)
+	    (uint64_t)changes->nb * kernel->neighbours.count >
+		    PAIRS_MAX + (uint64_t)PAIRS_A_ROUTE * kernel->routes.count)
 		return false;
 	changed.list = calloc(changed.room, sizeof(*changed.list));
 	if (changed.list != NULL && make(&making, &changed)) {

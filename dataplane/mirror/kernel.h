@@ -149,7 +149,8 @@ struct kernel_prefix {
 	uint8_t prefix[16];
 };
 
-#define KERNEL_CHANGES_MAX 65536
+/* Those of some seconds in which a full table comes. */
+#define KERNEL_CHANGES_MAX 524288
 
 /* A neighbour that has changed, as it was before. */
 struct kernel_moved {

@@ -23,6 +23,8 @@ _Static_assert(ROUTES_HOPS_MAX < TABLES_OF_2_OCTETS, "2 octets hold the number o
 /* Room for changes: a quarter of what there is, and at least this. */
 #define ROUTES_ROOM 4096u
 #define TABLES_ROOM 1024u
+/* As many as four routes of the public tables take: hardly one of IPv4 is longer than the first 24 bits. */
+static const uint32_t tables_a_4_routes[] = {0, 7};
 /* The same of small tables, which up to this many routes can have. */
 #define ROUTES_ROOM_SMALL 256u
 #define SMALL_ROUTES 1024u
@@ -40,23 +42,30 @@ tables_of(uint8_t version, const struct routes_need *need)
 }
 
 bool
-fib_size(const struct routes *routes, uint8_t version, enum fib_room room, struct fib_size *size)
+fib_size(const struct routes *routes, uint8_t version, struct fib_room room, struct fib_size *size)
 {
+	const uint32_t least = room.least[version == 6];
 	struct routes_need need;
 
 	*size = (struct fib_size){0};
 	if (!routes_need(routes, version, &need))
 		return false;
-	if (need.routes == 0)
+	if (need.routes == 0 && least == 0)
 		return true;
 	size->routes = need.routes;
 	size->tables = tables_of(version, &need);
-	if (room != FIB_EXACT) {
-		size->routes +=
-			size->routes / 4 + (room == FIB_SMALL ? ROUTES_ROOM_SMALL : ROUTES_ROOM);
+	if (room.kind != ROOM_NONE) {
+		size->routes += size->routes / 4 +
+				(room.kind == ROOM_SMALL ? ROUTES_ROOM_SMALL : ROUTES_ROOM);
 		size->tables += size->tables / 4 + TABLES_ROOM;
 	}
-	size->is_small = room == FIB_SMALL && need.routes <= SMALL_ROUTES;
+	if (least > 0) {
+		const uint32_t tables = least / 4 * tables_a_4_routes[version == 6];
+
+		size->routes = RTE_MAX(size->routes, least + ROUTES_ROOM);
+		size->tables = RTE_MAX(size->tables, tables + TABLES_ROOM);
+	}
+	size->is_small = room.kind == ROOM_SMALL && need.routes <= SMALL_ROUTES;
 	size->entry_bytes = size->tables <= TABLES_OF_2_OCTETS ? 2 : 4;
 	size->bytes = (uint64_t)size->routes * NODES_A_ROUTE * NODE_BYTES;
 	if (size->is_small)
@@ -187,7 +196,7 @@ build(struct fib *fib, uint8_t version, const struct routes *routes, const struc
 }
 
 int
-fib_build(struct fib *fib, const struct routes *routes, enum fib_room room, int socket_id,
+fib_build(struct fib *fib, const struct routes *routes, struct fib_room room, int socket_id,
 	  const atomic_bool *cancel)
 {
 	struct fib_size v4, v6;

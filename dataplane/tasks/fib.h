@@ -31,20 +31,27 @@ struct fib_size {
 	uint64_t bytes;       /* of all, with the tree of prefixes that DPDK keeps */
 };
 
-/* Room for more routes. */
-enum fib_room {
-	FIB_EXACT,
-	FIB_ROOM,
-	FIB_SMALL, /* less room, and little memory for few routes: see fib_small.h */
+/* Room for more routes. least: of IPv4 and IPv6, so many that there may be in all, at least; not of ROOM_SMALL. */
+struct fib_room {
+	enum {
+		ROOM_NONE,
+		ROOM_MORE,
+		ROOM_SMALL, /* less of it, and little memory for few routes: see fib_small.h */
+	} kind;
+	uint32_t least[2];
 };
+
+#define FIB_EXACT ((struct fib_room){.kind = ROOM_NONE})
+#define FIB_ROOM ((struct fib_room){.kind = ROOM_MORE})
+#define FIB_SMALL ((struct fib_room){.kind = ROOM_SMALL})
 
 /* Return false if memory is short. */
 bool
-fib_size(const struct routes *routes, uint8_t version, enum fib_room room, struct fib_size *size);
+fib_size(const struct routes *routes, uint8_t version, struct fib_room room, struct fib_size *size);
 
 /* Build both. Return 0, or a negative errno with nothing left: -ECANCELED soon after *cancel, which
  * may be NULL. */
-int fib_build(struct fib *fib, const struct routes *routes, enum fib_room room, int socket_id,
+int fib_build(struct fib *fib, const struct routes *routes, struct fib_room room, int socket_id,
 	      const atomic_bool *cancel);
 void fib_free(struct fib *fib);
 

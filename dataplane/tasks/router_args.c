@@ -7,6 +7,7 @@
 #include "core/config.h"
 
 #define PUNT_FPS 10000
+#define ROOM_MAX 10000000
 
 /* Read punt_tx and protocol_tx: numbers of outputs. */
 static int
@@ -32,7 +33,8 @@ read_outs(struct task *task, struct router *router, const struct config_section 
 static int
 init_file(struct task *task, struct router *router, const struct config_section *section)
 {
-	static const char *const kernels[] = {"kernel_netns", "kernel_buffer_bytes"};
+	static const char *const kernels[] = {"kernel_netns", "kernel_buffer_bytes", "room_ipv4",
+					      "room_ipv6"};
 	struct rte_ether_addr mac;
 	int ret = read_outs(task, router, section);
 
@@ -106,6 +108,8 @@ read_kernel(struct host_config *config, const struct config_section *section, un
 	config->netns = config_string(section, "kernel_netns");
 	config->buffer_bytes = 128u << 20;
 	ret = config_u32(section, "kernel_buffer_bytes", &config->buffer_bytes, 4096, 1u << 30);
+	ret |= config_u32(section, "room_ipv4", &config->least[0], 0, ROOM_MAX);
+	ret |= config_u32(section, "room_ipv6", &config->least[1], 0, ROOM_MAX);
 	ret |= read_names(config, section);
 	if (ret == 0 && config->nb != nb_out) {
 		config_fault(section, "kernel", "needs one name for each of the %u tx", nb_out);

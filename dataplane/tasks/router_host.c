@@ -277,8 +277,10 @@ find_host(struct task *task, const struct host_config *config)
 		return NULL;
 	while (host != NULL && host->space != space)
 		host = host->next;
-	if (host == NULL)
+	if (host == NULL) {
+		memcpy(space->least, config->least, sizeof(space->least));
 		return make_host(task, config, space);
+	}
 	router_space_put(space);
 	return host;
 }

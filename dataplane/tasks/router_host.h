@@ -32,6 +32,7 @@ struct host_config {
 	const char *text;      /* of "kernel" */
 	const char *netns;     /* file of a network namespace; NULL: that of wsdp */
 	uint32_t buffer_bytes; /* for notifications */
+	uint32_t least[2];     /* see struct fib_room */
 };
 
 struct router_host;

@@ -89,12 +89,15 @@ count_routes(struct router_tables *tables, const struct routes *routes)
 }
 
 /* Tables of VRFs are many, and small. */
-static enum fib_room
+static struct fib_room
 room_of(const struct router_space *space, unsigned int vrf)
 {
+	struct fib_room room = FIB_ROOM;
+
 	if (!space->has_room)
 		return FIB_EXACT;
-	return vrf == 0 ? FIB_ROOM : FIB_SMALL;
+	memcpy(room.least, space->least, sizeof(room.least));
+	return vrf == 0 ? room : FIB_SMALL;
 }
 
 /* Note which tables there will be, and how large. Return false: memory is short. */

@@ -57,6 +57,7 @@ struct router_tables {
 struct router_space {
 	_Atomic(struct router_tables *) current;
 	bool has_room;                  /* its tables have room for more routes */
+	uint32_t least[2];              /* see fib_room */
 	struct router_tables *replaced; /* the newest of them; control's */
 	struct router_tables *kept; /* once replaced and settled, they are the spare; of the turn */
 	_Atomic(struct router_tables *) spare; /* nobody reads them; of the turn (core/reload.h) */

@@ -203,7 +203,7 @@ check_model(const struct fib *fib, const struct routes *model)
 
 /* Routes that come, change and go have the answers of tables made of them. */
 static void
-test_changes(enum fib_room room)
+test_changes(struct fib_room room)
 {
 	unsigned int built_anew = 0;
 	struct made made;
@@ -271,6 +271,33 @@ test_changes_use_up_nothing(void)
 	check_all(&fib, &made.routes);
 	fib_free(&fib);
 	free(made.routes.list);
+}
+
+/* Tables with room for many routes take these, though they begin with none. */
+static void
+test_room_for_more(void)
+{
+	struct fib_room room = FIB_ROOM;
+	struct routes none = {0};
+	struct fib_size size;
+	struct fib fib;
+
+	room.least[0] = room.least[1] = 20000;
+	CHECK(fib_size(&none, 4, FIB_ROOM, &size));
+	CHECK_EQ(size.routes, 0);
+	CHECK_EQ(fib_build(&fib, &none, room, SOCKET_ID_ANY, NULL), 0);
+	for (uint32_t i = 0; i < 20000; i++) {
+		struct route v4 = {.version = 4, .length = 24}, v6 = {.version = 6, .length = 32};
+
+		be32_store(v4.prefix, (1 << 24) + (i << 8));
+		be32_store(v6.prefix, 0x20010000 + i / 2);
+		v6.prefix[4] = i % 2;
+		v6.length += 16 * (i % 2);
+		CHECK_EQ(fib_change(&fib, &v4, 1 + i % 7), 0);
+		CHECK_EQ(fib_change(&fib, &v6, 1 + i % 5), 0);
+	}
+	CHECK_EQ(fib_settle(&fib), 0);
+	fib_free(&fib);
 }
 
 /* Changes for which there is no room leave all as it was, and others succeed. */
@@ -344,6 +371,7 @@ main(void)
 	test_changes(FIB_ROOM);
 	test_changes(FIB_SMALL);
 	test_changes_use_up_nothing();
+	test_room_for_more();
 	test_change_without_room();
 	test_small();
 	test_canceled();

@@ -54,6 +54,10 @@ class Frr:
         process.kill()
         process.wait()
 
+    def kill_all(self) -> None:
+        for name in list(self.processes):
+            self.kill(name)
+
     def configure(self, *lines: str) -> None:
         self._vtysh("configure terminal", *lines)
 
@@ -75,7 +79,7 @@ def frr(namespace: str, configurations: Mapping[str, str]) -> Iterator[Frr]:
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, folder)
         made = Frr(namespace, folder, configurations)
-        stack.callback(lambda: [made.kill(name) for name in list(made.processes)])
+        stack.callback(made.kill_all)
         for name in configurations:
             made.start(name)
         yield made

@@ -100,7 +100,10 @@ def test_tasks_follow_the_kernel_of_the_namespace_and_read_no_file() -> None:
     tasks = router_of(routed()).program.config.tasks
     assert len(tasks) == 2
     for task in tasks:
-        assert task.keys == {"kernel": "east, west", "kernel_netns": "/run/netns/wst-vnf0"}
+        assert task.keys == {
+            "kernel": "east, west", "kernel_netns": "/run/netns/wst-vnf0",
+            "room_ipv4": "500", "room_ipv6": "0",
+        }  # fmt: skip
         assert task.tx == ("a:0", "b:0")
 
 

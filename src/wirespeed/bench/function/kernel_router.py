@@ -142,7 +142,7 @@ def kernel_router(
     ports = tuple(tap_ports(setup))
     versions = frozenset((*routing.versions, frames.traffic.ip_version))
     namespace = TapNamespace(host, dirs.tag, setup.name, ports, versions)
-    config = replace(process, tasks=tuple(_tasks(setup, namespace)))
+    config = replace(process, tasks=tuple(_tasks(setup, routing, namespace)))
     targets = {port.number: port.target for port in ports if port.target is not None}
     table = RoutingTable(routing, tuple(sorted(targets)))
     routes = routes_part(
@@ -152,9 +152,10 @@ def kernel_router(
     return KernelRouter(Wsdp(setup.name, host, dirs, config), counts, namespace, routes)
 
 
-def _tasks(setup: Setup, namespace: TapNamespace) -> Iterator[WsdpTask]:
+def _tasks(setup: Setup, routing: Routing, namespace: TapNamespace) -> Iterator[WsdpTask]:
     """Yield a task from a queue of one port to the same queue of the routed port."""
     keys = {"kernel": ", ".join(PORTS), "kernel_netns": namespace.path}
+    keys |= {f"room_ipv{version}": str(routing.prefixes(version)) for version in (4, 6)}
     for forward, queue in lanes(setup):
         task = task_between(setup, forward, queue, "router", keys)
         yield replace(
