@@ -3,7 +3,7 @@
  *
  * Its path of a burst is as it is, from the parsing to the transmit buffers of two ports; so are the
  * kinds of its tables. Two things are in its favour: the type of a packet is known as if a NIC had
- * told it, and its tables are as large as the routes need. */
+ * reported it, and its tables are as large as the routes need. */
 #ifndef BENCH_DPDK_L3FWD_H
 #define BENCH_DPDK_L3FWD_H
 
