@@ -38,7 +38,7 @@ from wirespeed.routing.generate import Route, Shape, generate
 PROGRAM = Path(__file__).parents[1] / "build/dataplane/bench/bench_router_cycles"
 TURNS = 60
 TASKS = ("io", "l3fwd", "router", "ecmp", "router_two", "dpdk_l3fwd")
-# Prefixes of a table by IP version, and MiB of huge pages that four tasks with it need.
+# Prefixes of a table by IP version, and MiB of huge pages that five tasks with it need.
 SIZES = {
     "10k": ({4: 10_000}, 1280),
     "10k6": ({6: 10_000}, 1280),

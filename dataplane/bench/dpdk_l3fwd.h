@@ -2,8 +2,10 @@
 /* DPDK's sample application l3fwd with --lookup=fib, of the package dpdk-doc, in the harness.
  *
  * Its path of a burst is as it is, from the parsing to the transmit buffers of two ports; so are the
- * kinds of its tables. Two things are in its favour: the type of a packet is known as if a NIC had
- * reported it, and its tables are as large as the routes need. */
+ * kinds of its tables, with entries of 4 octets. In its favour: the type of a packet is known as if a
+ * NIC had reported it, tables are as large as the routes need, it is handed up to 64 frames a poll
+ * where its own loop polls for 32, and it counts neither frames nor octets. Buffers are drained once
+ * in 256 frames. */
 #ifndef BENCH_DPDK_L3FWD_H
 #define BENCH_DPDK_L3FWD_H
 

@@ -78,9 +78,11 @@ task_send_each(struct task *task, struct rte_mbuf **mbufs, const uint8_t *outs, 
 	for (unsigned int out = 0; sent < n; out++) {
 		uint16_t count = 0;
 
-		for (uint16_t i = 0; i < n; i++)
-			if (outs[i] == out)
-				chosen[count++] = mbufs[i];
+		/* Without a branch: outputs take turns at random. */
+		for (uint16_t i = 0; i < n; i++) {
+			chosen[count] = mbufs[i];
+			count += outs[i] == out;
+		}
 		if (count > 0)
 			task_send(task, out, chosen, count);
 		sent += count;

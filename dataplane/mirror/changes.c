@@ -4,7 +4,7 @@
 
 #include "making.h"
 
-/* Pairs of a change and a neighbour that are looked at; for more, making all anew takes less. */
+/* Pairs of a change and a neighbour's place that are looked at; for more, making all anew takes less. */
 #define PAIRS_MAX 2000000u
 #define PAIRS_A_ROUTE 64u
 
@@ -298,7 +298,7 @@ compile_changes(struct kernel *kernel, struct hop_ids *ids, struct routes *route
 
 	if (changes->is_all || kernel->nb_ranks > KERNEL_RANKS_MAX ||
 	    has_waiting(changes, report) ||
-	    (uint64_t)changes->nb * kernel->neighbours.count >
+	    (uint64_t)changes->nb * kernel->neighbours.capacity >
 		    PAIRS_MAX + (uint64_t)PAIRS_A_ROUTE * kernel->routes.count)
 		return false;
 	changed.list = calloc(changed.room, sizeof(*changed.list));

@@ -182,7 +182,7 @@ build_small(struct fib *fib, uint8_t version, const struct routes *routes,
 	return ret == 0 ? fib_small_settle(small) : ret;
 }
 
-/* Build the tables of a version, if it has routes. */
+/* Build the tables of a version, if it has routes or room for some. */
 static int
 build(struct fib *fib, uint8_t version, const struct routes *routes, const struct fib_size *size,
       int socket_id, const atomic_bool *cancel)

@@ -15,7 +15,7 @@
 /* A lookup gives 1 + the number of a route's hop; this where there is no route. */
 #define FIB_NO_ROUTE 0
 
-/* NULL where there is no such route; `small`, of IPv4 and IPv6, instead of the others where there are few. */
+/* NULL where there is neither a route nor room for one; `small`, of IPv4 and IPv6, instead of the others where there are few. */
 struct fib {
 	struct rte_fib *v4;
 	struct rte_fib6 *v6;
@@ -31,7 +31,7 @@ struct fib_size {
 	uint64_t bytes;       /* of all, with the tree of prefixes that DPDK keeps */
 };
 
-/* Room for more routes. least: of IPv4 and IPv6, so many that there may be in all, at least; not of ROOM_SMALL. */
+/* Room for more routes. least: the fewest IPv4 and IPv6 routes, in all, that there is room for; not of ROOM_SMALL. */
 struct fib_room {
 	enum {
 		ROOM_NONE,
@@ -69,7 +69,7 @@ int fib_settle(struct fib *fib);
 /* Call visit for each prefix that the tables have, in any order; its hop is that of the value. */
 void fib_walk(const struct fib *fib, void (*visit)(void *context, const struct route *route),
 	      void *context);
-/* Return the trees of prefixes, or NULL: there is no route. */
+/* Return the trees of prefixes, or NULL: there is neither a route nor room for one. */
 struct rte_rib *fib_rib_v4(const struct fib *fib);
 struct rte_rib6 *fib_rib_v6(const struct fib *fib);
 

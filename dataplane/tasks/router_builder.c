@@ -96,15 +96,23 @@ forget_routes(struct builder *builder)
 	builder->has_routes = false;
 }
 
-/* Make new tables of the routes, with these interfaces. */
+/* Make new tables of the routes, with these interfaces. Where there is no memory for the room that is wished for, they
+ * and all later ones do without. */
 static struct router_tables *
 make_tables(struct builder *builder, const struct router_links *links)
 {
-	struct router_tables *tables = router_tables_make(builder->space, &builder->routes,
-							  &builder->cancel, builder->error,
-							  sizeof(builder->error));
+	struct router_space *space = builder->space;
+	struct router_tables *tables = router_tables_make(space, &builder->routes, &builder->cancel,
+							  builder->error, sizeof(builder->error));
 
-	if (tables == NULL || router_links_copy(&tables->links, links, builder->space->socket_id))
+	if (tables == NULL && (space->least[0] > 0 || space->least[1] > 0) &&
+	    !atomic_load(&builder->cancel)) {
+		memset(space->least, 0, sizeof(space->least));
+		builder->error[0] = '\0';
+		tables = router_tables_make(space, &builder->routes, &builder->cancel,
+					    builder->error, sizeof(builder->error));
+	}
+	if (tables == NULL || router_links_copy(&tables->links, links, space->socket_id))
 		return tables;
 	snprintf(builder->error, sizeof(builder->error), "no memory for interfaces");
 	router_tables_free(tables);

@@ -365,6 +365,25 @@ def test_kernel_notifications_that_are_lost_lead_to_a_dump() -> None:
         assert router.wsdp.end() == 0
 
 
+@pytest.mark.parametrize(("room", "fits"), [(20_000, True), (10_000_000, False)])
+def test_room_from_the_start_takes_routes_and_is_done_without_where_it_does_not_fit(
+    room: int, fits: bool
+) -> None:
+    with kernel_router(f"room_ipv4 = {room}\n") as router:
+        know_neighbours(router)
+        router.wsdp.control.await_task("r", lambda seen: bool(seen["spare_tables"]))
+        before = router.figures()
+        routes = [f"route add 198.18.{i // 250}.{i % 250}/32 via {B}" for i in range(12_000)]
+        from_file(router, routes)
+        router.settle()
+        after = router.figures()
+        assert after["routes_ipv4"] == before["routes_ipv4"] + len(routes)
+        assert (after["builds"] == before["builds"]) == fits
+        assert (after["in_place"], after["routes_without_room"]) == (0, 0)
+        forwarded(router, "198.18.47.1", router.b.mac)
+        assert router.wsdp.end() == 0
+
+
 def from_file(router: KernelRouter, commands: list[str]) -> None:
     file = router.wsdp.directory / "batch"
     file.write_text("".join(f"{line}\n" for line in commands))

@@ -78,7 +78,10 @@ class Page:
         return str(found)
 
     def click(self, selector: str) -> None:
-        self.run(f"document.querySelector({json.dumps(selector)}).click()")
+        """Click on an element as soon as it is there: scripts may make it later than the page."""
+        found = f"document.querySelector({json.dumps(selector)})"
+        self.wait(found, f"an element {selector}")
+        self.run(f"{found}.click()")
 
     def resize(self, width: int, height: int, scale: float = 1) -> None:
         self.command(

@@ -153,7 +153,6 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
     figures = drained.figures
     clock = figures.clock()
     placed_after = place(setup.watches)
-    churn = _settled(setup.injections)
     both = (placed.at, placed_after.at) if placed.at and placed_after.at else None
     found = _cut(setup, figures, load_fps, duration_s)
     duration_ns = round(duration_s * 1e9)
@@ -164,6 +163,7 @@ def _trial(setup: TrialSetup, load_fps: float, duration_s: float) -> Observation
     offered_s = figures.elapsed_ns() / 1e9
     offered = sum(d.offered for d in directions)
     evidence += Evidence(tuple(d for seen in threads for d in seen.disturbances(duration_s)))
+    churn = _settled(setup.injections)
     looks = [h.settings.look(s.groups) for h, s in zip(setup.hosts, threads, strict=True)]
     evidence += Evidence(unseen=tuple(what for look in looks for what in look.unknown))
     return Observation(

@@ -109,7 +109,7 @@ class TestpmdFunction:
             self._telemetry = Telemetry(self._host.runner, path)
         # testpmd forwards from the moment its last port is started.
         infos = port_infos(self._telemetry)
-        started = {info["name"] for info in infos.values() if info["dev_started"]}
+        started = {dpdk.device_name(i["name"]) for i in infos.values() if i["dev_started"]}
         devices = self._devices.items()
         stopped = [side for side, each in devices if dpdk.device_name(each) not in started]
         return f"its ports {stopped}" if stopped else None

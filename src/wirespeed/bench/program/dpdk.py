@@ -24,8 +24,8 @@ def telemetry_socket(run_dir: PurePosixPath, file_prefix: str) -> str:
 
 
 def device_name(device: str) -> str:
-    """Return the name of a device, its device string up to the first option."""
-    return device.partition(",")[0]
+    """Return the name of a device in lower case: its device string up to the first option."""
+    return device.partition(",")[0].lower()
 
 
 def device_options(devices: Iterable[str]) -> tuple[str, ...]:

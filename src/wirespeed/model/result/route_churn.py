@@ -19,4 +19,5 @@ class RouteChurn:
     late_s: float
     """Longest delay of a change against its schedule, in s."""
     behind_s: float
-    """Time from the end of the traffic and the last change until all agreed, in s."""
+    """Time from the end of the traffic and the last change until all agreed, in s; if they had
+    before, until the bench looked for the first time."""

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from socket import SOCK_STREAM
 
 import pytest
 
@@ -30,6 +31,15 @@ def socket(tmp_path: Path) -> Iterator[str]:
         yield path
 
 
+def answers(path: Path) -> bool:
+    """Return whether somebody listens: QEMU does some time after the file is there."""
+    try:
+        LocalRunner().connect(str(path), SOCK_STREAM).close()
+    except OSError:
+        return False
+    return True
+
+
 @contextmanager
 def qemu(machine: str, tmp_path: Path, *words: str) -> Iterator[str]:
     """Run a QEMU with these further words; yield the path of its monitor."""
@@ -39,7 +49,7 @@ def qemu(machine: str, tmp_path: Path, *words: str) -> Iterator[str]:
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
             await_true(
-                path.exists, within_s=30.0, otherwise=lambda: "no monitor",
+                lambda: answers(path), within_s=30.0, otherwise=lambda: "no monitor",
                 alive=lambda: None if process.poll() is None else str(process.communicate()),
             )  # fmt: skip
             yield str(path)
