@@ -20,7 +20,8 @@
 #define SEQUENCE_WINDOW_MIN 64
 #define SEQUENCE_WINDOW_MAX 1024
 /* The window shrinks with the number of flows to keep the bits within this. Senders take flows in turn, so the windows
- * of all are the last 262,144 frames, or more; more bits would leave the cache, which costs half of the rate. */
+ * of 256 flows or more are together the last 262,144 frames at least; more bits would leave the cache, which costs half of the
+ * rate. */
 #define SEQUENCE_BITS_BUDGET (1u << 18)
 
 /* Followed by window / 64 words of bits: bit s % window is set when s has arrived. */
