@@ -51,9 +51,12 @@ from tests.dataplane.kernel_router import (
     set_up,
 )
 from tests.dataplane.program import PREFIX
+from tests.router.netlink import SO_RCVBUFFORCE
 
 from wirespeed.bench.program.dpdk import telemetry_socket
+from wirespeed.bench.program.wsdp import heap_bytes
 from wirespeed.bench.routing.kernel import RouterNamespace
+from wirespeed.bench.routing.memory import peak_kib
 from wirespeed.bench.routing.table import RoutingTable
 from wirespeed.bench.routing.texts import frr_bgpd, ip_commands, peer, peer_end, router_end
 from wirespeed.model.study.routing import Routing, RoutingDaemon
@@ -64,7 +67,6 @@ SIZES = {"small": (10_000, 512), "full": (1_000_000, 3072)}
 NEXT_HOPS = 4
 UNTOUCHED, B = "203.0.113.7", "10.2.0.2"
 FRAMES_PER_S = 1_000  # at most
-SO_RCVBUFFORCE = 33  # socket(7); Python has no name for it
 LOOK_S, KERNEL_LOOK_S = 0.05, 0.5
 DEADLINE_S = 600.0
 ASKED_LATE_S, ASKED_RATIO, ASKED_PEAK_GIB = 2.0, 1.1, 2.5
@@ -119,7 +121,7 @@ class Frames:
 
 @dataclass
 class Watch:
-    """When the kernel and the router had all routes, in s of the monotonic clock."""
+    """Times at which kernel and router had all routes, in s of the monotonic clock."""
 
     router: KernelRouter
     kernel: RouterNamespace
@@ -149,25 +151,13 @@ class Watch:
 
 
 def in_force(router: KernelRouter, wanted: dict[int, int]) -> bool:
-    has = routes_of(router)
-    return bool(router.figures()["in_step"]) and all(has[v] >= n for v, n in wanted.items())
+    seen = router.figures()
+    return bool(seen["in_step"]) and all(seen[f"routes_ipv{v}"] >= n for v, n in wanted.items())
 
 
 def routes_of(router: KernelRouter) -> dict[int, int]:
     seen = router.figures()
     return {version: seen[f"routes_ipv{version}"] for version in (4, 6)}
-
-
-def heap_bytes(telemetry: Telemetry) -> int:
-    heaps = telemetry.ask("/eal/heap_list")
-    return sum(int(telemetry.ask(f"/eal/heap_info,{heap}")["Alloc_size"]) for heap in heaps)
-
-
-def peak_bytes(router: KernelRouter) -> int:
-    """Return the peak of wsdp's memory."""
-    status = Path(f"/proc/{router.wsdp.process.pid}/status").read_text()
-    line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
-    return int(line.split()[1]) * 1024
 
 
 def cable(router: str, namespace: str) -> None:
@@ -223,9 +213,11 @@ def report(watch: Watch, began: float, frames: Frames) -> None:
     show("router", router, "s", router / kernel, f"of-kernel, {ASKED_RATIO:g} asked")
     show("late", router - kernel, f"s asked {ASKED_LATE_S:g}")
     show("heap", watch.heap_bytes / 2**30, "GiB")
-    show("peak", peak_bytes(watch.router) / 2**30, f"GiB asked {ASKED_PEAK_GIB:g}")
+    peak = peak_kib(LocalRunner(), watch.router.wsdp.process.pid)
+    show("peak", peak / 2**20, f"GiB asked {ASKED_PEAK_GIB:g}")
+    seen = watch.router.figures()
     for name in ("notifications", "notifications_lost", "dumps", "builds", "updates"):
-        show(name, watch.router.figures()[name], "")
+        show(name, seen[name], "")
     show("offered", frames.offered, "frames")
     show("lost", frames.offered - len(frames.arrived), "frames asked 0")
 

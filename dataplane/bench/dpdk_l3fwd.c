@@ -6,7 +6,7 @@
 #include "harness.h"
 #include "pktlib/bytes.h"
 
-/* What it sends, the sink takes. */
+/* The sink takes all that it sends. */
 #define rte_eth_tx_burst(port, queue, mbufs, n) bench_sink(mbufs, n)
 #include <l3fwd_fib.c>
 #undef rte_eth_tx_burst
@@ -16,7 +16,7 @@
 #define NB_DEFAULTS 2u
 #define NB_PORTS 2u
 
-/* What its main.c defines. */
+/* Its main.c defines these. */
 volatile bool force_quit;
 uint64_t dest_eth_addr[RTE_MAX_ETHPORTS];
 struct rte_ether_addr ports_eth_addr[RTE_MAX_ETHPORTS];
@@ -77,7 +77,7 @@ dpdk_l3fwd_start(const struct routes *routes)
 	}
 }
 
-/* What its main loop does after 100 us. */
+/* Its main loop does so after 100 us. */
 static void
 drain(void)
 {

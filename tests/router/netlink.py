@@ -38,7 +38,7 @@ _PERMANENT = 0x80
 _NHA_ID, _NHA_GROUP, _NHA_OIF, _NHA_GATEWAY = 1, 2, 5, 6
 _BUFFER_BYTES = 8 << 20
 _FLOWS = 1024  # so that a next hop with 1 of 32 weights is not missed
-_SO_RCVBUFFORCE = 33
+SO_RCVBUFFORCE = 33  # <asm-generic/socket.h>; Python has no name for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ class Netlink:
         self.socket = entered(
             namespace, lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
         )
-        self.socket.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _BUFFER_BYTES)
+        self.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, _BUFFER_BYTES)
         self.socket.bind((0, 0))
 
     def change(self, messages: Sequence[bytes]) -> list[int]:

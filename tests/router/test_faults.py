@@ -26,7 +26,7 @@ from tests.dataplane.kernel_router import (
     run,
 )
 from tests.router import netlink
-from tests.router.netlink import CREATE, Hop, Netlink
+from tests.router.netlink import CREATE, SO_RCVBUFFORCE, Hop, Netlink
 
 B, B6, INSIDE = "10.2.0.2", "2001:db8:2::2", "198.18.7.1"
 PREFIX = ip_network("198.18.0.0/15")
@@ -36,7 +36,6 @@ NEIGHBOURS = 5000  # more than the tables have hops
 FITTING = 3072  # of all these have a hop; the kernel forwards to the others
 FLAPS = 200
 UNKNOWN = 3000
-SO_RCVBUFFORCE = 33  # <asm-generic/socket.h>
 BUFFER_BYTES = 64 << 20
 
 

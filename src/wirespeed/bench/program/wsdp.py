@@ -35,6 +35,12 @@ WSDP = Program(
 _COMPARE_S = 120.0
 
 
+def heap_bytes(telemetry: Telemetry) -> int:
+    """Return the bytes in use of a DPDK program's heap. Raises NoAnswer."""
+    heaps = telemetry.ask("/eal/heap_list")
+    return sum(int(telemetry.ask(f"/eal/heap_info,{heap}")["Alloc_size"]) for heap in heaps)
+
+
 class Wsdp:
     """One wsdp process."""
 
@@ -161,8 +167,7 @@ class Wsdp:
         """Return the bytes in use of its heap: buffers, rings, tables. 0 before it is up."""
         if self._telemetry is None:
             return 0
-        heaps = self._telemetry.ask("/eal/heap_list")
-        return sum(int(self._telemetry.ask(f"/eal/heap_info,{n}")["Alloc_size"]) for n in heaps)
+        return heap_bytes(self._telemetry)
 
     def without_buffers(self) -> int:
         """Return how often its ports found no free receive buffer since the start."""

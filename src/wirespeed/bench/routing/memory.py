@@ -22,12 +22,13 @@ def slab_kib(runner: Runner) -> int:
 def peaks_mib(runner: Runner, daemons: Iterable[Daemon]) -> Mapping[str, int]:
     """Return the largest resident memory of each daemon since it started, in MiB."""
     return {
-        daemon.name: sum(_peak_kib(runner, process.pid) for process in daemon.processes) // 1024
+        daemon.name: sum(peak_kib(runner, process.pid) for process in daemon.processes) // 1024
         for daemon in daemons
     }
 
 
-def _peak_kib(runner: Runner, pid: int) -> int:
+def peak_kib(runner: Runner, pid: int) -> int:
+    """Return the largest resident memory of a process since it started, in KiB."""
     path = f"/proc/{pid}/status"
     text = runner.read_many((path,))[path]
     found = _PEAK.search(text) if isinstance(text, str) else None
