@@ -24,6 +24,7 @@ import numpy as np
 from benchmarks.shared.cpu_counter import counting
 
 from wirespeed.bench.assembly.hosts import BenchHost, BenchHosts
+from wirespeed.bench.host.peak_memory import peak_kib
 from wirespeed.bench.session import open_bench
 from wirespeed.host.collect import collect
 from wirespeed.measure.interface import UNLIMITED
@@ -72,12 +73,6 @@ def child_of(pid: int) -> int:
     return int(found[0])
 
 
-def resident_mib(pid: int) -> float:
-    """Return the largest resident size of a process."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
-
-
 @contextmanager
 def recorder(store: Path, *words: str, space: str | None = None) -> Iterator[subprocess.Popen[str]]:
     inside = ["ip", "netns", "exec", space] if space else []
@@ -118,7 +113,9 @@ def sampling(folder: Path) -> None:
         with counting(sampler) as sampled, counting(process.pid) as stored:
             await_load(process, LONG_S - 5)
             used, wrote = sampled(), stored()
-            peak, peak_stored = resident_mib(sampler), resident_mib(process.pid)
+            peak, peak_stored = (
+                peak_kib(LocalRunner(), pid) / 1024 for pid in (sampler, process.pid)
+            )
         process.wait()
     found = summary(store)
     seconds = LONG_S - 5

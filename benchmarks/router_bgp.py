@@ -53,10 +53,10 @@ from tests.dataplane.kernel_router import (
 from tests.dataplane.program import PREFIX
 from tests.router.netlink import SO_RCVBUFFORCE
 
+from wirespeed.bench.host.peak_memory import peak_kib
 from wirespeed.bench.program.dpdk import telemetry_socket
 from wirespeed.bench.program.wsdp import heap_bytes
 from wirespeed.bench.routing.kernel import RouterNamespace
-from wirespeed.bench.routing.memory import peak_kib
 from wirespeed.bench.routing.table import RoutingTable
 from wirespeed.bench.routing.texts import frr_bgpd, ip_commands, peer, peer_end, router_end
 from wirespeed.model.study.routing import Routing, RoutingDaemon

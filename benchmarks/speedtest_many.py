@@ -10,20 +10,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 from benchmarks.speedtest_iperf3 import CONGESTION, OURS, cpu_s, server
 from tests.support.ports import reserved_port
 
+from wirespeed.bench.host.peak_memory import peak_kib
+from wirespeed.remote.local import LocalRunner
+
 CLIENTS = 1000
 RATE_BPS = 1_000_000
 SECONDS = 30
-
-
-def peak_memory_mib(pid: int) -> float:
-    status = Path(f"/proc/{pid}/status").read_text()
-    line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
-    return int(line.split()[1]) / 1024
 
 
 def main() -> int:
@@ -33,7 +29,7 @@ def main() -> int:
     options = ["--rate", str(RATE_BPS), "--block", str(16 << 10), "--time", str(SECONDS)]
     with server(serve, port) as pid:
         done = subprocess.run([*client, *options], check=False, capture_output=True, text=True)
-        memory_mib, used_s = peak_memory_mib(pid), cpu_s(pid)
+        memory_mib, used_s = peak_kib(LocalRunner(), pid) / 1024, cpu_s(pid)
     report = json.loads(done.stdout)
     finished = [result for result in report["results"] if result["error"] is None]
     off = [

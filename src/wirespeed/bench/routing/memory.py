@@ -6,11 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from wirespeed.bench.host.peak_memory import peak_kib
 from wirespeed.bench.host.process import Daemon
 from wirespeed.remote.interface import Runner
 
 _SLAB = re.compile(r"^Slab:\s+(\d+) kB", re.MULTILINE)
-_PEAK = re.compile(r"^VmHWM:\s+(\d+) kB", re.MULTILINE)
 
 
 def slab_kib(runner: Runner) -> int:
@@ -25,11 +25,3 @@ def peaks_mib(runner: Runner, daemons: Iterable[Daemon]) -> Mapping[str, int]:
         daemon.name: sum(peak_kib(runner, process.pid) for process in daemon.processes) // 1024
         for daemon in daemons
     }
-
-
-def peak_kib(runner: Runner, pid: int) -> int:
-    """Return the largest resident memory of a process since it started, in KiB."""
-    path = f"/proc/{pid}/status"
-    text = runner.read_many((path,))[path]
-    found = _PEAK.search(text) if isinstance(text, str) else None
-    return int(found[1]) if found else 0
