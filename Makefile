@@ -392,7 +392,7 @@ test-lab: $(VENV)/.dev guest-image host-image ## All tests in emulated servers, 
 
 test-openstack: export WIRESPEED_OPENSTACK := usual
 test-openstack: $(VENV)/.dev requirements-openstack ## Plans executed by a real OpenStack with simulated hosts, and its faults
-	$(BIN)/pytest --durations=0 -m openstack tests/cloud
+	$(BIN)/pytest --durations=0 -m openstack --numprocesses=2 --dist=loadgroup tests/cloud
 
 # One example by create.sh alone.
 test-openstack-short: export WIRESPEED_OPENSTACK := short

@@ -4,8 +4,9 @@
     python -m benchmarks.ci_repeats                                  10 runs, 5 of them loaded
     python -m benchmarks.ci_repeats --repeats 2 --loaded 1 --order reverse
 
-A row is one command or part of one run: its order, its load, its result, its seconds. Logs go to
-build/ci-repeats. Exits 1 if a run failed. Each run takes as long as CI, about half an hour.
+A row is one command or part of one run: its load, its result, its seconds. Each run takes as long
+as CI, about half an hour, and is kept in build/ci-repeats by commit and order: started again, the
+series goes on after its last run that ended. Exits 1 if a run failed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ ROOT = Path(__file__).parents[1]
 LOGS = ROOT / "build" / "ci-repeats"
 BUSY_LOOPS = 2
 # A line of setup/parts.py, and one of .ci/run.
-PART = re.compile(r"  (passed|FAILED)  (\S+) +([\d.]+) s +[\d.]+ CPU s")
+PART = re.compile(r"  (passed|FAILED)  (\S+) +([\d.]+) s +[\d.]+ CPU s(?:  of .*)?")
+STATUS = re.compile(r"exit status (-?\d+)")
 COMMAND = re.compile(r"(passed|FAILED) +(\d+) s  (\S+): (.+)")
 
 
@@ -58,19 +60,35 @@ def busy_loops(count: int) -> Iterator[None]:
         yield
 
 
-def run(number: int, loaded: bool, order: str) -> bool:
-    """Run .ci/run once, print its rows, and return whether it passed."""
-    load = f"{BUSY_LOOPS} loops" if loaded else "none"
-    log = LOGS / f"{number}.log"
+def ended(log: Path) -> int | None:
+    """Return the exit status of a run; None if it never began or was cut."""
+    if not log.exists():
+        return None
+    last = log.read_text(errors="replace").rstrip().rpartition("\n")[2]
+    found = STATUS.fullmatch(last)
+    return int(found[1]) if found else None
+
+
+def run(log: Path, loaded: bool, order: str) -> None:
+    """Run .ci/run once. The last line of the log is its exit status."""
+    words = [str(ROOT / ".ci/run"), order]
     with busy_loops(BUSY_LOOPS if loaded else 0), log.open("w") as written:
-        words = [str(ROOT / ".ci/run"), order]
-        status = subprocess.run(
+        done = subprocess.run(
             words, cwd=ROOT, stdout=written, stderr=subprocess.STDOUT, check=False
-        ).returncode
+        )
+        written.write(f"exit status {done.returncode}\n")
+
+
+def passed(number: int, loaded: bool, folder: Path) -> bool:
+    """Run it unless it ran, print its rows, and return whether it passed."""
+    load = f"{BUSY_LOOPS} loops" if loaded else "none"
+    log = folder / f"{number}-{'loaded' if loaded else 'quiet'}.log"
+    if ended(log) is None:
+        run(log, loaded, folder.name)
     for row in rows(log.read_text(errors="replace")):
         print(f"{number:3}  {load:8} {row.result:6} {row.seconds:8.1f}  {row.name}")
-    print(f"{number:3}  {load:8} exit status {status}; {log}", flush=True)
-    return status == 0
+    print(f"{number:3}  {load:8} exit status {ended(log)}; {log}", flush=True)
+    return ended(log) == 0
 
 
 def main() -> int:
@@ -81,14 +99,17 @@ def main() -> int:
     asked = parser.parse_args()
     if not 0 <= asked.loaded <= asked.repeats:
         parser.error(f"--loaded {asked.loaded}: give 0 to --repeats, {asked.repeats}")
-    LOGS.mkdir(parents=True, exist_ok=True)
+    head = ["git", "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(head, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    folder = LOGS / commit.strip() / asked.order
+    folder.mkdir(parents=True, exist_ok=True)
     print("run  load     result  seconds  command or part")
     # Spread over the runs, so that a slow change of the machine meets quiet and loaded ones alike.
     share = asked.loaded / max(asked.repeats, 1)
     loaded = [int((n + 1) * share) > int(n * share) for n in range(asked.repeats)]
-    passed = sum(run(n, is_loaded, asked.order) for n, is_loaded in enumerate(loaded, 1))
-    print(f"{passed} of {asked.repeats} runs passed")
-    return 0 if passed == asked.repeats else 1
+    good = sum(passed(n, is_loaded, folder) for n, is_loaded in enumerate(loaded, 1))
+    print(f"{good} of {asked.repeats} runs passed")
+    return 0 if good == asked.repeats else 1
 
 
 if __name__ == "__main__":

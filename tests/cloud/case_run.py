@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from tests.cloud.computes import simulated
 
 FORCED, HEAT, FREE = "create.sh", "stack.yaml", "create.sh, hosts open"
 _NAME = "plan"
+# Property of a test report that holds a result.
+RESULT = "openstack-result"
 _WAIT = ("--wait", "--poll", "1")
 
 
@@ -112,11 +115,23 @@ def details(result: Result) -> str:
     return "\n".join(lines)
 
 
+def result_text(result: Result) -> str:
+    return json.dumps(asdict(result))
+
+
+def result_of(text: str) -> Result:
+    """Read what result_text wrote. Raises ValueError."""
+    raw = json.loads(text)
+    raw["ways"] = {way: [_row(r) for r in rows] for way, rows in raw["ways"].items()}
+    raw["unexplained"], raw["left"] = tuple(raw["unexplained"]), tuple(raw["left"])
+    return Result(**raw)
+
+
 def remember(path: Path, result: Result) -> None:
+    """Append a result in one write, so that several processes may."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as lines:
-        lines.write(json.dumps(asdict(result)) + "\n")
-        lines.flush()
+    with path.open("ab", buffering=0) as lines:
+        lines.write(f"{result_text(result)}\n".encode())
         os.fsync(lines.fileno())
 
 
@@ -124,13 +139,9 @@ def remembered(path: Path) -> dict[str, Result]:
     """Read the results by case, without the partial last one of a killed run."""
     found = {}
     for line in path.read_text().splitlines() if path.exists() else []:
-        try:
-            raw = json.loads(line)
-        except json.JSONDecodeError:
-            continue
-        raw["ways"] = {way: [_row(r) for r in rows] for way, rows in raw["ways"].items()}
-        raw["unexplained"], raw["left"] = tuple(raw["unexplained"]), tuple(raw["left"])
-        found[raw["case"]] = Result(**raw)
+        with suppress(ValueError):
+            result = result_of(line)
+            found[result.case] = result
     return found
 
 

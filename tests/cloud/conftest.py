@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.cloud.case_run import Result, details, table
+from tests.cloud.case_run import RESULT, details, result_of, table
 from tests.cloud.clouds import Clouds
 
 WANTED = os.environ.get("WIRESPEED_OPENSTACK", "")
-_RESULTS: list[Result] = []
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -40,14 +39,19 @@ def clouds() -> Iterator[Clouds]:
     assert not made.close()
 
 
-@pytest.fixture(scope="session")
-def results() -> list[Result]:
-    """Collect the results of the cases; print them at the end."""
-    return _RESULTS
-
-
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if _RESULTS:
-        terminalreporter.write_line(table(_RESULTS))
-        for result in _RESULTS:
+    """Print the results of the cases; test_plans.py hands them over as properties."""
+    results = [
+        result_of(str(text))
+        for report in (
+            *terminalreporter.getreports("passed"),
+            *terminalreporter.getreports("failed"),
+        )
+        if report.when == "call"
+        for name, text in report.user_properties
+        if name == RESULT
+    ]
+    if results:
+        terminalreporter.write_line(table(results))
+        for result in results:
             terminalreporter.write_line(details(result))

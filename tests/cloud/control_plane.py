@@ -20,6 +20,7 @@ from tests.cloud.processes import PYTHON, CloudError, Processes, Program, listen
 from tests.cloud.services import glance, heat, keystone, neutron, nova, placement
 from tests.cloud.services.interface import Service, inside
 from tests.cloud.site import Site
+from wirespeed.remote.local import LocalRunner
 
 _HERE = Path(__file__).parent
 # Together with the packages' versions these files decide what the databases hold at first.
@@ -97,9 +98,12 @@ def control_plane(cache: Path) -> Iterator[ControlPlane]:
     processes = Processes(site.folder("logs"))
     processes.guard(root)
     try:
-        services = _services(site, packages.paste_files(cache))
-        rabbit.start(site, processes)
-        cached = _databases(site, processes, services, cache)
+        cache.mkdir(parents=True, exist_ok=True)
+        # The first of several fills the cache.
+        with LocalRunner().lock(str(cache / "lock")):
+            services = _services(site, packages.paste_files(cache))
+            rabbit.start(site, processes)
+            cached = _databases(site, processes, services, cache)
         _renew(site, processes, services)
         rabbit.wait(site, processes)
         control = ControlPlane(site, processes, services, cached)
@@ -108,7 +112,7 @@ def control_plane(cache: Path) -> Iterator[ControlPlane]:
         yield control
     except BaseException:
         shutil.rmtree(LOGS, ignore_errors=True)
-        shutil.copytree(processes.logs, LOGS)
+        shutil.copytree(processes.logs, LOGS, dirs_exist_ok=True)
         raise
     finally:
         processes.stop_all()

@@ -101,14 +101,16 @@ class Processes:
             if process.poll() is not None:
                 raise CloudError(f"{name} ended: {process.returncode}\n{self.tail(name)}")
 
-    def wait(self, what: str, ready: Callable[[], bool], timeout_s: float = 240) -> None:
+    def wait(
+        self, what: str, ready: Callable[[], bool], timeout_s: float = 240, every_s: float = 0.1
+    ) -> None:
         """Wait until the condition holds. Raise CloudError if a program ends before."""
         deadline = time.monotonic() + timeout_s
         while not ready():
             self.check()
             if time.monotonic() > deadline:
                 raise CloudError(f"{what}: not within {timeout_s:g} s; logs in {self.logs}")
-            time.sleep(0.1)
+            time.sleep(every_s)
 
     def stop(self, name: str) -> None:
         """Stop a program and all its descendants."""
