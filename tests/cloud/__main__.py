@@ -64,6 +64,7 @@ def _share(count: int, seed: int, state: Path, number: int) -> list[str]:
             result = run(case, clouds, in_every_way)
         except (ApiError, CaseError, CloudError) as fault:
             faults.append(f"{case.name}: {fault}")
+            print(faults[-1], flush=True)
             continue
         remember(state, result)
         print(f"{case.name}: {len(result.unexplained)} unexplained", flush=True)

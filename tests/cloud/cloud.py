@@ -58,7 +58,7 @@ class Cloud:
         """Delete all servers, and wait until they are gone."""
         for each in self._servers():
             self.api.delete("nova", f"/servers/{each['id']}")
-        self.control.processes.wait("servers gone", lambda: not self._servers())
+        self.control.processes.wait("servers gone", lambda: not self._servers(), every_s=0.5)
 
     def _servers(self) -> list[dict[str, str]]:
         return list(self.api.get("nova", "/servers")["servers"])
@@ -86,18 +86,18 @@ def cloud_on(
     """
     began = time.monotonic()
     rendered = render(plan, ["openstack"])
-    with control.of_plan(rendered):
-        made = start(control, plan, rendered=rendered)
-        api = Api(control.site)
-        ready_s = time.monotonic() - began
-        for flavor in plan.flavors:
-            _image(api, flavor.image, image)
-        unlimited = {"instances": -1, "cores": -1, "ram": -1}
-        api.put("nova", f"/os-quota-sets/{api.project}", {"quota_set": unlimited})
-        yield Cloud(plan, rendered, control, made, api, ready_s)
-        made.end(control)
-        for found in api.get("glance", "/images")["images"]:
-            api.delete("glance", f"/images/{found['id']}")
+    control.of_plan(rendered)
+    made = start(control, plan, rendered=rendered)
+    api = Api(control.site)
+    ready_s = time.monotonic() - began
+    for flavor in plan.flavors:
+        _image(api, flavor.image, image)
+    unlimited = {"instances": -1, "cores": -1, "ram": -1}
+    api.put("nova", f"/os-quota-sets/{api.project}", {"quota_set": unlimited})
+    yield Cloud(plan, rendered, control, made, api, ready_s)
+    made.end(control)
+    for found in api.get("glance", "/images")["images"]:
+        api.delete("glance", f"/images/{found['id']}")
 
 
 def _image(api: Api, name: str, content: bytes) -> None:

@@ -63,25 +63,23 @@ class ControlPlane:
         """Return the socket of inside/client_server.py."""
         return self.site.root / "client.sock"
 
-    @contextmanager
-    def of_plan(self, rendered: Mapping[str, str]) -> Iterator[None]:
-        """Run the services that read a plan's files while the block runs; the others run already.
+    def of_plan(self, rendered: Mapping[str, str]) -> None:
+        """Run the services that read a plan's files, each anew if its files are others.
 
-        rendered: the files of target `openstack`.
+        The others run already. rendered: the files of target `openstack`.
         """
-        readers = [service for service in self.services if service.reads]
-        for service in readers:
-            for name, path in service.reads.items():
-                self.site.write(
-                    str(path.relative_to(self.site.root)), rendered[f"openstack/{name}"]
-                )
-        _start(self.site, self.processes, readers)
+        for service in (each for each in self.services if each.reads):
+            texts = {path: rendered[f"openstack/{name}"] for name, path in service.reads.items()}
+            if all(path.exists() and path.read_text() == text for path, text in texts.items()):
+                continue
+            for program in reversed(service.programs):
+                if self.processes.started(program.name):
+                    self.processes.stop(program.name)
+            for path, text in texts.items():
+                self.site.write(str(path.relative_to(self.site.root)), text)
+            _start(self.site, self.processes, [service])
         _wait(self.site, self.processes, [service.name for service in self.services])
         self.processes.wait("the client's server", self.client.exists)
-        yield
-        for service in reversed(readers):
-            for program in reversed(service.programs):
-                self.processes.stop(program.name)
 
     def traces(self) -> Traces:
         """Return what must be gone at the end."""

@@ -92,6 +92,9 @@ class Processes:
     def tail(self, name: str) -> str:
         return self.log(name).read_text(errors="replace")[-3000:]
 
+    def started(self, name: str) -> bool:
+        return name in self._running
+
     def pid(self, name: str) -> int:
         return self._running[name].pid
 

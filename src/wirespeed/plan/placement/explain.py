@@ -16,6 +16,7 @@ from wirespeed.plan.placement.devices import take_devices, usable_pools
 from wirespeed.plan.placement.fit import (
     fit,
     fit_cell,
+    floating_cpus,
     floating_memory_mib,
     page_for,
 )
@@ -79,8 +80,11 @@ def _host_lacks(shape: HostShape, use: HostUse, guest: GuestRequest) -> Iterator
 
 
 def _floating_lacks(shape: HostShape, use: HostUse, guest: GuestRequest) -> Iterator[Lack]:
-    cpus = sum(c.floating.bit_count() for c in shape.cells) * shape.cpu_ratio
-    there = int(cpus - sum(c.cpus_used for c in use.cells))
+    usable = floating_cpus(shape)
+    if guest.vcpus > usable:
+        short = guest.vcpus - usable
+        yield Lack(None, "CPUs for floating vCPUs", str(guest.vcpus), str(usable), short)
+    there = int(usable * shape.cpu_ratio - sum(c.cpus_used for c in use.cells))
     if guest.vcpus > there:
         yield Lack(None, "floating vCPUs", str(guest.vcpus), str(there), guest.vcpus - there)
     room = sum(floating_memory_mib(shape, use))

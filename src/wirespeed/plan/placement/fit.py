@@ -2,8 +2,9 @@
 """Find the nodes, CPUs and devices of one guest on one host in its current use.
 
 The decision is Nova's (numa_fit_instance_to_host with the scheduler's limits, release 34), in its
-order of host cells. Nova thus chooses the same cells for the same guests in the same order. Two
-checks are additional: PMD cycles, and small pages for floating guests.
+order of host cells. Nova thus chooses the same cells for the same guests in the same order. Three
+checks are additional: PMD cycles, small pages for floating guests, and the most floating vCPUs that
+Placement gives one guest.
 """
 
 from __future__ import annotations
@@ -186,14 +187,23 @@ def _serve(
 
 
 def _fit_floating(shape: HostShape, use: HostUse, guest: GuestRequest) -> Fit | None:
-    """Place a guest without NUMA topology on any floating CPU and any node's small pages."""
-    cpus = sum(c.floating.bit_count() for c in shape.cells) * shape.cpu_ratio
-    if guest.vcpus > cpus - sum(c.cpus_used for c in use.cells):
+    """Place a guest without NUMA topology on any floating CPU and any node's small pages.
+
+    Placement gives one guest at most the host's floating CPUs (max_unit of VCPU); all guests
+    together are limited by the ratio.
+    """
+    usable = floating_cpus(shape)
+    if guest.vcpus > min(usable, usable * shape.cpu_ratio - sum(c.cpus_used for c in use.cells)):
         return None
     if guest.memory_mib > sum(floating_memory_mib(shape, use)):
         return None
     devices = take_devices(shape, use.devices_free, guest.devices, None)
     return None if devices is None else Fit((), devices)
+
+
+def floating_cpus(shape: HostShape) -> int:
+    """Return the number of the host's CPUs for floating vCPUs."""
+    return sum(cell.floating.bit_count() for cell in shape.cells)
 
 
 def floating_memory_mib(shape: HostShape, use: HostUse) -> list[int]:

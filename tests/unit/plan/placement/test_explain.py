@@ -47,6 +47,14 @@ def test_exactly_the_missing_cpus() -> None:
     assert change == "vcpus = 6 instead of 8"
 
 
+def test_one_floating_guest_gets_at_most_the_floating_cpus_there_are() -> None:
+    """Placement's max_unit of VCPU; the ratio of 4 would leave room for eight."""
+    cell = CellRequest((0, 1, 2, 3), (), 1024)
+    lacks, change = explain(host(), GuestRequest("g", (cell,), has_topology=False))
+    assert lacks == [Lack(None, "CPUs for floating vCPUs", "4", "2", 2)]
+    assert change == "vcpus = 2 instead of 4"
+
+
 def test_exactly_the_missing_pages() -> None:
     lacks, change = explain(host(pages=2), guest(memory_mib=3072))
     assert lacks == [Lack(0, "1 GiB pages", "3", "2", 1)]
