@@ -390,9 +390,10 @@ test-lab: export WIRESPEED_LAB := whole
 test-lab: $(VENV)/.dev guest-image host-image ## All tests in emulated servers, whole
 	$(BIN)/pytest --durations=0 -m lab
 
+# Two begin at different files; the first that is ready takes plans of the other.
 test-openstack: export WIRESPEED_OPENSTACK := usual
 test-openstack: $(VENV)/.dev requirements-openstack ## Plans executed by a real OpenStack with simulated hosts, and its faults
-	$(BIN)/pytest --durations=0 -m openstack --numprocesses=2 --dist=loadgroup tests/cloud
+	$(BIN)/pytest --durations=0 -m openstack --numprocesses=2 --dist=worksteal tests/cloud
 
 # One example by create.sh alone.
 test-openstack-short: export WIRESPEED_OPENSTACK := short

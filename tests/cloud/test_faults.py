@@ -13,8 +13,6 @@ from tests.cloud.cloud import CREATE, DELETE, STACK, Cloud
 from tests.cloud.clouds import Clouds
 from tests.cloud.computes import simulated
 
-# Tests of one cloud, by one worker.
-pytestmark = pytest.mark.xdist_group("faults")
 HOST, FIRST = "s1-dppd", "bng"
 
 

@@ -28,8 +28,6 @@ from wirespeed.plan.plan_file import write_plan
 from wirespeed.plan.planner import plan_workload
 from wirespeed.plan.workload.file import parse_workload
 
-# Tests of one cloud, by one worker.
-pytestmark = pytest.mark.xdist_group("inspect")
 EXAMPLE = "s1-bng"
 
 
