@@ -69,26 +69,27 @@ def ended(log: Path) -> int | None:
     return int(found[1]) if found else None
 
 
-def run(log: Path, loaded: bool, order: str) -> None:
-    """Run .ci/run once. The last line of the log is its exit status."""
+def run(log: Path, loaded: bool, order: str) -> int:
+    """Run .ci/run once. Return its exit status, which the last line of the log has, too."""
     words = [str(ROOT / ".ci/run"), order]
     with busy_loops(BUSY_LOOPS if loaded else 0), log.open("w") as written:
         done = subprocess.run(
             words, cwd=ROOT, stdout=written, stderr=subprocess.STDOUT, check=False
         )
         written.write(f"exit status {done.returncode}\n")
+    return done.returncode
 
 
 def passed(number: int, loaded: bool, folder: Path) -> bool:
     """Run it unless it ran, print its rows, and return whether it passed."""
     load = f"{BUSY_LOOPS} loops" if loaded else "none"
     log = folder / f"{number}-{'loaded' if loaded else 'quiet'}.log"
-    if ended(log) is None:
-        run(log, loaded, folder.name)
+    if (status := ended(log)) is None:
+        status = run(log, loaded, folder.name)
     for row in rows(log.read_text(errors="replace")):
         print(f"{number:3}  {load:8} {row.result:6} {row.seconds:8.1f}  {row.name}")
-    print(f"{number:3}  {load:8} exit status {ended(log)}; {log}", flush=True)
-    return ended(log) == 0
+    print(f"{number:3}  {load:8} exit status {status}; {log}", flush=True)
+    return status == 0
 
 
 def main() -> int:

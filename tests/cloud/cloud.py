@@ -58,7 +58,9 @@ class Cloud:
         """Delete all servers, and wait until they are gone."""
         for each in self._servers():
             self.api.delete("nova", f"/servers/{each['id']}")
-        self.control.processes.wait("servers gone", lambda: not self._servers(), every_s=0.5)
+        self.control.processes.wait(
+            "servers gone", lambda: not self._servers(), every_s=computes.ASK_S
+        )
 
     def _servers(self) -> list[dict[str, str]]:
         return list(self.api.get("nova", "/servers")["servers"])

@@ -22,8 +22,8 @@ from tests.cloud.site import Sections, Site, ini
 from wirespeed.model.host.facts import HostFacts
 from wirespeed.model.plan.plan import Plan
 
-# Each question takes CPU time that the starting hosts need.
-_ASK_S = 0.5
+# Seconds between two questions to an API, which take CPU time that the hosts need.
+ASK_S = 0.5
 PROGRAM, AGENTS = "nova-computes", "neutron-agents"
 OVS_AGENT, SRIOV_AGENT = "neutron-openvswitch-agent", "neutron-sriov-nic-agent"
 # Programs by the names that Neutron knows, and the files rendered for them.
@@ -147,6 +147,6 @@ def wait(
         listed = api.get("neutron", "/agents")["agents"]
         return agents <= {(each["host"], each["binary"]) for each in listed if each["alive"]}
 
-    control.processes.wait("computes known to Nova", known, timeout_s, _ASK_S)
-    control.processes.wait("inventories in Placement", counted, timeout_s, _ASK_S)
-    control.processes.wait("agents known to Neutron", reported, timeout_s, _ASK_S)
+    control.processes.wait("computes known to Nova", known, timeout_s, ASK_S)
+    control.processes.wait("inventories in Placement", counted, timeout_s, ASK_S)
+    control.processes.wait("agents known to Neutron", reported, timeout_s, ASK_S)
