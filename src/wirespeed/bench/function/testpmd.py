@@ -104,9 +104,14 @@ class TestpmdFunction:
     def waits_for(self) -> str | None:
         path = dpdk.telemetry_socket(self._dirs.run, self.config.process.file_prefix)
         if self._telemetry is None:
+            late = f"DPDK ({last_words(self._host.runner, self._daemon.log)})"
             if not self._host.runner.glob(path):
-                return f"DPDK ({last_words(self._host.runner, self._daemon.log)})"
-            self._telemetry = Telemetry(self._host.runner, path)
+                return late
+            try:
+                self._telemetry = Telemetry(self._host.runner, path)
+            except ConnectionRefusedError:
+                # A socket's file is there from bind() on, its listener from listen() on.
+                return late
         # testpmd forwards from the moment its last port is started.
         infos = port_infos(self._telemetry)
         started = {dpdk.device_name(i["name"]) for i in infos.values() if i["dev_started"]}
