@@ -52,10 +52,9 @@ def run(
     plan, facts = case.make()
     with clouds.cloud(plan, simulated(facts)) as made:
         seen = dict(how(made))
-        zone = HEAT if len(plan.hosts) > 1 else None
         return Result(
             case.name, made.ready_s, made.control.cached, made.control.processes.memory_mib(),
-            seen, tuple(reasons.unexplained(seen, FREE, zone)), tuple(sorted(made.names())),
+            seen, tuple(reasons.unexplained(seen, FREE)), tuple(sorted(made.names())),
         )  # fmt: skip
 
 

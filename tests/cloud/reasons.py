@@ -13,20 +13,18 @@ from tests.cloud.comparison import COLUMNS, SAME_PF, Row
 VF = "Nova takes the VF that libvirt listed last; VFs of one port are equal"
 
 
-def unexplained(ways: Mapping[str, Sequence[Row]], free: str, zone: str | None) -> Iterator[str]:
+def unexplained(ways: Mapping[str, Sequence[Row]], free: str) -> Iterator[str]:
     """Return the differences without a reason.
 
-    free: the way in which the scheduler chooses the hosts. zone: the way that names hosts by their
-    zone, which skips the scheduler's filters, so that any node and CPU of the host may be taken.
+    free: the way in which the scheduler chooses the hosts.
     """
     for way, rows in ways.items():
         moved = False
         for row in rows:
             moved |= not row.cells[COLUMNS.index("same host")]
             may_move = way == free and moved
-            unfiltered = way == zone and row.differences and row.cells[:2] == (True, True)
             for each in row.differences:
-                if not (may_move or unfiltered or reason(each)):
+                if not (may_move or reason(each)):
                     yield f"{way}: {row.guest}: {each}"
             for each in row.contradictions:
                 yield f"{way}: {row.guest}: contradiction: {each}"

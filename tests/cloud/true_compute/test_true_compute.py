@@ -92,7 +92,7 @@ def test_placement_inventory_is_what_the_plan_leaves_to_guests(made: Cloud) -> N
 
 
 def test_the_created_guest_has_no_unexplained_difference(guest: Guest) -> None:
-    assert not list(reasons.unexplained({CREATE: [guest.row]}, "", None))
+    assert not list(reasons.unexplained({CREATE: [guest.row]}, ""))
 
 
 def test_the_guest_runs_as_planned(made: Cloud, guest: Guest) -> None:

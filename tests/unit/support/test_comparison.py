@@ -61,7 +61,7 @@ def test_one_cpu_elsewhere() -> None:
     found = row(replace(bng, nodes=(moved,)))
     assert found.cells == (True, True, False, True, True)
     assert any("libvirt has" in each for each in found.contradictions)
-    assert list(unexplained({"way": [found]}, "free", None))
+    assert list(unexplained({"way": [found]}, "free"))
 
 
 def test_another_vf_of_the_same_port_has_a_reason() -> None:
@@ -69,9 +69,9 @@ def test_another_vf_of_the_same_port_has_a_reason() -> None:
     mac, port = next(iter(bng.ports.items()))
     found = row(replace(bng, ports={**bng.ports, mac: replace(port, slot="0000:08:11.6")}))
     assert found.cells == (True, True, True, True, False)
-    assert not list(unexplained({"way": [found]}, "free", None))
+    assert not list(unexplained({"way": [found]}, "free"))
     wrong = row(replace(bng, ports={**bng.ports, mac: replace(port, vlan=7)}))
-    assert list(unexplained({"way": [wrong]}, "free", None))
+    assert list(unexplained({"way": [wrong]}, "free"))
 
 
 def test_a_guest_that_was_refused() -> None:

@@ -15,6 +15,7 @@ from wirespeed.model.plan.plan import GuestPlan, HostPlan, NicPlan, Plan
 from wirespeed.model.plan.policy import GroupPolicy, InterfaceKind, NetworkType, NicUse
 from wirespeed.model.plan.workload import PciAlias
 from wirespeed.plan.host.nics import matches
+from wirespeed.plan.render.heat import host_aggregates, stack_flavors
 from wirespeed.plan.render.interface import Files, RenderError, fill
 from wirespeed.plan.render.ovs import bridge_name
 
@@ -61,7 +62,7 @@ def render(plan: Plan) -> Files:
     files: dict[str, str] = {
         "openstack/create.sh": fill("create.sh.j2", **shared),
         "openstack/delete.sh": fill("delete.sh.j2", **shared),
-        "openstack/stack.yaml": fill("stack.yaml.j2", **shared),
+        "openstack/stack.yaml": _stack(plan, shared),
         "openstack/controller/nova.conf": fill(
             "nova_scheduler.conf.j2", filters=FILTERS, aliases=_aliases(plan)
         ),
@@ -74,6 +75,17 @@ def render(plan: Plan) -> Files:
     for host in plan.hosts:
         files |= _host_files(plan, host)
     return files
+
+
+def _stack(plan: Plan, shared: Mapping[str, object]) -> str:
+    flavors = stack_flavors(plan)
+    distinct = {flavor.name: flavor for flavor in flavors.values()}
+    return fill("stack.yaml.j2", **{
+        **shared,
+        "flavor_of": flavors,
+        "flavors": list(distinct.values()),
+        "aggregates": [*_aggregates(plan), *host_aggregates(plan, flavors)],
+    })  # fmt: skip
 
 
 def ordered_servers(plan: Plan) -> list[Server]:

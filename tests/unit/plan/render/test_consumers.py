@@ -83,7 +83,7 @@ def test_heat_template_closes(name: str) -> None:
         if isinstance(value, dict):
             for key, inner in value.items():
                 if key in ("get_resource", "depends_on"):
-                    yield str(inner)
+                    yield from inner if isinstance(inner, list) else [str(inner)]
                 else:
                     yield from referred(inner)
         elif isinstance(value, list):
@@ -93,6 +93,33 @@ def test_heat_template_closes(name: str) -> None:
     assert set(referred(resources)) <= set(resources)
     for resource in resources.values():
         assert set(resource) <= {"type", "properties", "depends_on"}
+
+
+def test_heat_names_each_guests_host_by_a_flavor_that_demands_its_aggregate() -> None:
+    """Check that no server names a zone, for which Nova would ask no filter."""
+    resources = yaml.safe_load(files("lab")["openstack/stack.yaml"])["resources"]
+    plan = plans()["lab"]
+    for host in plan.hosts:
+        for guest in host.guests:
+            server = resources[f"server-{guest.name}"]["properties"]
+            assert "availability_zone" not in server
+            flavor = resources[server["flavor"]["get_resource"]]["properties"]
+            wanted = flavor["extra_specs"]["aggregate_instance_extra_specs:wirespeed_host"]
+            [aggregate] = [
+                each["properties"]
+                for each in resources.values()
+                if each["type"] == "OS::Nova::HostAggregate"
+                and each["properties"].get("metadata", {}).get("wirespeed_host") == wanted
+            ]
+            assert aggregate["hosts"] == [host.host]
+
+
+@pytest.mark.parametrize("name", ["lab", "s1-bng"])
+def test_heats_first_server_waits_for_all_aggregates(name: str) -> None:
+    resources = yaml.safe_load(files(name)["openstack/stack.yaml"])["resources"]
+    first = resources[f"server-{plans()[name].order[0]}"]
+    aggregates = {key for key, r in resources.items() if r["type"] == "OS::Nova::HostAggregate"}
+    assert aggregates == set(first["depends_on"])
 
 
 @pytest.mark.parametrize("name", NAMES)
