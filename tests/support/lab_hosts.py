@@ -17,6 +17,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.veth_network import veth_network
 from wirespeed.remote.ssh import SshRunner
 from wirespeed.remote.ssh_target import SshTarget
 
@@ -88,12 +89,10 @@ def lab(folder: Path, names: Sequence[str], cables: Sequence[str] = ()) -> Itera
 
     Each cable is a port of its name on the first two hosts, joined by veth.
     """
-    tag = uuid.uuid4().hex[:5]
+    tag = uuid.uuid4().hex
     with ExitStack() as stack:
         ssh = _client(folder)
-        hosts = {}
-        for number, name in enumerate(names):
-            hosts[name] = _host(folder, f"wl{tag}-{name}", name, _subnet(tag, number), stack)
+        hosts = {name: _host(folder, f"wl{tag}-{name}", name, stack) for name in names}
         for cable in cables:
             one, other = (hosts[name].namespace for name in names[:2])
             _run("ip", "-n", one, "link", "add", cable, "type", "veth",
@@ -101,12 +100,6 @@ def lab(folder: Path, names: Sequence[str], cables: Sequence[str] = ()) -> Itera
             for namespace in (one, other):
                 _run("ip", "-n", namespace, "link", "set", cable, "up")
         yield Lab(hosts, ssh)
-
-
-def _subnet(tag: str, number: int) -> str:
-    """Return three octets of a network for the test (RFC 2544's range for benchmarks)."""
-    value = int(tag, 16) + number
-    return f"198.{18 + (value >> 8 & 1)}.{value & 255}"
 
 
 def _client(folder: Path) -> Path:
@@ -123,20 +116,11 @@ def _client(folder: Path) -> Path:
     return program
 
 
-def _host(folder: Path, namespace: str, name: str, subnet: str, stack: ExitStack) -> LabHost:
-    here = f"{namespace[:12]}{len(name)}"[:15]
-    address = f"{subnet}.2"
+def _host(folder: Path, namespace: str, name: str, stack: ExitStack) -> LabHost:
     _run("ip", "netns", "add", namespace)
     stack.callback(_remove, namespace)
-    _run("ip", "link", "add", here, "type", "veth", "peer", "name", "control", "netns", namespace)
-    _run("ip", "address", "add", f"{subnet}.1/24", "dev", here)
-    _run("ip", "link", "set", here, "up")
-    for words in (
-        ("link", "set", "lo", "up"),
-        ("address", "add", f"{address}/24", "dev", "control"),
-        ("link", "set", "control", "up"),
-    ):
-        _run("ip", "-n", namespace, *words)
+    _run("ip", "-n", namespace, "link", "set", "lo", "up")
+    address = f"{stack.enter_context(veth_network(namespace, 'control'))}.2"
     _start_sshd(folder, namespace, name, address, stack)
     return LabHost(name, f"ssh://root@{address}", namespace)
 

@@ -19,9 +19,11 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from wirespeed.document.private_file import write_whole
 from wirespeed.lab.errors import LabError
 from wirespeed.lab.machine import MachineSpec
 from wirespeed.model.input.bounded import load_json
+from wirespeed.remote.awaited import BANNER_S
 from wirespeed.remote.interface import RemoteError
 from wirespeed.remote.reach import EMULATED_PATIENCE
 from wirespeed.remote.ssh import SshRunner
@@ -58,7 +60,8 @@ class Node:
     def save(self, command: Sequence[str]) -> None:
         """Write the specification and QEMU's command line."""
         said = {"spec": asdict(self.spec), "command": list(command)}
-        (self.folder / "node.json").write_text(json.dumps(said, indent=1) + "\n")
+        # `wirespeed lab status` may read the file at any moment.
+        write_whole(self.folder / "node.json", json.dumps(said, indent=1) + "\n")
 
     @property
     def name(self) -> str:
@@ -145,7 +148,7 @@ class Node:
     def await_answer(self, limit_s: float = BOOT_LIMIT_S) -> None:
         """Wait until a command runs there over ssh. Raises LabError on an end, panic or hang."""
         deadline = time.monotonic() + limit_s
-        while not self._listens():
+        while not self._listens(deadline):
             if not self.running:
                 raise self._ended()
             if (panic := self._console_line(_PANIC)) is not None:
@@ -159,18 +162,22 @@ class Node:
     def await_reboot(self, before: str, limit_s: float = BOOT_LIMIT_S) -> None:
         """Wait until it answers with another boot_id than before. Raises LabError."""
         deadline = time.monotonic() + limit_s
-        while True:
-            self.await_answer(max(deadline - time.monotonic(), 0.0))
-            # The connection of a node that is going down may break at any moment.
-            with suppress(RemoteError), self.runner() as runner:
-                if runner.read(BOOT_ID) != before:
-                    return
+        while (left_s := deadline - time.monotonic()) > 0:
+            # The sshd of the old boot may answer, and its connection break at any moment.
+            with suppress(RemoteError):
+                self.await_answer(left_s)
+                with self.runner() as runner:
+                    if runner.read(BOOT_ID) != before:
+                        return
             time.sleep(_LOOK_AGAIN_S)
+        raise LabError(f"{self.name} did not reboot within {limit_s:g} s", self._see())
 
-    def _listens(self) -> bool:
+    def _listens(self, deadline: float) -> bool:
         """Return whether an sshd answers: QEMU's network accepts connections before that."""
+        limit_s = min(BANNER_S, max(deadline - time.monotonic(), 0.0))
+        address = ("127.0.0.1", self.spec.port)
         try:
-            with socket.create_connection(("127.0.0.1", self.spec.port), timeout=1.0) as connected:
+            with socket.create_connection(address, timeout=limit_s) as connected:
                 return connected.recv(len(_BANNER)) == _BANNER
         except OSError:
             return False

@@ -17,8 +17,8 @@ import sys
 import time
 
 _LIMIT_S = 600.0
-# Longer than an emulated sshd takes to start: a started sshd treats the start line as an error.
-_ASK_AGAIN_S = 10.0
+# An emulated sshd sends its banner sooner. A started sshd treats another start line as an error.
+BANNER_S = 10.0
 _NOT_YET_S = 0.2
 _ASK = b"start\n"
 _BANNER = b"SSH-"
@@ -70,7 +70,7 @@ def _speaks(connected: socket.socket, deadline: float, serial: bool) -> bool:
         try:
             if serial:
                 connected.sendall(_ASK)
-            connected.settimeout(_ASK_AGAIN_S)
+            connected.settimeout(BANNER_S)
             while seen := connected.recv(4096, socket.MSG_PEEK):
                 if (at := seen.find(_BANNER)) >= 0:
                     connected.recv(at)
@@ -78,7 +78,9 @@ def _speaks(connected: socket.socket, deadline: float, serial: bool) -> bool:
                     return True
                 connected.recv(max(1, len(seen) - len(_BANNER) + 1))
         except TimeoutError:
-            continue
+            # Over TCP the machine may have ended after its kernel accepted: connect again.
+            if serial:
+                continue
         except OSError:
             pass
         return False

@@ -90,7 +90,7 @@ def test_a_port_is_tried_until_the_machine_answers(monkeypatch: pytest.MonkeyPat
 def test_sshd_is_asked_for_again_where_the_line_was_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(awaited, "_ASK_AGAIN_S", 0.01)
+    monkeypatch.setattr(awaited, "BANNER_S", 0.01)
     listening, way = on_socket(tmp_path)
 
     def second(connected: socket.socket) -> None:
@@ -100,6 +100,30 @@ def test_sshd_is_asked_for_again_where_the_line_was_lost(
         connected.sendall(BANNER)
 
     with machine(listening, second), awaited.awaited(way, soon()) as connected:
+        assert connected.recv(100) == BANNER
+
+
+def test_a_port_that_accepts_and_stays_silent_is_connected_to_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(awaited, "_NOT_YET_S", 0.0)
+    listening, way = on_port()
+    waits = iter([0.01, 60.0])
+    connect = awaited._connected
+
+    def connected_for(way: str, serial: bool) -> socket.socket:
+        monkeypatch.setattr(awaited, "BANNER_S", next(waits))
+        return connect(way, serial)
+
+    monkeypatch.setattr(awaited, "_connected", connected_for)
+
+    def silent(connected: socket.socket) -> None:
+        assert connected.recv(100) == b""
+
+    def answers(connected: socket.socket) -> None:
+        connected.sendall(BANNER)
+
+    with machine(listening, silent, answers), awaited.awaited(way, soon()) as connected:
         assert connected.recv(100) == BANNER
 
 
