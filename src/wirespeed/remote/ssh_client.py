@@ -86,9 +86,13 @@ class SshClient:
 
     def close(self) -> None:
         """End the agents, the master connection and its socket."""
-        self._heartbeat.end()
-        self._master("exit")
-        self._folder.cleanup()
+        try:
+            self._heartbeat.end()
+        finally:
+            try:
+                self._master("exit")
+            finally:
+                self._folder.cleanup()
 
     def call(
         self, line: str, stdin: str | None = None, timeout_s: float = 30.0

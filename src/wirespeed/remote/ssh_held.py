@@ -72,6 +72,8 @@ class Held:
                 start_new_session=True,
             )
         self._still_here = still_here
+        self._ending = threading.Lock()
+        self._outcome: tuple[int, str] | None = None
 
     def beat(self) -> None:
         self.send(self._still_here)
@@ -135,14 +137,20 @@ class Held:
             self.socket.shutdown(socket.SHUT_RDWR)
 
     def ended(self, within_s: float) -> tuple[int, str]:
-        """Return exit code and errors of the ssh client; kill it after this time."""
-        try:
-            _, said = agent.exchange(self._ssh, None, within_s, _SAID_MAX)
-        except (subprocess.TimeoutExpired, agent.TooMuch) as fault:
-            said = str(fault.stderr)
-            agent.kill_session(self._ssh)
-            self._ssh.wait()
-        return self._ssh.returncode, said.strip()
+        """Return exit code and errors of the ssh client; kill it after this time.
+
+        Another thread may have ended it already, or be about to: the outcome is the same.
+        """
+        with self._ending:
+            if self._outcome is None:
+                try:
+                    _, said = agent.exchange(self._ssh, None, within_s, _SAID_MAX)
+                except (subprocess.TimeoutExpired, agent.TooMuch) as fault:
+                    said = str(fault.stderr)
+                    agent.kill_session(self._ssh)
+                    self._ssh.wait()
+                self._outcome = self._ssh.returncode, said.strip()
+            return self._outcome
 
     def __del__(self) -> None:
         self.socket.close()
@@ -182,10 +190,12 @@ class Heartbeat:
     def end(self) -> None:
         """Release all agents."""
         self._over.set()
-        for held in self._held:
+        with self._lock:  # other threads release agents meanwhile
+            left, self._held = self._held, set()
+        for held in left:
             held.let_go()
         deadline = time.monotonic() + _END_S
-        for held in self._held:
+        for held in left:
             held.ended(max(0.0, deadline - time.monotonic()))
 
     def _beat(self) -> None:

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import platform
 import signal
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +15,13 @@ import pytest
 from tests.unit.bench.fake_host import FakeHost
 from tests.unit.bench.test_journal import RUNNER
 from wirespeed.bench.host.change import Change
-from wirespeed.bench.host.changes import HugePagesAdded, PciBound, ProcessStarted, change_from_json
+from wirespeed.bench.host.changes import (
+    HugePagesAdded,
+    PciBound,
+    ProcessStarted,
+    change_from_json,
+    start_ticks,
+)
 from wirespeed.bench.host.host import changing_host
 from wirespeed.bench.host.network_changes import InterfaceMade, InterfaceMoved, InterfaceSet
 from wirespeed.bench.interface import BenchError
@@ -30,6 +39,39 @@ def test_a_process_is_ended_only_if_it_is_the_one_that_was_started(tmp_path: Pat
         assert ProcessStarted(child.pid, 1, "sleep").undo(RUNNER) is None
         assert child.poll() is None
     assert child.wait(20) == -signal.SIGKILL
+
+
+# The main thread ends alone when it has read a line.
+_HEADLESS = """
+import ctypes, sys, threading, time
+threading.Thread(target=time.sleep, args=(600,)).start()
+sys.stdin.readline()
+ctypes.CDLL(None).syscall(int(sys.argv[1]), 0)
+"""
+_SYS_EXIT = {"x86_64": 60, "aarch64": 93}
+
+
+@pytest.mark.skipif(platform.machine() not in _SYS_EXIT, reason="number of exit(2) is not known")
+def test_process_whose_main_thread_ended_alone_still_runs_and_is_ended() -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-c", _HEADLESS, str(_SYS_EXIT[platform.machine()])],
+        stdin=subprocess.PIPE,
+    )
+    try:
+        ticks = start_ticks(RUNNER, child.pid)
+        assert ticks is not None
+        assert child.stdin is not None
+        child.stdin.write(b"\n")
+        child.stdin.close()
+        while ") Z " not in Path(f"/proc/{child.pid}/stat").read_text():
+            assert child.poll() is None
+        started = ProcessStarted(child.pid, ticks, "python3")
+        assert started.undo(RUNNER) == f"ended python3 (process {child.pid})"
+        assert started.undo(RUNNER) is None  # a zombie without threads, until the line below
+        assert child.wait(20) == -signal.SIGKILL
+    finally:
+        child.kill()
+        child.wait()
 
 
 def test_huge_pages_are_given_back_but_never_below_zero() -> None:

@@ -55,7 +55,7 @@ def test_cgroup_of_the_first_version_has_cpus_and_nodes(tmp_path: Path) -> None:
     assert machine.files[f"{path}/cpuset.cpus"] == "3-5"
     assert machine.files[f"{path}/cpuset.mems"] == "1"
     machine.files[path] = ""
-    journal.undo_all(machine, ())
+    journal.undo_all(machine)
     assert not [p for p in machine.files if p.startswith(path)]
 
 
@@ -75,7 +75,7 @@ def test_cgroup_of_the_second_version_enables_its_controller_and_takes_it_back(
     assert machine.files["/cg/cgroup.subtree_control"] == "+cpuset"
     assert f"{path}/cpuset.mems" not in machine.files
     machine.files[path] = ""
-    journal.undo_all(machine, ())
+    journal.undo_all(machine)
     assert machine.files["/cg/cgroup.subtree_control"] == "-cpuset"
 
 
@@ -84,7 +84,7 @@ def test_controller_that_a_cgroup_of_somebody_else_uses_stays(tmp_path: Path, fi
     machine, journal, host = _host(V2, tmp_path)
     path = make_cgroup(host, "w", {3}, ())
     machine.files |= {path: "", f"/cg/theirs/{file}": "1\n"}
-    journal.undo_all(machine, ())
+    journal.undo_all(machine)
     assert machine.files["/cg/cgroup.subtree_control"] == "+cpuset"
 
 
@@ -97,10 +97,10 @@ def test_controller_of_two_runs_is_taken_back_by_the_last(tmp_path: Path) -> Non
     # The second run has not yet set the CPUs of its cgroup when the first one ends.
     two = make_cgroup(second, "two", {4}, ())
     machine.files |= {"/cg/one": "", two: "", f"{two}/cpuset.cpus": "\n"}
-    first_log.undo_all(machine, first.others())
+    first_log.undo_all(machine)
     assert machine.files["/cg/cgroup.subtree_control"] == "cpuset cpu memory\n"
     first_log.close()
-    second_log.undo_all(machine, second.others())
+    second_log.undo_all(machine)
     assert machine.files["/cg/cgroup.subtree_control"] == "-cpuset"
 
 
@@ -108,7 +108,7 @@ def test_cgroup_whose_parent_has_the_controller_changes_no_more(tmp_path: Path) 
     has = V2 | {"/cg/cgroup.subtree_control": "cpuset cpu\n"}
     machine, journal, host = _host(has, tmp_path)
     make_cgroup(host, "w", {3}, ())
-    journal.undo_all(machine, ())
+    journal.undo_all(machine)
     assert machine.files["/cg/cgroup.subtree_control"] == "cpuset cpu\n"
 
 

@@ -251,11 +251,13 @@ def _kill(runner: Runner, pid: int, name: str) -> None:
 
 
 def start_ticks(runner: Runner, pid: int) -> int | None:
-    """Return when a process started, in clock ticks since boot; None for no process or a zombie."""
+    """Return when a process started, in clock ticks since boot; None where no thread runs."""
     try:
         stat = runner.read(f"/proc/{pid}/stat")
     except (FileNotFoundError, ProcessLookupError):
         return None
     # The second field, the name in parentheses, may hold blanks and parentheses.
     fields = stat.rpartition(")")[2].split()
-    return None if fields[0] == "Z" else int(fields[19])
+    state, threads, started = fields[0], int(fields[17]), int(fields[19])
+    # A main thread that ended alone is a zombie until the other threads end.
+    return None if state == "Z" and threads <= 1 else started

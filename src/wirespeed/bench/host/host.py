@@ -28,7 +28,7 @@ from wirespeed.bench.host.changes import (
     start_ticks,
 )
 from wirespeed.bench.host.journal import Journal, Undone
-from wirespeed.bench.host.journal_file import of_living_runs, one_at_a_time
+from wirespeed.bench.host.journal_file import one_at_a_time
 from wirespeed.bench.host.leftovers import hosts_left, leftovers, nobodys
 from wirespeed.bench.interface import BenchError
 from wirespeed.model.errors import WirespeedError
@@ -205,9 +205,8 @@ def changing_host(runner: Runner, state_dir: Path, wsdp: str | None = None) -> I
 
 
 def _undo_all(journal: Journal, host: Host) -> Undone:
-    # A run that begins meanwhile must not count on what is about to be undone.
-    with _uninterrupted(), one_at_a_time(host.state_dir):
-        undone = journal.undo_all(host.runner, host.others())
+    with _uninterrupted():
+        undone = journal.undo_all(host.runner)
         journal.close()
     return undone
 
@@ -219,8 +218,7 @@ def tidy_up(runner: Runner, state_dir: Path) -> Undone:
     """
     undone = Undone()
     for journal in leftovers(state_dir, runner.address):
-        others = of_living_runs(state_dir, runner.address, journal.path)
-        undone += journal.undo_all(runner, others)
+        undone += journal.undo_all(runner)
         journal.close()
     return undone
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from wirespeed.bench.host.change import Change, ChangedSince
+from wirespeed.bench.host.changes import HugePagesAdded
 from wirespeed.bench.host.journal_file import (
     SUFFIX,
     TEXT,
@@ -31,6 +32,9 @@ from wirespeed.bench.host.journal_file import (
 from wirespeed.bench.interface import BenchError
 from wirespeed.model.errors import WirespeedError
 from wirespeed.remote.interface import LOCALHOST, HostUnreachable, Runner
+
+# Name of a journal until it is locked; no reader opens it. A kill leaves at most this one file.
+_UNLOCKED = "new"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +73,21 @@ class Journal:
     def create(cls, state_dir: Path, host: str) -> Journal:
         """Start a run's journal. Raises BenchError when the state directory is not writable."""
         directory = state_dir / "journal"
-        name = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}{SUFFIX}"
+        path = directory / f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}{SUFFIX}"
+        new = directory / _UNLOCKED
         try:
             directory.mkdir(parents=True, exist_ok=True)
-            with one_at_a_time(state_dir):  # no run may adopt it before it is locked
-                file = open(directory / name, "x+", **TEXT)  # noqa: SIM115
+            with one_at_a_time(state_dir):  # the name is for one run at a time
+                new.unlink(missing_ok=True)
+                file = open(new, "x+", **TEXT)  # noqa: SIM115
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                new.rename(path)
         except OSError as fault:
             raise BenchError(
                 f"the journal of changes cannot be kept in {directory}: {fault.strerror}",
                 "Make it writable, or set XDG_STATE_HOME to a directory that is.",
             ) from fault
-        journal = cls(directory / name, file, Found(host))
+        journal = cls(path, file, Found(host))
         journal._write({"owner": os.getpid(), "host": host, "began": time.time()})
         return journal
 
@@ -107,7 +114,11 @@ class Journal:
 
     def others(self) -> tuple[Change, ...]:
         """Return what other, living runs have changed on this host."""
-        return of_living_runs(self.path.parents[1], self.host, except_for=self.path)
+        return of_living_runs(self._state_dir, self.host, except_for=self.path)
+
+    @property
+    def _state_dir(self) -> Path:
+        return self.path.parents[1]
 
     @property
     def standing(self) -> tuple[Change, ...]:
@@ -130,36 +141,57 @@ class Journal:
         for number in sorted(self._changes, reverse=True):
             self.forget(number)
 
-    def undo_all(self, runner: Runner, others: tuple[Change, ...] = ()) -> Undone:
-        """Undo what stands, newest first.
+    def undo_all(self, runner: Runner) -> Undone:
+        """Undo what stands, newest first, huge pages last.
 
-        others: changes that living runs have made and rely on. A change that cannot be undone stays
-        in the journal, so that the next command tries again.
+        What a living run relies on is left to that run. A change that cannot be undone stays in the
+        journal, so that the next command tries again.
         """
         undone = Undone(failed=tuple(
             f"{self.path}: {sentence}. Compare {self.host or 'the host'} by hand, then remove the "
             "file"
             for sentence in self.unread
         ))  # fmt: skip
+        newest_first = sorted(self._changes, reverse=True)
+        pages = [n for n in newest_first if isinstance(self._changes[n], HugePagesAdded)]
+        try:
+            # A run that begins meanwhile must not count on what is about to be undone.
+            with one_at_a_time(self._state_dir):
+                others = self.others()
+                for number in newest_first:
+                    if number not in pages:
+                        undone += self._attempt(number, runner, others)
+            # Undo of pages waits for the pools' lock. The run that holds it may wait for the lock
+            # above.
+            for number in pages:
+                undone += self._attempt(number, runner, ())
+        except HostUnreachable as fault:
+            left = f"the changes on {self.host} are not undone: {fault.what}"
+            undone += Undone(failed=(left,))
+        return undone
+
+    def _attempt(self, number: int, runner: Runner, others: tuple[Change, ...]) -> Undone:
+        """Undo one change; return the outcome.
+
+        Raises only HostUnreachable: no other failure may keep other changes from being undone.
+        """
         where = "" if self.host == LOCALHOST else f"{runner.name}: "
-        for number in sorted(self._changes, reverse=True):
+        why: object
+        try:
             try:
                 sentence = self.undo(number, runner, others)
-            except HostUnreachable as fault:
-                left = f"the changes on {self.host} are not undone: {fault.what}"
-                return undone + Undone(failed=(left,))
+                return Undone((f"{where}{sentence}",) if sentence else ())
             except ChangedSince as fault:
                 self.forget(number)
                 sentence = f"{where}{fault.what}"
-                undone += Undone(failed=(sentence,), left=(sentence,))
-                continue
-            except (OSError, WirespeedError) as fault:
-                left = f"{where}could not undo {self._changes[number]}: {fault}"
-                undone += Undone(failed=(left,))
-                continue
-            if sentence:
-                undone += Undone((f"{where}{sentence}",))
-        return undone
+                return Undone(failed=(sentence,), left=(sentence,))
+        except HostUnreachable:
+            raise
+        except (OSError, WirespeedError) as fault:
+            why = fault
+        except (ValueError, LookupError, TypeError) as fault:  # a value of another version
+            why = repr(fault)
+        return Undone(failed=(f"{where}could not undo {self._changes[number]}: {why}",))
 
     def close(self) -> None:
         """Remove the file when no change stands; else leave it for the next command."""

@@ -24,6 +24,7 @@ from wirespeed.remote.interface import Process
 from wirespeed.sources.errors import NoAnswer
 from wirespeed.sources.router_check import TableComparison, compare_tables_on
 from wirespeed.sources.telemetry import Telemetry
+from wirespeed.sources.unix_sockets import not_listening
 
 WSDP = Program(
     "wsdp",
@@ -62,8 +63,7 @@ class Wsdp:
         """Return None once ports are up and telemetry answers, else what it waits for."""
         runner = self._host.runner
         if not self.processes:
-            wanted = {p.connects_to for p in self.config.ports if p.connects_to is not None}
-            if missing := wanted - set(runner.glob(*wanted)):
+            if missing := self._missing_sockets():
                 return f"the sockets {sorted(missing)}"
             program = find_program(runner, WSDP, self._host.wsdp)
             self._daemon.start(
@@ -74,8 +74,18 @@ class Wsdp:
         if self._telemetry is None:
             if "wsdp ready" not in runner.read(self._daemon.log):
                 return f"its ports ({last_words(runner, self._daemon.log)})"
-            self._telemetry = Telemetry(runner, self._socket)
+            try:
+                self._telemetry = Telemetry(runner, self._socket)
+            except (ConnectionError, FileNotFoundError):
+                # It has ended since: `ended` reports that once the process is gone.
+                return f"its telemetry ({last_words(runner, self._daemon.log)})"
         return None
+
+    def _missing_sockets(self) -> set[str]:
+        """Return the sockets that it connects to and that do not listen yet."""
+        wanted = {p.connects_to for p in self.config.ports if p.connects_to is not None}
+        there = set(self._host.runner.glob(*wanted))
+        return wanted - there | not_listening(self._host.runner, there)
 
     def ask(self, command: str) -> Any:
         """Return the answer to a /wirespeed command, e.g. ask("stats").

@@ -27,6 +27,8 @@ from wirespeed.remote.interface import LOCALHOST
 from wirespeed.store.store import Store
 
 _WAKE_S = 0.25
+# A host may never answer.
+_FIRST_READ_S = 30.0
 # Line for the run that waits for the first read.
 _READY = "recording"
 
@@ -88,28 +90,45 @@ def record(
         for each in recorders:
             shown = typed("kpi", "show", each.writer.id, store=store)
             print_line(f"Recording {each.writer.id}. Show it: {shown}", stderr=True)
-        # Connections to hosts may have taken long.
-        until = None if length_s is None else time.monotonic() + length_s
-        _loop(recorders, until, _Commands(recorders) if run is not None else None)
+        _loop(recorders, length_s, _Commands(recorders) if run is not None else None)
 
 
 def _loop(
-    recorders: Sequence[HostRecorder], until: float | None, commands: _Commands | None
+    recorders: Sequence[HostRecorder], length_s: float | None, commands: _Commands | None
 ) -> None:
-    """Take frames until the time has passed, or the run that this belongs to has ended."""
+    """Take frames until the time has passed, or the run that this belongs to has ended.
+
+    The time counts once every host was read: a sampler and its connection take seconds to start.
+    """
     watched = [] if commands is None else [sys.stdin.fileno()]
     waited_for = commands is not None
+    first_read_by = time.monotonic() + _FIRST_READ_S
+    until: float | None = None
     while until is None or time.monotonic() < until:
         left_s = _WAKE_S if until is None else min(_WAKE_S, until - time.monotonic())
         # Frames wait in their pipe: to wake for each of them costs more than to take them.
         ready, _, _ = select.select(watched, [], [], max(0.0, left_s))
         for each in recorders:
             each.take()
-        if waited_for and all(each.has_read for each in recorders):
+        if waited_for and all(each.has_begun for each in recorders):
             print_line(_READY)
             waited_for = False
+        if until is None and length_s is not None and _time_counts(recorders, first_read_by):
+            until = time.monotonic() + length_s
         if commands is not None and ready and not commands.take():
             return
+
+
+def _time_counts(recorders: Sequence[HostRecorder], first_read_by: float) -> bool:
+    """Return whether the time of --for counts from now."""
+    silent = [each.writer.id for each in recorders if not each.has_begun]
+    if not silent:
+        return True
+    if time.monotonic() < first_read_by:
+        return False
+    said = f"{', '.join(silent)}: no read within {_FIRST_READ_S:g} s; --for counts from now"
+    print_line(said, stderr=True)
+    return True
 
 
 class _Commands:

@@ -58,8 +58,8 @@ class HostRecorder:
             store, host, self._clock, rate_hz, sparse=seat.sparse, run_id=run_id
         )
         self.sampler = Sampler(address, names, rate_hz, seat)
-        self.has_read = False
-        """True after the first read."""
+        self.has_begun = False
+        """True after the first read, or a note that says what cannot be read."""
         self._assembler = Assembler(metrics())
         self._queue = RecordingQueue(self.writer, lambda text: print_line(text, stderr=True))
         self._queue.start()
@@ -117,9 +117,10 @@ class HostRecorder:
                 case Layout():
                     chunks += self._assembler.layout(frame)
                 case Sample():
-                    self.has_read = True
+                    self.has_begun = True
                     chunks += self._assembler.sample(frame)
                 case Note():
+                    self.has_begun = True
                     marks.append(Mark(frame.at_ns, MarkKind.NOTE, frame.text))
         return chunks, marks
 
