@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import select
 import signal
@@ -13,6 +12,7 @@ import sqlite3
 import struct
 import subprocess
 import time
+import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -20,11 +20,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.veth_network import veth_network
 from tests.support.waiting import until
 
 from .conftest import PATIENCE_S, Serve, Server, running
 from .test_http import ask
-from .test_iperf3 import MEGABYTE, iperf3
+from .test_iperf3 import MEGABYTE, iperf3, server_is_testing
 from .test_iperf3_faults import (
     PARAMS,
     connect,
@@ -66,17 +67,12 @@ def somebody_testing(server: Server) -> Iterator[None]:
     amount = str(7 * MEGABYTE)
     with ThreadPoolExecutor(1) as pool:
         test = pool.submit(iperf3, server, "-n", amount, "-b", "20M")
-        until(lambda: server_has_a_test(server), "the other test runs")
+        until(lambda: server_is_testing(server), "the other test runs")
         yield
         report = test.result()
         assert "error" not in report
         end = report["end"]
         assert end["sum_received"]["bytes"] == end["sum_sent"]["bytes"] >= int(amount)
-
-
-def server_has_a_test(server: Server) -> bool:
-    command = ["ss", "-tnH", "state", "established", f"( sport = :{server.ports['--iperf3']} )"]
-    return len(subprocess.run(command, capture_output=True, check=True).stdout.splitlines()) >= 2
 
 
 def reach(stack: ExitStack, server: Server, step: str) -> socket.socket:
@@ -214,27 +210,19 @@ def test_a_trickle_on_the_control_connection_is_cut_off_at_every_step(
 def test_half_open_connections_are_given_up(binary: Path, tmp_path: Path) -> None:
     """The client's link goes down: neither FIN nor RST follows."""
     config = tmp_path / "speedtest.toml"
-    config.write_text("[limits]\nstep_s = 1\nduration_s = 1\n")
-    name = f"st{os.getpid()}"
-    # What a killed run of this test has left behind has other addresses.
-    net = f"198.18.{os.getpid() >> 6 & 255}.{{}}/30"
-    here, there = (net.format((os.getpid() & 63) << 2 | host) for host in (1, 2))
-    address = here.removesuffix("/30")
-
-    def ip(*words: str) -> None:
-        subprocess.run(["ip", *words], check=True)
-
-    ip("netns", "add", name)
+    config.write_text("[limits]\nstep_s = 1\n")
+    name = f"st{uuid.uuid4().hex}"
+    subprocess.run(["ip", "netns", "add", name], check=True)
     try:
-        ip("link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", name)
-        ip("address", "add", here, "dev", name)
-        ip("link", "set", name, "up")
-        ip("-n", name, "address", "add", there, "dev", "eth0")
-        ip("-n", name, "link", "set", "eth0", "up")
-        listen = ["--iperf3", f"{address}:0", "--config", str(config)]
-        with running(binary, ["--http"], listen) as server:
+        with (
+            veth_network(name, "eth0") as network,
+            running(
+                binary, ["--http"], ["--iperf3", f"{network}.1:0", "--config", str(config)]
+            ) as server,
+        ):
             files = open_files(server)
-            where = ["-c", address, "-p", str(server.ports["--iperf3"]), "-t", "1", "-b", "1M"]
+            port = str(server.ports["--iperf3"])
+            where = ["-c", f"{network}.1", "-p", port, "-t", "30", "-b", "1M"]
             clients = [
                 subprocess.Popen(
                     ["ip", "netns", "exec", name, "iperf3", *where, *way], stdout=subprocess.DEVNULL
@@ -242,7 +230,7 @@ def test_half_open_connections_are_given_up(binary: Path, tmp_path: Path) -> Non
                 for way in ([], ["-R"])
             ]
             until(lambda: open_files(server) >= files + 4, "both tests run")
-            ip("-n", name, "link", "set", "eth0", "down")
+            subprocess.run(["ip", "-n", name, "link", "set", "eth0", "down"], check=True)
             for client in clients:
                 client.kill()
                 client.wait()
@@ -250,8 +238,7 @@ def test_half_open_connections_are_given_up(binary: Path, tmp_path: Path) -> Non
             until(lambda: open_files(server) <= files, "both tests are given up", 60)
             assert ask(server, "GET", "/health")[0].status == 200
     finally:
-        ip("netns", "del", name)
-        subprocess.run(["ip", "link", "del", name], check=False, stderr=subprocess.DEVNULL)
+        subprocess.run(["ip", "netns", "del", name], check=True)
 
 
 def limited(binary: Path, tmp_path: Path, files: int) -> Path:

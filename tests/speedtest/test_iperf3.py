@@ -9,12 +9,16 @@ import signal
 import socket
 import struct
 import subprocess
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from queue import Queue
 from typing import Any
 
 import pytest
+
+from tests.support.waiting import until
 
 from .conftest import PATIENCE_S, Serve, Server
 
@@ -139,29 +143,41 @@ def test_many_clients_at_once_on_one_port(serve: Serve) -> None:
         assert 0 < report["end"]["sum_received"]["bits_per_second"] < 22e6
 
 
-def test_a_full_server_lets_clients_wait_and_refuses_the_rest(serve: Serve) -> None:
-    server = serve("--max-tests", "1", "--queue", "1")
-    with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(iperf3, server, "-t", "3", "-b", "1M")
-        while not server_is_testing(server):
-            pass
-        second = pool.submit(iperf3, server, "-n", "1M")
-        server.next_event("test queued")
-        third = iperf3(server, "-n", "1M")
-        assert "busy" in third["error"]
-        assert "error" not in first.result()
-        assert "error" not in second.result()
+@contextmanager
+def lasting_test(server: Server, *options: str) -> Iterator[None]:
+    """Run a test of stock iperf3 from before the block until after it."""
+    address = ["-c", "127.0.0.1", "-p", str(server.ports["--iperf3"])]
+    command = ["iperf3", *address, "-t", "300", *options]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as client:
+        try:
+            until(lambda: server_is_testing(server), "the test runs")
+            yield
+            assert client.poll() is None
+        finally:
+            client.terminate()
 
 
 def server_is_testing(server: Server) -> bool:
     """Return whether a test runs, by the server's sockets: a probe would change the queue."""
     links = subprocess.run(
-        ["ss", "-tnH", "state", "established", f"( sport = :{server.ports['--iperf3']} )"],
+        ["ss", "-tunH", "state", "established", f"( sport = :{server.ports['--iperf3']} )"],
         capture_output=True,
         text=True,
         check=True,
     )
     return len(links.stdout.splitlines()) >= 2
+
+
+def test_a_full_server_lets_clients_wait_and_refuses_the_rest(serve: Serve) -> None:
+    server = serve("--max-tests", "1", "--queue", "1")
+    with ThreadPoolExecutor(1) as pool:
+        with lasting_test(server, "-b", "1M"):
+            second = pool.submit(iperf3, server, "-n", "1M")
+            server.next_event("test queued")
+            third = iperf3(server, "-n", "1M")
+            assert "busy" in third["error"]
+            assert not second.done()
+        assert "error" not in second.result()
 
 
 @pytest.mark.parametrize(
@@ -195,31 +211,40 @@ def takes_connections(server: Server) -> bool:
     return True
 
 
-def test_a_running_test_finishes_after_sigterm(serve: Serve) -> None:
-    server = serve()
-    with ThreadPoolExecutor(1) as pool:
-        test = pool.submit(iperf3, server, "-t", "3", "-b", "10M")
-        while not server_is_testing(server):
-            pass
+def test_a_running_test_finishes_after_sigterm(limited: Serve) -> None:
+    """The client ends its test when the server has begun to drain."""
+    server = limited("[limits]\nidle_s = 60\nstep_s = 60\n")
+    address = ("127.0.0.1", server.ports["--iperf3"])
+    cookie = b"d" * 36 + b"\0"
+    params = b'{"tcp":true,"num":3000,"parallel":1,"len":1000}'
+    with (
+        socket.create_connection(address, PATIENCE_S) as control,
+        socket.create_connection(address, PATIENCE_S) as data,
+    ):
+        control.sendall(cookie + struct.pack(">I", len(params)) + params)
+        assert control.recv(1) + control.recv(1) == b"\x09\x0a"
+        data.sendall(cookie)
+        assert control.recv(1) + control.recv(1) == b"\x01\x02"
+        data.sendall(bytes(1000))
         server.process.send_signal(signal.SIGTERM)
         assert server.next_event("draining")["tests"] == 1
         # Each event loop closes its own listeners, some time after the drain was begun.
-        while takes_connections(server) and not test.done():
-            pass
-        assert not test.done()
-        assert test.result()["end"]["sum_received"]["bits_per_second"] == pytest.approx(
-            10e6, rel=0.2
-        )
-        assert server.process.wait(PATIENCE_S) == 0
+        until(lambda: not takes_connections(server), "the listeners are closed")
+        data.sendall(bytes(2000))
+        control.sendall(b"\x04")
+        assert control.recv(1) == b"\x0d"
+        stream = b'{"id":1,"bytes":3000,"retransmits":0,"jitter":0,"errors":0,"packets":0}'
+        cpu = b'"cpu_util_total":0,"cpu_util_user":0,"cpu_util_system":0'
+        results = b'{%b,"streams":[%b]}' % (cpu, stream)
+        control.sendall(struct.pack(">I", len(results)) + results)
+        assert server.next_event("test finished")["directions"][0]["bytes"] == 3000
+    assert server.process.wait(PATIENCE_S) == 0
 
 
 def test_connections_made_before_the_drain_are_served(serve: Serve) -> None:
     """Closing a listener resets connections that the kernel has taken and nobody has accepted."""
     server = serve("--loops", "1", protocols=("--iperf3", "--http"))
-    with ThreadPoolExecutor(1) as pool:
-        test = pool.submit(iperf3, server, "-t", "3", "-b", "1M")
-        while not server_is_testing(server):
-            pass
+    with lasting_test(server, "-b", "1M"):
         server.process.send_signal(signal.SIGSTOP)
         early = [socket.create_connection(("127.0.0.1", server.ports["--http"])) for _ in range(20)]
         server.process.send_signal(signal.SIGTERM)
@@ -229,15 +254,13 @@ def test_connections_made_before_the_drain_are_served(serve: Serve) -> None:
             peer.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             assert peer.recv(65536).startswith(b"HTTP/1.1 200 OK")
             peer.close()
-        assert "error" not in test.result()
 
 
 def test_tests_that_outlast_the_drain_are_reported(serve: Serve) -> None:
     server = serve("--drain", "0")
     with ThreadPoolExecutor(1) as pool:
-        test = pool.submit(iperf3, server, "-t", "20", "-b", "1M")
-        while not server_is_testing(server):
-            pass
+        test = pool.submit(iperf3, server, "-t", "300", "-b", "1M")
+        until(lambda: server_is_testing(server), "the test runs")
         server.process.send_signal(signal.SIGTERM)
         assert "server has terminated" in test.result()["error"]
 

@@ -2,13 +2,14 @@
 //! Tests over HTTP: ndt7 and LibreSpeed, clear or TLS, each stream a connection of its own.
 //!
 //! [`dial`] connects, [`ndt7`] and [`librespeed`] run a test on a connection, [`trust`] loads the
-//! trusted certificates, [`fetch`] gets the server's verdict.
+//! trusted certificates, [`verdict`] gets the server's verdict by [`fetch`].
 
 mod dial;
 mod fetch;
 mod librespeed;
 mod ndt7;
 pub mod trust;
+mod verdict;
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,7 +17,6 @@ use std::sync::mpsc::{self, Sender};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::{json, Value};
 use speedtest_net::bulk::HOT;
 use speedtest_net::options::Options;
 use speedtest_net::reactor::Lanes;
@@ -26,6 +26,7 @@ use super::report::{Outcome, Way};
 use super::{deadline, run_lanes, Args, Protocol};
 use dial::Dial;
 use trust::Trust;
+use verdict::{verdicts, Tested};
 
 /// Time limit for the server's first answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -33,10 +34,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 fn no_answer(patience: Duration) -> String {
     format!("no answer from the server in {} s", patience.as_secs())
 }
-
-/// Time after the test in which the server may notice its end, and the interval to poll it.
-const NOTICE: Duration = Duration::from_secs(1);
-const ASK_EVERY: Duration = Duration::from_millis(50);
 
 /// The server and its protocol.
 pub struct Target {
@@ -95,11 +92,7 @@ pub fn test(args: &Args, address: SocketAddr, trust: Option<Trust>) -> io::Resul
     std::sync::LazyLock::force(&HOT);
     let target = Arc::new(target(args, address, trust));
     let (report, done) = mpsc::channel();
-    let ways: &[bool] = match (args.reverse, args.bidirectional) {
-        (true, _) => &[true],
-        (_, true) => &[false, true],
-        _ => &[false],
-    };
+    let ways = ways(args);
     let ids = (0..args.clients).map(|_| random_id()).collect::<io::Result<Vec<_>>>()?;
     let mut jobs = Vec::new();
     for (client, id) in ids.iter().enumerate() {
@@ -146,6 +139,24 @@ fn target(args: &Args, address: SocketAddr, trust: Option<Trust>) -> Target {
     }
 }
 
+/// Return for each tested direction whether the server sends.
+fn ways(args: &Args) -> &'static [bool] {
+    match (args.reverse, args.bidirectional) {
+        (true, _) => &[true],
+        (_, true) => &[false, true],
+        _ => &[false],
+    }
+}
+
+/// Return the tested directions, each with the transfers that the server counts at least.
+fn tested(args: &Args) -> Vec<Tested> {
+    let streams = u64::from(args.parallel);
+    // A stream without a share of the amount may have no body.
+    let transfers = args.bytes.map_or(streams, |all| all.min(streams));
+    let direction = |server_sends: &bool| Tested { server_sends: *server_sends, transfers };
+    ways(args).iter().map(direction).collect()
+}
+
 /// Return this stream's share of an amount that all streams of a direction move together.
 fn share(args: &Args, number: usize) -> Option<u64> {
     let (all, streams) = (args.bytes?, u64::from(args.parallel));
@@ -178,69 +189,5 @@ fn outcome(target: &Target, args: &Args, client: usize, id: &str, ended: &Ended)
             retransmits: None,
         })
     });
-    Outcome::of_ways(ways.collect(), verdicts(target, id, ended.at + NOTICE))
-}
-
-/// Fetch the server's result of the test. Until the server has noticed the end, the result has no
-/// direction, and is fetched again. A server that does not answer in JSON has no result.
-fn result_of(mut ask: impl FnMut() -> io::Result<String>, until: Instant) -> Value {
-    loop {
-        let answer: Option<Value> = ask().ok().and_then(|text| serde_json::from_str(&text).ok());
-        let Some(result) = answer else { return Value::Null };
-        let knows = ["upload", "download"].iter().any(|way| result[*way].is_object());
-        if knows || Instant::now() + ASK_EVERY > until {
-            return result;
-        }
-        std::thread::sleep(ASK_EVERY);
-    }
-}
-
-/// Fetch the server's result, under the names that its iperf3 side uses. Other servers have none.
-fn verdicts(target: &Target, id: &str, until: Instant) -> Value {
-    let result = result_of(|| fetch::get(target, &format!("/verdict?id={id}")), until);
-    if result.is_null() {
-        return result;
-    }
-    let directions: Vec<Value> = [("upload", "receives"), ("download", "sends")]
-        .into_iter()
-        .filter(|(name, _)| result[*name].is_object())
-        .map(|(name, side)| {
-            let mut direction = result[name].clone();
-            direction["server"] = side.into();
-            direction
-        })
-        .collect();
-    json!({"directions": directions})
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn asked(answers: &[Result<&str, ()>]) -> (Value, usize) {
-        let mut count = 0;
-        let answer = || {
-            let answer = answers[count.min(answers.len() - 1)];
-            count += 1;
-            answer.map(str::to_owned).map_err(|()| io::ErrorKind::NotFound.into())
-        };
-        let result = result_of(answer, Instant::now() + 5 * ASK_EVERY);
-        (result, count)
-    }
-
-    #[test]
-    fn a_server_that_has_not_noticed_the_end_is_asked_again() {
-        let late = r#"{"download": {"bytes": 1}, "upload": null}"#;
-        let nulls = r#"{"download": null, "upload": null}"#;
-        let (result, count) = asked(&[Ok("{}"), Ok(nulls), Ok(late), Ok("{}")]);
-        assert_eq!((result["download"]["bytes"].as_u64(), count), (Some(1), 3));
-        let (result, count) = asked(&[Ok("{}")]);
-        assert!(result == json!({}) && (2..=6).contains(&count), "{count}");
-    }
-
-    #[test]
-    fn a_server_that_does_not_know_verdicts_is_asked_once() {
-        assert_eq!(asked(&[Err(())]), (Value::Null, 1));
-        assert_eq!(asked(&[Ok("<html>")]), (Value::Null, 1));
-    }
+    Outcome::of_ways(ways.collect(), verdicts(target, id, &tested(args), ended.at))
 }
