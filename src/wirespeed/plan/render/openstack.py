@@ -79,11 +79,12 @@ def render(plan: Plan) -> Files:
 
 def _stack(plan: Plan, shared: Mapping[str, object]) -> str:
     flavors = stack_flavors(plan)
-    distinct = {flavor.name: flavor for flavor in flavors.values()}
+    order = [flavor.name for flavor in plan.flavors]
+    distinct = {each.name: each for each in flavors.values()}.values()
     return fill("stack.yaml.j2", **{
         **shared,
         "flavor_of": flavors,
-        "flavors": list(distinct.values()),
+        "flavors": sorted(distinct, key=lambda each: order.index(each.flavor.name)),
         "aggregates": [*_aggregates(plan), *host_aggregates(plan, flavors)],
     })  # fmt: skip
 
