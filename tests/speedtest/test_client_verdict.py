@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.support.http_serving import serving_thread
 
 from .test_client import client
 
@@ -58,19 +57,6 @@ class LateHandler(BaseHTTPRequestHandler):
         pass
 
 
-@contextmanager
-def late_server(results: list[Result]) -> Iterator[int]:
-    """Run the server and yield its port."""
-    with LateServer(results) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield server.server_port
-        finally:
-            server.shutdown()
-            thread.join()
-
-
 @pytest.mark.parametrize(
     ("options", "incomplete", "complete"),
     [
@@ -87,7 +73,7 @@ def test_client_incomplete_verdict_is_requested_again(
 ) -> None:
     results = [*incomplete, counted(**complete), {}]
     amount = [] if "--bytes" in options else ["--bytes", "100"]
-    with late_server(results) as port:
+    with serving_thread(LateServer(results)) as port:
         report = client(binary, port, "--protocol", "librespeed", *amount, *options)
     directions = report["results"][0]["server"]["directions"]
     assert [one["transfers"] for one in directions] == list(complete.values())

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import threading
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,6 +12,8 @@ from queue import Queue
 from typing import Any
 
 import pytest
+
+from tests.support.http_serving import serving_thread
 
 from .conftest import Serve, browse
 from .ndt7_js_package import installed
@@ -66,13 +67,8 @@ def pages(package: Path, tmp_path: Path) -> Iterator[tuple[Path, int, Queue[dict
         def log_message(self, *_: Any) -> None:
             """Log nothing: requests are expected here."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Pages)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield folder, server.server_port, said
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving_thread(ThreadingHTTPServer(("127.0.0.1", 0), Pages)) as port:
+        yield folder, port, said
 
 
 def test_m_labs_client_downloads_and_uploads(

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
+
+from tests.support.http_serving import serving_thread
 
 PASSWORD = "correct-horse"  # noqa: S105
 
@@ -100,13 +101,5 @@ def served() -> Iterator[Services]:
     """Yield the services while they listen."""
     services = Services()
     handler = type("Handler", (_Handler,), {"services": services})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    services.port = server.server_address[1]
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with serving_thread(ThreadingHTTPServer(("127.0.0.1", 0), handler)) as services.port:
         yield services
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

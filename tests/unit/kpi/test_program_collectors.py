@@ -18,6 +18,7 @@ from typing import cast
 
 import pytest
 
+from tests.support.http_serving import serving_thread
 from tests.unit.kpi.fake_host import BOOT, FakeHost, missing, read
 from wirespeed.kpi.collectors import speedtest_server
 from wirespeed.kpi.collectors.guests import GuestCollector
@@ -183,14 +184,8 @@ def serving(status: int) -> Iterator[int]:
 
         def log_message(self, *_: object) -> None: ...
 
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield server.server_port
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving_thread(HTTPServer(("127.0.0.1", 0), Handler)) as port:
+        yield port
 
 
 @pytest.mark.parametrize("flag", [("--metrics", "127.0.0.1:{}"), ("--metrics=127.0.0.1:{}",)])

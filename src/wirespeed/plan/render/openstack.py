@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Render OpenStack resources: flavors, aggregates, networks, ports, servers, service settings.
 
-openstack/create.sh and openstack/stack.yaml create the same resources: use one of them.
+openstack/create.sh and openstack/stack.yaml create the same servers: use one of them.
 openstack/delete.sh removes the resources of create.sh.
 """
 
