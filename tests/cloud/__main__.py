@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run many random plans, two at a time; resume after an interruption.
 
+A case that has a result in STATE is not run again; after a change of the templates remove STATE.
+
 python -m tests.cloud [CASES] [SEED] [STATE]
 """
 

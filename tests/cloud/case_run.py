@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run a case in each way: create.sh and stack.yaml as rendered, and both without hosts."""
+"""Run a case in each way: create.sh and stack.yaml as rendered, create.sh without hosts."""
 
 from __future__ import annotations
 

@@ -3,16 +3,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+import yaml
 
-from tests.support.carried_out import replies
-from tests.support.examples import EXAMPLES, example_host, example_plan, lab_hosts, lab_plan
+from tests.support.carried_out import Replies, replies
+from tests.support.examples import (
+    EXAMPLES,
+    example_host,
+    example_plan,
+    lab_hosts,
+    lab_plan,
+    plans,
+)
 from wirespeed.cloud.collect import collect
+from wirespeed.model.host.facts import HostFacts
+from wirespeed.model.plan.plan import Plan
 from wirespeed.plan.cloud.diff import diff_cloud
 from wirespeed.plan.diff import Difference, Effort
+from wirespeed.plan.render.targets import render
 
 
 def test_a_plan_that_was_carried_out_differs_in_nothing() -> None:
@@ -23,6 +34,48 @@ def test_a_plan_that_was_carried_out_differs_in_nothing() -> None:
 def test_so_does_every_example(example: str) -> None:
     plan = example_plan(example)
     assert diff_cloud(collect(replies(plan, [example_host(example)])), plan) == ()
+
+
+def made_by_stack(plan: Plan, hosts: Sequence[HostFacts]) -> Replies:
+    """Return the cloud with the flavors and aggregates of the rendered Heat template."""
+    given = replies(plan, hosts)
+    resources = yaml.safe_load(render(plan)["openstack/stack.yaml"])["resources"]
+
+    def properties(of: str) -> list[dict[str, Any]]:
+        return [each["properties"] for each in resources.values() if each["type"] == of]
+
+    given.replies["compute /flavors/detail"] = [
+        {"extra_specs": {}} | each for each in properties("OS::Nova::Flavor")
+    ]
+    given.replies["compute /os-aggregates"] = [
+        {"metadata": {}} | each for each in properties("OS::Nova::HostAggregate")
+    ]
+    for server in given.replies["compute /servers/detail"]:
+        flavor = resources[f"server-{server['name']}"]["properties"]["flavor"]["get_resource"]
+        server["flavor"]["original_name"] = resources[flavor]["properties"]["name"]
+    return given
+
+
+@pytest.mark.parametrize("name", ["lab", *EXAMPLES])
+def test_nor_does_a_plan_that_heat_carried_out(name: str) -> None:
+    plan = plans()[name]
+    hosts = lab_hosts() if name == "lab" else [example_host(name)]
+    assert diff_cloud(collect(made_by_stack(plan, hosts)), plan) == ()
+
+
+def test_what_ties_a_stacks_guests_to_their_host_is_compared() -> None:
+    given = made_by_stack(lab_plan(), lab_hosts())
+    flavors = given.replies["compute /flavors/detail"]
+    tied = next(f for f in flavors if f["name"] == "gateway@compute-1")
+    key = "aggregate_instance_extra_specs:wirespeed_host"
+    assert tied["extra_specs"].pop(key) == "compute-1"
+    groups = given.replies["compute /os-aggregates"]
+    groups.remove(next(group for group in groups if "@compute-2" in group["name"]))
+    found = diff_cloud(collect(given), lab_plan())
+    assert [(d.where, d.what, d.old, d.new) for d in found] == [
+        ("flavor gateway@compute-1", key, None, "compute-1"),
+        ("aggregate lab@compute-2", "aggregate", None, "defined"),
+    ]
 
 
 Change = Callable[[dict[str, Any]], Any]

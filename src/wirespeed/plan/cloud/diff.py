@@ -8,7 +8,7 @@ counts pass as equal. It reports no settings of the kernel, Open vSwitch or libv
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from wirespeed.model.cloud import (
     Agent,
@@ -19,12 +19,13 @@ from wirespeed.model.cloud import (
     ComputeHost,
 )
 from wirespeed.model.cpuset import format_list
-from wirespeed.model.plan.plan import Decision, FlavorPlan, HostPlan, Plan
+from wirespeed.model.plan.plan import Decision, HostPlan, Plan
 from wirespeed.model.plan.policy import NicUse
 from wirespeed.model.plan.workload import Aggregate, ProviderNetwork
 from wirespeed.plan.cloud.servers import server_differences
 from wirespeed.plan.diff import Difference, Effort, changed
 from wirespeed.plan.host.nics import matches
+from wirespeed.plan.render.heat import StackFlavor, host_aggregates, stack_flavors
 from wirespeed.plan.render.ovs import RenderedOvsDpdk
 from wirespeed.plan.render.switches import RENDERED
 
@@ -39,11 +40,13 @@ def diff_cloud(cloud: Cloud, plan: Plan) -> tuple[Difference, ...]:
     for host in plan.hosts:
         found += _host(host, cloud.host(host.host), plan)
     flavors = {flavor.name: flavor for flavor in cloud.flavors}
-    for wanted in plan.flavors:
-        found += _flavor(wanted, flavors.get(wanted.name))
+    wanted = _wanted_flavors(plan, flavors)
+    for each in wanted:
+        found += _flavor(each, flavors.get(each.name))
     found += _images(cloud, plan)
     aggregates = {aggregate.name: aggregate for aggregate in cloud.aggregates}
-    for group in plan.aggregates:
+    tied = host_aggregates(plan) if any(each.host for each in wanted) else ()
+    for group in (*plan.aggregates, *tied):
         found += _aggregate(group, aggregates.get(group.name), plan, cloud)
     networks = {network.name: network for network in cloud.networks}
     for network in plan.networks:
@@ -121,19 +124,30 @@ def _alive(where: str, kind: str, agent: Agent | None) -> Iterator[Difference]:
     yield from changed(where, kind, state, "alive", Effort.LIVE)
 
 
-def _flavor(wanted: FlavorPlan, flavor: CloudFlavor | None) -> Iterator[Difference]:
-    where = f"flavor {wanted.name}"
+def _wanted_flavors(plan: Plan, there: Collection[str]) -> Sequence[StackFlavor]:
+    """Return the plan's flavors, and for one that only a stack has made those of the stack."""
+    tied = [each for each in stack_flavors(plan) if each.host and each.flavor.name not in there]
+    stacked = {each.flavor.name for each in tied if each.name in there}
+    return [
+        *(StackFlavor(flavor, None) for flavor in plan.flavors if flavor.name not in stacked),
+        *(each for each in tied if each.flavor.name in stacked),
+    ]
+
+
+def _flavor(named: StackFlavor, flavor: CloudFlavor | None) -> Iterator[Difference]:
+    where = f"flavor {named.name}"
+    wanted = named.flavor
     if flavor is None:
         yield Difference(where, "flavor", None, "defined", Effort.LIVE)
         return
     yield from changed(where, "vCPUs", flavor.vcpus, wanted.vcpus, Effort.REBUILD)
     yield from changed(where, "memory (MiB)", flavor.memory_mib, wanted.memory_mib, Effort.REBUILD)
     yield from changed(where, "disk (GiB)", flavor.disk_gib, wanted.disk_gib, Effort.REBUILD)
-    for key in sorted({*flavor.extra_specs, *wanted.specs}):
-        spec = wanted.specs.get(key)
-        value, why = (spec.value, spec.because) if spec else (None, "")
+    specs = named.specs
+    for key in sorted({*flavor.extra_specs, *specs}):
+        why = wanted.specs[key].because if key in wanted.specs else ""
         yield from changed(
-            where, key, flavor.extra_specs.get(key), value, Effort.REBUILD, because=why
+            where, key, flavor.extra_specs.get(key), specs.get(key), Effort.REBUILD, because=why
         )
 
 

@@ -9,6 +9,7 @@ from wirespeed.model.cloud import Cloud, Server, ServerPort
 from wirespeed.model.plan.plan import GuestPlan, HostPlan, Plan, PortPlan
 from wirespeed.model.plan.policy import InterfaceKind
 from wirespeed.plan.diff import Difference, Effort, changed
+from wirespeed.plan.render.heat import flavor_name
 from wirespeed.plan.render.openstack import VNIC_TYPES
 from wirespeed.plan.sizing.huge_pages import SMALL_KIB
 
@@ -60,10 +61,11 @@ def _guest(
         yield Difference(where, "host", old, host, REBUILD)
         return
     (server,) = servers
+    tied = flavor_name(guest.flavor, on.host)
     for what, old, new in (
         ("status", server.status, "ACTIVE"),
         ("host", server.host, host),
-        ("flavor", server.flavor, guest.flavor),
+        ("flavor", server.flavor, tied if server.flavor == tied else guest.flavor),
         ("vCPU:CPU", _pins(server.pins), _pins(_planned_pins(guest))),
         ("memory by NUMA node", _server_memory(server), _planned_memory(guest)),
         ("pages", _server_pages(server), _planned_pages(guest)),

@@ -12,8 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wirespeed.model.plan.plan import FlavorPlan, Plan
+from wirespeed.model.plan.workload import Aggregate
+from wirespeed.plan.render.interface import RenderError
 
 _KEY = "wirespeed_host"
+# Of Nova's API, for flavors and aggregates.
+_NAME_LENGTH = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +26,11 @@ class StackFlavor:
 
     flavor: FlavorPlan
     host: str | None
-    """The only host for its guests; None for any."""
+    """The only host for its guests; None where it has no guest."""
 
     @property
     def name(self) -> str:
-        return self.flavor.name if self.host is None else f"{self.flavor.name}@{self.host}"
+        return self.flavor.name if self.host is None else flavor_name(self.flavor.name, self.host)
 
     @property
     def specs(self) -> Mapping[str, str]:
@@ -36,24 +40,48 @@ class StackFlavor:
         return own | tied
 
 
-def stack_flavors(plan: Plan) -> Mapping[str, StackFlavor]:
-    """Return the flavor of each guest. A plan of a single host leaves the host to the scheduler."""
-    flavors = {flavor.name: flavor for flavor in plan.flavors}
-    named = len(plan.hosts) > 1
-    return {
-        guest.name: StackFlavor(flavors[guest.flavor], host.host if named else None)
-        for host in plan.hosts
-        for guest in host.guests
-    }
+def flavor_name(flavor: str, host: str) -> str:
+    """Return the name of the flavor that a stack makes of a plan's for its guests on a host."""
+    return f"{flavor}@{host}"
 
 
-def host_aggregates(
-    plan: Plan, flavors: Mapping[str, StackFlavor]
-) -> Sequence[tuple[str, dict[str, str], list[str]]]:
-    """Return name, metadata and hosts of the aggregates that `flavors` demand."""
-    demanded = {flavor.host for flavor in flavors.values()}
+def stack_flavors(plan: Plan) -> Sequence[StackFlavor]:
+    """Return the flavors of a stack, in the order of the plan's and of its hosts."""
     return [
-        (f"{plan.workload or 'plan'}@{host.host}", {_KEY: host.host}, [host.host])
+        StackFlavor(flavor, host)
+        for flavor in plan.flavors
+        for host in _hosts(plan, flavor.name) or (None,)
+    ]
+
+
+def host_aggregates(plan: Plan) -> Sequence[Aggregate]:
+    """Return the aggregates that a stack's flavors demand.
+
+    Raises RenderError where one has the name or metadata key of another, or a name too long.
+    """
+    made = [
+        Aggregate(f"{plan.workload or 'plan'}@{host.host}", (host.host,), {_KEY: host.host})
         for host in plan.hosts
-        if host.host in demanded
+        if host.guests
+    ]
+    names = {each.name for each in made}
+    for own in plan.aggregates:
+        if own.name in names or _KEY in own.metadata:
+            raise RenderError(
+                f"aggregate {own.name!r} is in the way of one that ties guests to a host: their "
+                f"names are WORKLOAD@HOST, their metadata key is {_KEY}",
+                "Name the aggregate or its key otherwise in the workload.",
+            )
+    for name in (*names, *(flavor.name for flavor in stack_flavors(plan))):
+        if len(name) > _NAME_LENGTH:
+            raise RenderError(
+                f"{name!r} has {len(name)} characters, and Nova takes {_NAME_LENGTH}",
+                "Shorten the workload's name or that of its VNF.",
+            )
+    return made
+
+
+def _hosts(plan: Plan, flavor: str) -> Sequence[str]:
+    return [
+        host.host for host in plan.hosts if any(guest.flavor == flavor for guest in host.guests)
     ]

@@ -8,18 +8,18 @@ openstack/delete.sh removes the resources of create.sh.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wirespeed.model.plan.plan import GuestPlan, HostPlan, NicPlan, Plan
 from wirespeed.model.plan.policy import GroupPolicy, InterfaceKind, NetworkType, NicUse
-from wirespeed.model.plan.workload import PciAlias
+from wirespeed.model.plan.workload import Aggregate, PciAlias
 from wirespeed.plan.host.nics import matches
-from wirespeed.plan.render.heat import host_aggregates, stack_flavors
+from wirespeed.plan.render.heat import flavor_name, host_aggregates, stack_flavors
 from wirespeed.plan.render.interface import Files, RenderError, fill
 from wirespeed.plan.render.ovs import bridge_name
 
-# Nova's default filters and those that these plans need; the last two are off by default (S1).
+# Nova's default filters and those that these plans need; the last three are off by default (S1).
 FILTERS = (
     "ComputeFilter", "ComputeCapabilitiesFilter", "ImagePropertiesFilter",
     "ServerGroupAntiAffinityFilter", "ServerGroupAffinityFilter",
@@ -55,14 +55,17 @@ def render(plan: Plan) -> Files:
     shared = {
         "own_networks": own, "found_networks": sorted(used - {network.name for network in own}),
         "plan": plan, "servers": servers, "vnics": vnics,
-        "aggregates": _aggregates(plan), "NetworkType": NetworkType,
+        "aggregates": _aggregates(plan, plan.aggregates), "NetworkType": NetworkType,
         "group_numbers": {group.name: n for n, group in enumerate(plan.groups, 1)},
         "ports": [f"{s.guest.name}-{port.name}" for s in servers for port in s.guest.ports],
     }  # fmt: skip
     files: dict[str, str] = {
         "openstack/create.sh": fill("create.sh.j2", **shared),
         "openstack/delete.sh": fill("delete.sh.j2", **shared),
-        "openstack/stack.yaml": _stack(plan, shared),
+        "openstack/stack.yaml": fill("stack.yaml.j2", **{
+            **shared, "flavors": stack_flavors(plan), "flavor_name": flavor_name,
+            "aggregates": _aggregates(plan, (*plan.aggregates, *host_aggregates(plan))),
+        }),
         "openstack/controller/nova.conf": fill(
             "nova_scheduler.conf.j2", filters=FILTERS, aliases=_aliases(plan)
         ),
@@ -75,18 +78,6 @@ def render(plan: Plan) -> Files:
     for host in plan.hosts:
         files |= _host_files(plan, host)
     return files
-
-
-def _stack(plan: Plan, shared: Mapping[str, object]) -> str:
-    flavors = stack_flavors(plan)
-    order = [flavor.name for flavor in plan.flavors]
-    distinct = {each.name: each for each in flavors.values()}.values()
-    return fill("stack.yaml.j2", **{
-        **shared,
-        "flavor_of": flavors,
-        "flavors": sorted(distinct, key=lambda each: order.index(each.flavor.name)),
-        "aggregates": [*_aggregates(plan), *host_aggregates(plan, flavors)],
-    })  # fmt: skip
 
 
 def ordered_servers(plan: Plan) -> list[Server]:
@@ -189,11 +180,13 @@ def _network_nodes(plan: Plan, host: HostPlan) -> dict[str, list[int]]:
     return {name: sorted(found) for name, found in sorted(nodes.items())}
 
 
-def _aggregates(plan: Plan) -> list[tuple[str, dict[str, str], list[str]]]:
+def _aggregates(
+    plan: Plan, aggregates: Sequence[Aggregate]
+) -> list[tuple[str, dict[str, str], list[str]]]:
     """Return name, metadata and hosts of each aggregate."""
     return [
         (a.name, dict(a.metadata), [h.host for h in plan.hosts if matches(h.host, a.hosts)])
-        for a in plan.aggregates
+        for a in aggregates
     ]
 
 
