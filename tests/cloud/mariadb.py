@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.cloud.processes import Processes, Program
 from tests.cloud.site import Site
+from tests.support.waiting import listens
 
 
 def install(site: Site, processes: Processes) -> None:
@@ -30,7 +31,7 @@ def start(site: Site, processes: Processes) -> None:
              "--character-set-server=utf8mb3"),
         )
     )  # fmt: skip
-    processes.wait("MariaDB's socket", site.socket.exists)
+    processes.wait("MariaDB's socket", lambda: listens(site.socket))
 
 
 def execute(site: Site, processes: Processes, text: str) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 
 from tests.dataplane.kernel_router import run
 from tests.dataplane.program import DEADLINE_S
+from tests.support.waiting import listens
 
 _DAEMONS = Path("/usr/lib/frr")
 
@@ -45,7 +46,7 @@ class Frr:
         self.processes[name] = subprocess.Popen(["ip", "netns", "exec", self.namespace, *words])
 
         deadline = time.monotonic() + DEADLINE_S
-        while not socket.exists():
+        while not listens(socket):
             assert time.monotonic() < deadline, (self.folder / f"{name}.log").read_text()
             time.sleep(0.01)
 

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 PATIENCE_S = 30
 
@@ -14,3 +16,9 @@ def until(done: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -
     while not done():
         assert time.monotonic() < end, f"not in {patience_s} s: {what}"
         time.sleep(0.05)
+
+
+def listens(path: Path) -> bool:
+    """Return whether a unix socket accepts connections; its file is there a moment before."""
+    with socket.socket(socket.AF_UNIX) as client:
+        return client.connect_ex(str(path)) == 0

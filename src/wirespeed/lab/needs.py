@@ -35,7 +35,10 @@ def built_image(runner: Runner, cache: ImageCache, recipe: Callable[[Runner], Re
     except ImageError as fault:
         raise LabError(f"the hosts' image is not built: {fault.what}", _NEXT) from fault
     if found is None:
-        raise LabError(f"the hosts' image is not built: it is not in {cache.folder}", _NEXT)
+        raise LabError(
+            f"the hosts' image is not built, or not of these programs: it is not in {cache.folder}",
+            _NEXT,
+        )
     return found
 
 

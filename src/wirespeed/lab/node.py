@@ -146,7 +146,10 @@ class Node:
             time.sleep(_LOOK_AGAIN_S / 4)
 
     def await_answer(self, limit_s: float = BOOT_LIMIT_S) -> None:
-        """Wait until a command runs there over ssh. Raises LabError on an end, panic or hang."""
+        """Wait until a command runs there over ssh.
+
+        Raises LabError on an end, panic or hang, RemoteError where the connection breaks.
+        """
         deadline = time.monotonic() + limit_s
         while not self._listens(deadline):
             if not self.running:
