@@ -30,8 +30,10 @@ from wirespeed.bench.session import RealBench, open_bench
 from wirespeed.host.collect import collect
 from wirespeed.lab.lab import WSDP, Lab
 from wirespeed.model.errors import WirespeedError
+from wirespeed.model.frame import FrameSizes
 from wirespeed.model.result.hop_counts import DropCause
-from wirespeed.model.study.spec import Frames, Sriov, Sut, Topology, Vswitch
+from wirespeed.model.study.spec import Frames, Sut, Topology, Vswitch
+from wirespeed.model.study.traffic import Traffic
 from wirespeed.remote.interface import Runner
 from wirespeed.remote.state import state_directory
 from wirespeed.session.rig import plan_of
@@ -42,9 +44,15 @@ VF = VfSettings("02:00:00:00:00:01", vlan=101, qos=3, spoofchk=False, trust=True
 LOAD_FPS, TRIAL_S = 300.0, 0.5
 
 
-def point(vnfs: int, sriov: Sriov | None = None) -> Frames:
-    vswitch = Vswitch(descriptors=512)
-    return Frames(Topology("sriov", vnfs), sut=Sut(vswitch, ports=(EAST,)), sriov=sriov)
+# Of this size an emulated core sends many times the least rate to which a VF can be limited.
+FRAME_OCTETS = 1518
+
+
+POINT = Frames(
+    Topology("sriov", 1),
+    traffic=Traffic(FrameSizes.parse(str(FRAME_OCTETS))),
+    sut=Sut(Vswitch(descriptors=512), ports=(EAST,)),
+)
 
 
 @pytest.fixture(scope="module")
@@ -189,11 +197,11 @@ def bench(
     before = nic(runner)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", lab_node.environ["XDG_STATE_HOME"])
-        frames, logs = point(1), tmp_path_factory.mktemp("logs")
-        plan = plan_of(collect(runner), frames)
+        logs = tmp_path_factory.mktemp("logs")
+        plan = plan_of(collect(runner), POINT)
         [function] = plan.sut_host.guests
         assert {collect(runner).node_of(cpu) for cpu in function.cpus.value} == {1}
-        with open_bench(frames, plan, BenchHosts(BenchHost(runner, {}, WSDP)), logs) as opened:
+        with open_bench(POINT, plan, BenchHosts(BenchHost(runner, {}, WSDP)), logs) as opened:
             assert isinstance(opened, RealBench)
             yield opened
         assert hosts_left(state_directory(os.environ)) == ()
@@ -238,6 +246,6 @@ def test_settings_reported_as_not_emulated_have_no_effect(bench: RealBench, runn
     assert spoofed.total("received") == spoofed.total("offered") > 0
     set_vf(runner, 0, "max_tx_rate", "1")
     flooded = bench.measure(math.inf, 0.2)
-    sent_bps = flooded.total("offered") * 64 * 8 / 0.2
+    sent_bps = flooded.total("offered") * FRAME_OCTETS * 8 / 0.2
     assert sent_bps > 2e6
     assert frames_are_conserved(flooded)
