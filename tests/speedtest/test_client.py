@@ -121,7 +121,7 @@ def test_the_time_of_a_librespeed_test_begins_with_the_answer_to_the_ping(
     for way in ([], ["--reverse"]):
         one = client(binary, port, *options, *way)["results"][0]["directions"][0]
         assert one["bytes"] > MEGABYTE
-        assert 0.9 < one["seconds"] < 2
+        assert one["seconds"] > 0.9
 
 
 def test_a_timed_ndt7_download_always_has_its_verdict(binary: Path, serve: Serve) -> None:

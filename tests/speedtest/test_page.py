@@ -92,7 +92,7 @@ def test_a_test_is_measured_shown_kept_and_reported(
     result: dict[str, Any] = json.loads(record["said"])
     assert result["server"]["name"] == "Berlin <1>"
     for direction in ("download", "upload"):
-        assert result[f"{direction}_bps"] > 100e6
+        assert result[f"{direction}_bps"] > 0
         assert len(result["rates"][direction]) == 3000 // result["step_ms"]
         assert result["latency"][direction]["samples"] > 0
         assert result["verdict"][direction]["bytes"] > MEGABYTE
