@@ -63,7 +63,7 @@ def test_nor_does_a_plan_that_heat_carried_out(name: str) -> None:
     assert diff_cloud(collect(made_by_stack(plan, hosts)), plan) == ()
 
 
-def test_what_ties_a_stacks_guests_to_their_host_is_compared() -> None:
+def test_tie_of_a_stacks_guests_to_their_host_is_compared() -> None:
     given = made_by_stack(lab_plan(), lab_hosts())
     flavors = given.replies["compute /flavors/detail"]
     tied = next(f for f in flavors if f["name"] == "gateway@compute-1")
