@@ -42,15 +42,10 @@ VF = VfSettings("02:00:00:00:00:01", vlan=101, qos=3, spoofchk=False, trust=True
                 max_tx_rate_mbps=100)  # fmt: skip
 # Enough frames for a trial, few enough for an emulated core.
 LOAD_FPS, TRIAL_S = 300.0, 0.5
-
-
-# Of this size an emulated core sends many times the least rate to which a VF can be limited.
-FRAME_OCTETS = 1518
-
-
+# At this load frames of this size have three times the lowest rate that a VF can be limited to.
 POINT = Frames(
     Topology("sriov", 1),
-    traffic=Traffic(FrameSizes.parse(str(FRAME_OCTETS))),
+    traffic=Traffic(FrameSizes.parse("1518")),
     sut=Sut(Vswitch(descriptors=512), ports=(EAST,)),
 )
 
@@ -245,7 +240,6 @@ def test_settings_reported_as_not_emulated_have_no_effect(bench: RealBench, runn
     spoofed = bench.measure(LOAD_FPS, TRIAL_S)
     assert spoofed.total("received") == spoofed.total("offered") > 0
     set_vf(runner, 0, "max_tx_rate", "1")
-    flooded = bench.measure(math.inf, 0.2)
-    sent_bps = flooded.total("offered") * FRAME_OCTETS * 8 / 0.2
-    assert sent_bps > 2e6
-    assert frames_are_conserved(flooded)
+    # Of two seconds' frames a limited VF would keep more than its ring holds.
+    unlimited = bench.measure(LOAD_FPS, 2)
+    assert unlimited.total("received") == unlimited.total("offered") > 0

@@ -21,4 +21,5 @@ def until(done: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -
 def listens(path: Path) -> bool:
     """Return whether a unix socket accepts connections; its file is there a moment before."""
     with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(1)  # a listener with a full backlog
         return client.connect_ex(str(path)) == 0

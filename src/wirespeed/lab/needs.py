@@ -36,7 +36,7 @@ def built_image(runner: Runner, cache: ImageCache, recipe: Callable[[Runner], Re
         raise LabError(f"the hosts' image is not built: {fault.what}", _NEXT) from fault
     if found is None:
         raise LabError(
-            f"the hosts' image is not built, or not of these programs: it is not in {cache.folder}",
+            f"the hosts' image is not built of these programs: {cache.folder} has none of them",
             _NEXT,
         )
     return found

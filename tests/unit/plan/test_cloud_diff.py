@@ -78,6 +78,39 @@ def test_tie_of_a_stacks_guests_to_their_host_is_compared() -> None:
     ]
 
 
+def test_flavor_of_the_plans_name_does_not_hide_those_of_the_stack() -> None:
+    given = made_by_stack(lab_plan(), lab_hosts())
+    flavors = given.replies["compute /flavors/detail"]
+    flavors.append({"name": "gateway", "vcpus": 1, "ram": 1, "disk": 1, "extra_specs": {}})
+    assert diff_cloud(collect(given), lab_plan()) == ()
+    flavors.remove(next(f for f in flavors if f["name"] == "gateway@compute-1"))
+    (found,) = diff_cloud(collect(given), lab_plan())
+    assert (found.where, found.new) == ("flavor gateway@compute-1", "defined")
+
+
+def test_guests_of_one_flavor_may_be_made_in_both_ways() -> None:
+    given = made_by_stack(lab_plan(), lab_hosts())
+    flavors = given.replies["compute /flavors/detail"]
+    flavors.remove(next(f for f in flavors if f["name"] == "gateway@compute-1"))
+    plain = replies(lab_plan(), lab_hosts()).replies["compute /flavors/detail"]
+    flavors.append(next(f for f in plain if f["name"] == "gateway"))
+    for server in given.replies["compute /servers/detail"]:
+        if server["flavor"]["original_name"] == "gateway@compute-1":
+            server["flavor"]["original_name"] = "gateway"
+    assert diff_cloud(collect(given), lab_plan()) == ()
+
+
+def test_server_with_the_flavor_of_another_host_differs() -> None:
+    given = made_by_stack(lab_plan(), lab_hosts())
+    server = given.replies["compute /servers/detail"][0]
+    wanted = server["flavor"]["original_name"]
+    server["flavor"]["original_name"] = f"{wanted.partition('@')[0]}@elsewhere"
+    (found,) = diff_cloud(collect(given), lab_plan())
+    assert (found.what, found.old, found.new) == (
+        "flavor", server["flavor"]["original_name"], wanted,
+    )  # fmt: skip
+
+
 Change = Callable[[dict[str, Any]], Any]
 
 

@@ -8,7 +8,7 @@ counts pass as equal. It reports no settings of the kernel, Open vSwitch or libv
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from wirespeed.model.cloud import (
     Agent,
@@ -40,12 +40,13 @@ def diff_cloud(cloud: Cloud, plan: Plan) -> tuple[Difference, ...]:
     for host in plan.hosts:
         found += _host(host, cloud.host(host.host), plan)
     flavors = {flavor.name: flavor for flavor in cloud.flavors}
-    wanted = _wanted_flavors(plan, flavors)
+    wanted = [*_wanted_flavors(cloud, plan)]
     for each in wanted:
         found += _flavor(each, flavors.get(each.name))
     found += _images(cloud, plan)
     aggregates = {aggregate.name: aggregate for aggregate in cloud.aggregates}
-    tied = host_aggregates(plan) if any(each.host for each in wanted) else ()
+    hosts = {each.host for each in wanted}
+    tied = [group for group in host_aggregates(plan) if group.hosts[0] in hosts]
     for group in (*plan.aggregates, *tied):
         found += _aggregate(group, aggregates.get(group.name), plan, cloud)
     networks = {network.name: network for network in cloud.networks}
@@ -124,14 +125,17 @@ def _alive(where: str, kind: str, agent: Agent | None) -> Iterator[Difference]:
     yield from changed(where, kind, state, "alive", Effort.LIVE)
 
 
-def _wanted_flavors(plan: Plan, there: Collection[str]) -> Sequence[StackFlavor]:
-    """Return the plan's flavors, and for one that only a stack has made those of the stack."""
-    tied = [each for each in stack_flavors(plan) if each.host and each.flavor.name not in there]
-    stacked = {each.flavor.name for each in tied if each.name in there}
-    return [
-        *(StackFlavor(flavor, None) for flavor in plan.flavors if flavor.name not in stacked),
-        *(each for each in tied if each.flavor.name in stacked),
-    ]
+def _wanted_flavors(cloud: Cloud, plan: Plan) -> Iterator[StackFlavor]:
+    """Yield the plan's flavors, or where a stack has made some of them for its guests, those."""
+    there = {flavor.name for flavor in cloud.flavors}
+    used = {server.flavor for server in cloud.servers if server.name in plan.order}
+    for flavor in plan.flavors:
+        tied = [each for each in stack_flavors(plan) if each.host and each.flavor is flavor]
+        made = [each for each in tied if each.name in there]
+        as_planned = not made or flavor.name in used
+        if as_planned:
+            yield StackFlavor(flavor, None)
+        yield from made if as_planned else tied
 
 
 def _flavor(named: StackFlavor, flavor: CloudFlavor | None) -> Iterator[Difference]:

@@ -61,11 +61,12 @@ def _guest(
         yield Difference(where, "host", old, host, REBUILD)
         return
     (server,) = servers
-    tied = flavor_name(guest.flavor, on.host)
+    by_stack = server.flavor.startswith(flavor_name(guest.flavor, ""))
+    flavor = flavor_name(guest.flavor, on.host) if by_stack else guest.flavor
     for what, old, new in (
         ("status", server.status, "ACTIVE"),
         ("host", server.host, host),
-        ("flavor", server.flavor, tied if server.flavor == tied else guest.flavor),
+        ("flavor", server.flavor, flavor),
         ("vCPU:CPU", _pins(server.pins), _pins(_planned_pins(guest))),
         ("memory by NUMA node", _server_memory(server), _planned_memory(guest)),
         ("pages", _server_pages(server), _planned_pages(guest)),

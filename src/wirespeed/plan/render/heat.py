@@ -18,6 +18,7 @@ from wirespeed.plan.render.interface import RenderError
 _KEY = "wirespeed_host"
 # Of Nova's API, for flavors and aggregates.
 _NAME_LENGTH = 255
+_OTHERS = ", or render other targets (--to)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class StackFlavor:
 
     flavor: FlavorPlan
     host: str | None
-    """The only host for its guests; None where it has no guest."""
+    """The only host for its guests; None for any."""
 
     @property
     def name(self) -> str:
@@ -55,30 +56,31 @@ def stack_flavors(plan: Plan) -> Sequence[StackFlavor]:
 
 
 def host_aggregates(plan: Plan) -> Sequence[Aggregate]:
-    """Return the aggregates that a stack's flavors demand.
-
-    Raises RenderError where one has the name or metadata key of another, or a name too long.
-    """
-    made = [
+    """Return the aggregates that a stack's flavors demand."""
+    demanded = {flavor.host for flavor in stack_flavors(plan)}
+    return [
         Aggregate(f"{plan.workload or 'plan'}@{host.host}", (host.host,), {_KEY: host.host})
         for host in plan.hosts
-        if host.guests
+        if host.host in demanded
     ]
-    names = {each.name for each in made}
+
+
+def check_names(plan: Plan) -> None:
+    """Raise RenderError where Nova would refuse a name of a stack, or two aggregates are one."""
+    aggregates = [each.name for each in host_aggregates(plan)]
     for own in plan.aggregates:
-        if own.name in names or _KEY in own.metadata:
+        if own.name in aggregates or _KEY in own.metadata:
             raise RenderError(
                 f"aggregate {own.name!r} is in the way of one that ties guests to a host: their "
                 f"names are WORKLOAD@HOST, their metadata key is {_KEY}",
-                "Name the aggregate or its key otherwise in the workload.",
+                f"Name the aggregate or its key otherwise in the workload{_OTHERS}",
             )
-    for name in (*names, *(flavor.name for flavor in stack_flavors(plan))):
+    for name in (*aggregates, *(flavor.name for flavor in stack_flavors(plan))):
         if len(name) > _NAME_LENGTH:
             raise RenderError(
                 f"{name!r} has {len(name)} characters, and Nova takes {_NAME_LENGTH}",
-                "Shorten the workload's name or that of its VNF.",
+                f"Shorten the name of the workload or of its VNF{_OTHERS}",
             )
-    return made
 
 
 def _hosts(plan: Plan, flavor: str) -> Sequence[str]:

@@ -15,7 +15,7 @@ from wirespeed.model.plan.plan import GuestPlan, HostPlan, NicPlan, Plan
 from wirespeed.model.plan.policy import GroupPolicy, InterfaceKind, NetworkType, NicUse
 from wirespeed.model.plan.workload import Aggregate, PciAlias
 from wirespeed.plan.host.nics import matches
-from wirespeed.plan.render.heat import flavor_name, host_aggregates, stack_flavors
+from wirespeed.plan.render.heat import check_names, flavor_name, host_aggregates, stack_flavors
 from wirespeed.plan.render.interface import Files, RenderError, fill
 from wirespeed.plan.render.ovs import bridge_name
 
@@ -48,6 +48,7 @@ class Server:
 
 def render(plan: Plan) -> Files:
     """Return create.sh, stack.yaml, and the service files of controllers and compute hosts."""
+    check_names(plan)
     servers = ordered_servers(plan)
     vnics = {port.mac: VNIC_TYPES[port.kind.value] for s in servers for port in s.guest.ports}
     own = [network for network in plan.networks if network.cidr]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.examples import lab_plan
 from wirespeed.model.plan.workload import Aggregate
-from wirespeed.plan.render.heat import host_aggregates, stack_flavors
+from wirespeed.plan.render.heat import check_names, stack_flavors
 from wirespeed.plan.render.interface import RenderError
 
 
@@ -33,10 +33,10 @@ def test_a_flavor_whose_guests_found_no_host_is_made_as_it_is() -> None:
 def test_an_aggregate_in_the_way_of_a_hosts_is_refused(own: Aggregate) -> None:
     plan = lab_plan()
     with pytest.raises(RenderError, match=f"'{own.name}' is in the way"):
-        host_aggregates(replace(plan, aggregates=(own,)))
+        check_names(replace(plan, aggregates=(own,)))
 
 
 def test_a_name_that_nova_does_not_take_is_refused() -> None:
     plan = lab_plan()
     with pytest.raises(RenderError, match="has 260 characters, and Nova takes 255"):
-        host_aggregates(replace(plan, workload="w" * 250))
+        check_names(replace(plan, workload="w" * 250))
