@@ -104,3 +104,17 @@ def test_another_process_with_the_number_is_left_alone(tmp_path: Path) -> None:
     finally:
         stranger.send_signal(signal.SIGTERM)
         stranger.wait(10)
+
+
+def test_process_that_becomes_another_program_is_there_all_the_time(tmp_path: Path) -> None:
+    """libvirt writes the PID before its child becomes QEMU, and execve(2) takes a moment."""
+    (tmp_path / "run" / "qemu").mkdir(parents=True)
+    again = 'exec sh -c "$0" "$0" "$1"'
+    with subprocess.Popen(["sh", "-c", again, again, f"{tmp_path}/"]) as changing:
+        try:
+            (tmp_path / "run" / "qemu" / "idle.pid").write_text(str(changing.pid))
+            change = GuestStarted("idle", str(tmp_path))
+            assert {change.pid(RUNNER) for _ in range(1000)} == {changing.pid}
+        finally:
+            changing.kill()
+    assert change.pid(RUNNER) is None

@@ -30,6 +30,8 @@ from wirespeed.sources.kernel_value import same_value, selected
 # Programs of a run take the pages that it found free. Meanwhile no other run may add or return
 # pages, which could be the same ones. Pages belong to the host, so the lock does, too.
 POOLS_LOCK = "/run/lock/wirespeed-huge-pages"
+# For an instant's work on a busy machine.
+_EXECVE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ class GuestStarted(Change):
         """Return the PID of its QEMU; None where it does not run."""
         try:
             pid = int(runner.read(self.pid_file))
-            command = runner.read(f"/proc/{pid}/cmdline")
+            command = _arguments(runner, pid)
         except (FileNotFoundError, ProcessLookupError, ValueError):
             return None  # not yet written, or already removed
         # Another process may have got the PID since.
@@ -248,6 +250,20 @@ def _kill(runner: Runner, pid: int, name: str) -> None:
         if time.monotonic() > deadline:
             raise BenchError(f"process {pid} ({name}) does not end on SIGKILL")
         time.sleep(0.01)
+
+
+def _arguments(runner: Runner, pid: int) -> str:
+    """Return a process's arguments; raises what Runner.read does where there is none.
+
+    While one program replaces another (execve) a process has none for an instant. A kernel thread
+    never has any.
+    """
+    deadline = time.monotonic() + _EXECVE_S
+    while not (found := runner.read(f"/proc/{pid}/cmdline")):
+        if start_ticks(runner, pid) is None or time.monotonic() > deadline:
+            return ""
+        time.sleep(0.001)
+    return found
 
 
 def start_ticks(runner: Runner, pid: int) -> int | None:
