@@ -240,6 +240,6 @@ def test_settings_reported_as_not_emulated_have_no_effect(bench: RealBench, runn
     spoofed = bench.measure(LOAD_FPS, TRIAL_S)
     assert spoofed.total("received") == spoofed.total("offered") > 0
     set_vf(runner, 0, "max_tx_rate", "1")
-    # Of two seconds' frames a limited VF would keep more than its ring holds.
+    # Of two seconds' frames a limited VF would have sent a third when the trial ends.
     unlimited = bench.measure(LOAD_FPS, 2)
     assert unlimited.total("received") == unlimited.total("offered") > 0

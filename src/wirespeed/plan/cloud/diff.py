@@ -129,8 +129,9 @@ def _wanted_flavors(cloud: Cloud, plan: Plan) -> Iterator[StackFlavor]:
     """Yield the plan's flavors, or where a stack has made some of them for its guests, those."""
     there = {flavor.name for flavor in cloud.flavors}
     used = {server.flavor for server in cloud.servers if server.name in plan.order}
+    by_stack = [each for each in stack_flavors(plan) if each.host]
     for flavor in plan.flavors:
-        tied = [each for each in stack_flavors(plan) if each.host and each.flavor is flavor]
+        tied = [each for each in by_stack if each.flavor is flavor]
         made = [each for each in tied if each.name in there]
         as_planned = not made or flavor.name in used
         if as_planned:
