@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 import threading
 import time
@@ -93,6 +94,9 @@ def running(binary: Path, protocols: Iterable[str], options: list[str]) -> Itera
         process.kill()
         process.wait()
         reader.join()
+    # A panic aborts; what a client sees of that is a connection that ends.
+    last = [event["words"] for event in server.events.queue if event["event"] == "words"]
+    assert process.returncode != -signal.SIGABRT, f"the server crashed: {last}"
 
 
 @pytest.fixture

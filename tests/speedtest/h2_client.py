@@ -11,7 +11,14 @@ from types import TracebackType
 
 from h2.config import H2Configuration
 from h2.connection import ConnectionState, H2Connection
-from h2.events import DataReceived, Event, ResponseReceived, StreamEnded, StreamReset
+from h2.events import (
+    ConnectionTerminated,
+    DataReceived,
+    Event,
+    ResponseReceived,
+    StreamEnded,
+    StreamReset,
+)
 
 from .certificates import Certificate
 from .conftest import PATIENCE_S
@@ -45,6 +52,7 @@ class H2Client:
         self.machine.increment_flow_control_window(WINDOW)
         self.answers: dict[int, Answer] = {}
         self.closed = False
+        self.ended_by = "the end of the stream"
         self.send()
 
     def __enter__(self) -> H2Client:
@@ -61,8 +69,8 @@ class H2Client:
     def send(self) -> None:
         try:
             self.socket.sendall(self.machine.data_to_send())
-        except (ssl.SSLError, ConnectionError):
-            self.closed = True
+        except (ssl.SSLError, ConnectionError) as error:
+            self.closed, self.ended_by = True, repr(error)
 
     def ask(self, method: str, path: str, *more: tuple[str, str], with_body: bool = False) -> int:
         """Send a request's head; return its stream."""
@@ -99,8 +107,8 @@ class H2Client:
         """Read what has arrived; note the end of the connection."""
         try:
             received = self.socket.recv(1 << 16)
-        except ConnectionError:
-            received = b""
+        except ConnectionError as error:
+            received, self.ended_by = b"", repr(error)
         if not received:
             self.closed = True
             return
@@ -119,6 +127,8 @@ class H2Client:
             if answer.body_bytes < 1 << 16:
                 answer.body += event.data
             self.machine.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+        elif isinstance(event, ConnectionTerminated):
+            self.ended_by = repr(event)
         elif isinstance(event, StreamReset):
             self.answers[event.stream_id].reset = int(event.error_code)
             self.answers[event.stream_id].ended = True
@@ -128,7 +138,7 @@ class H2Client:
     def answer(self, stream: int) -> Answer:
         """Read until the stream ends; return its answer."""
         while not self.answers[stream].ended:
-            assert not self.closed, "the server closed the connection"
+            assert not self.closed, f"the server closed the connection: {self.ended_by}"
             self.read()
         return self.answers[stream]
 

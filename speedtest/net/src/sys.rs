@@ -17,7 +17,7 @@ mod transfer;
 
 use std::io;
 
-pub use epoll::{clear_eventfd, eventfd, signal_eventfd, Epoll, Readiness};
+pub use epoll::{clear_eventfd, eventfd, ready_now, signal_eventfd, Epoll, Readiness};
 pub use options::{
     bbr_info, buffer_limits, set_option, tcp_info, unacknowledged, unread, BbrInfo, TcpInfo,
 };

@@ -4,6 +4,9 @@
 //! A round begins with epoll's report. Each ready socket's handler has one turn. Between two turns,
 //! due timers and messages are served. Handlers that spent their budget are called again after all
 //! others. So a handler waits at most one turn of each other handler.
+//!
+//! A timer that comes late tells that the loop had no CPU, or too much to do. What the socket got
+//! meanwhile comes first: a peer that sent in time is not to blame.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -16,8 +19,8 @@ use super::lanes::Post;
 use super::slots::{Entry, Slots};
 use super::{Cx, Handler, Interest, Lanes, Next, Ready};
 use crate::load::ThreadMeter;
-use crate::loop_meter::LoopMeter;
-use crate::sys::{Epoll, Readiness};
+use crate::loop_meter::{LoopMeter, LONG_TURN};
+use crate::sys::{self, Epoll, Readiness};
 use crate::turn::Turn;
 
 const WAKE: u64 = u64::MAX;
@@ -108,12 +111,13 @@ impl Lane {
         }
     }
 
-    /// Give the handler of a ready socket its turn, if it still waits for these events.
+    /// Give the handler of a ready socket its turn of this round, if it still waits for these
+    /// events.
     fn report(&mut self, event: &Readiness, returned: Instant) {
         let round = self.round;
         let Some(entry) = self.slots.get(event.token) else { return };
         let why = Ready(event.events).within(entry.interest);
-        if why.is_nothing() {
+        if why.is_nothing() || entry.called == round {
             return;
         }
         entry.called = round;
@@ -155,7 +159,18 @@ impl Lane {
                 return;
             }
             self.timers.pop();
+            if now - at > LONG_TURN {
+                self.report_now(token);
+            }
             self.call(token, |handler, cx| handler.timer(cx));
+        }
+    }
+
+    /// Report a socket that epoll has not reported yet, if it is ready.
+    fn report_now(&mut self, token: u64) {
+        let Some(entry) = self.slots.get(token) else { return };
+        if let Ok(events) = sys::ready_now(entry.handler.fd(), entry.interest.0) {
+            self.report(&Readiness { events, token }, self.now);
         }
     }
 

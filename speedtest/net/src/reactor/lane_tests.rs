@@ -159,3 +159,29 @@ fn a_socket_is_not_reported_to_a_handler_that_stopped_waiting_for_it() {
     run(vec![Greedy::new(&calls, "greedy", false), Box::new(deaf)]);
     assert_eq!(calls.lock().unwrap().iter().filter(|call| **call == "deaf").count(), 1);
 }
+
+#[test]
+fn input_that_came_before_a_late_timer_is_reported_first() {
+    struct Late(Other);
+    impl Handler for Late {
+        fn fd(&self) -> RawFd {
+            self.0.fd()
+        }
+        fn enter(&mut self, cx: &mut Cx<'_>) -> Next {
+            cx.wake_at(cx.now);
+            std::thread::sleep(LONG_TURN * 2);
+            self.0.enter(cx)
+        }
+        fn ready(&mut self, cx: &mut Cx<'_>, _ready: Ready) -> Next {
+            self.0.calls.lock().unwrap().push("ready");
+            cx.lanes.stop();
+            Next::Stay
+        }
+        fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
+            self.0.timer(cx)
+        }
+    }
+    let calls = Calls::default();
+    run(vec![Box::new(Late(Other { socket: socket(true), calls: Arc::clone(&calls) }))]);
+    assert_eq!(calls.lock().unwrap()[..2], ["ready", "timer"]);
+}

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::Duration;
 
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
-use rustix::event::{EventfdFlags, Timespec};
+use rustix::event::{poll, EventfdFlags, PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
 /// One epoll instance.
@@ -74,6 +74,15 @@ impl Epoll {
         }));
         Ok(())
     }
+}
+
+/// Return which of these events a handler's descriptor has now, as EPOLL* bits: poll's are the same.
+/// Errors and a full hang-up are always among them.
+pub fn ready_now(fd: RawFd, events: u32) -> io::Result<u32> {
+    let wanted = PollFlags::from_bits_truncate(events as u16);
+    let mut one = [PollFd::from_borrowed_fd(borrowed(fd)?, wanted)];
+    poll(&mut one, Some(&Timespec::default()))?;
+    Ok(u32::from(one[0].revents().bits()))
 }
 
 /// Open an eventfd that wakes a loop.
