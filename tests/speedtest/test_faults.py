@@ -291,7 +291,7 @@ def test_sigterm_under_load_loses_no_test_and_no_result(serve: Serve, tmp_path: 
     server = serve("--results", f"sqlite:{path}")
     ways = [[], ["-R"], ["--bidir"], ["-P", "3"], ["-u"], ["-u", "-R"]]
     with ThreadPoolExecutor(len(ways)) as pool:
-        tests = [pool.submit(iperf3, server, "-t", "4", "-b", "10M", *way) for way in ways]
+        tests = [pool.submit(iperf3, server, "-t", "8", "-b", "10M", *way) for way in ways]
         until(lambda: established(server) >= 15, "all tests run")
         server.process.send_signal(signal.SIGTERM)
         assert server.next_event("draining")["tests"] == len(ways)
