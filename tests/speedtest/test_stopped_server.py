@@ -7,6 +7,8 @@ A client that sent meanwhile gets its answer: the limits are for the client, not
 from __future__ import annotations
 
 import signal
+import socket
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -51,3 +53,23 @@ def test_http2_request_that_came_meanwhile_is_answered(limited: Serve, tmp_path:
         with stopped(server):
             stream = client.ask("GET", "/health")
         assert client.answer(stream).body == b"ok\n"
+
+
+def test_tls_handshake_goes_on_afterwards(limited: Serve, tmp_path: Path) -> None:
+    """A server's first handshake takes it some 40 ms: these moments are before, in and after it."""
+    certificate = make_certificate(tmp_path, "server")
+    for after_s in (0.01, 0.02, 0.03):
+        server = limited(LIMITS, *certificate.options, protocols=("--https",))
+        link = socket.create_connection(("127.0.0.1", server.ports["--https"]), PATIENCE_S)
+
+        def stop(server: Server = server, after_s: float = after_s) -> None:
+            time.sleep(after_s)
+            with stopped(server):
+                pass
+
+        stopping = threading.Thread(target=stop)
+        stopping.start()
+        with certificate.trusting("http/1.1").wrap_socket(link, server_hostname="127.0.0.1") as tls:
+            tls.sendall(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert tls.recv(15) == b"HTTP/1.1 200 OK"
+        stopping.join()

@@ -4,10 +4,10 @@
 use std::io::ErrorKind;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
-use speedtest_net::reactor::{Cx, Handler, Interest, Next, Note, Ready};
+use speedtest_net::reactor::{Cx, Handler, Interest, LoopInstant, Next, Note, Ready};
 use speedtest_net::sys;
 use speedtest_proto::proxy::{Named, ProxyHead};
 
@@ -37,7 +37,8 @@ pub fn accept(context: Arc<Context>, then: Accept) -> Accept {
             context.refuse(&accepted, "its address is not in proxies.trusted");
             return None;
         }
-        let (then, head, deadline) = (Arc::clone(&then), ProxyHead::default(), Instant::now());
+        let (then, head) = (Arc::clone(&then), ProxyHead::default());
+        let deadline = LoopInstant::outside();
         Some(Box::new(Proxied { accepted: Some(accepted), context, then, head, deadline }))
     })
 }
@@ -55,7 +56,7 @@ struct Proxied {
     context: Arc<Context>,
     then: Accept,
     head: ProxyHead,
-    deadline: Instant,
+    deadline: LoopInstant,
 }
 
 impl Proxied {
@@ -110,8 +111,8 @@ impl Handler for Proxied {
         if let Some(accepted) = &mut self.accepted {
             accepted.connection.entered(cx.address());
         }
-        self.deadline = cx.now + self.context.most;
-        cx.wake_at(self.deadline);
+        self.deadline = cx.loop_now() + self.context.most;
+        cx.wake_at(cx.when(self.deadline));
         cx.wait_for(Interest::READ);
         Next::Stay
     }
@@ -121,11 +122,11 @@ impl Handler for Proxied {
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
-        if cx.now >= self.deadline {
-            Next::Close
-        } else {
-            Next::Stay
+        if cx.loop_now() >= self.deadline {
+            return Next::Close;
         }
+        cx.wake_at(cx.when(self.deadline));
+        Next::Stay
     }
 
     fn note(&mut self, _cx: &mut Cx<'_>, note: Note) -> Next {

@@ -7,12 +7,12 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::ServerConfig;
-use speedtest_net::reactor::{Cx, Handler, Interest, Next, Note, Ready};
+use speedtest_net::reactor::{Cx, Handler, Interest, LoopInstant, Next, Note, Ready};
 use speedtest_net::tls::Tls;
 use speedtest_net::wire::Wire;
 
@@ -104,7 +104,7 @@ pub struct Handshake {
     counters: Arc<Counters>,
     most: Duration,
     then: Then,
-    deadline: Option<Instant>,
+    deadline: LoopInstant,
 }
 
 impl Handshake {
@@ -124,7 +124,7 @@ impl Handshake {
             counters,
             most,
             then,
-            deadline: None,
+            deadline: LoopInstant::outside(),
         })
     }
 
@@ -143,9 +143,8 @@ impl Handler for Handshake {
         if let Some(counted) = &mut self.counted {
             counted.entered(cx.address());
         }
-        let deadline = cx.now + self.most;
-        self.deadline = Some(deadline);
-        cx.wake_at(deadline);
+        self.deadline = cx.loop_now() + self.most;
+        cx.wake_at(cx.when(self.deadline));
         cx.wait_for(Interest::READ);
         Next::Stay
     }
@@ -176,9 +175,10 @@ impl Handler for Handshake {
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
-        if self.deadline.is_some_and(|at| at <= cx.now) {
+        if cx.loop_now() >= self.deadline {
             return self.failed();
         }
+        cx.wake_at(cx.when(self.deadline));
         Next::Stay
     }
 }

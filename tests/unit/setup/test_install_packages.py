@@ -44,8 +44,14 @@ def programs(tmp_path: Path) -> Path:
 
 def installed(programs: Path, tmp_path: Path, entries: str) -> list[str]:
     """Return apt-get's arguments, and the source that it got."""
-    listed, log = tmp_path / "packages.txt", tmp_path / "log"
+    listed = tmp_path / "packages.txt"
     listed.write_text(entries)
+    return install(programs, listed)
+
+
+def install(programs: Path, listed: Path) -> list[str]:
+    """Return what `installed` does, of a list that is there."""
+    log = listed.parent / "log"
     environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "LOG": str(log)}
     subprocess.run([SETUP / "install-packages.sh", listed], check=True, env=environment)
     return log.read_text().splitlines() if log.exists() else []
@@ -96,9 +102,11 @@ echo 'install ok installed 1:10'"""
 def test_install_packages_twice_at_once_installs_once(programs: Path, tmp_path: Path) -> None:
     for name, text in (("apt-get", ONE_AT_A_TIME), ("dpkg-query", THERE_AFTERWARDS)):
         (programs / name).write_text(f"#!/bin/sh\n{text}\n")
+    listed = tmp_path / "packages.txt"
+    listed.write_text("missing\n")
     with ThreadPoolExecutor(2) as threads:
-        told = list(threads.map(lambda _: installed(programs, tmp_path, "missing\n"), range(2)))
-    assert told[-1] == ["installed"]
+        told = list(threads.map(lambda _: install(programs, listed), range(2)))
+    assert told == [["installed"], ["installed"]]
 
 
 @pytest.mark.root

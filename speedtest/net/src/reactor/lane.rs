@@ -6,7 +6,7 @@
 //! others. So a handler waits at most one turn of each other handler.
 //!
 //! A timer that comes late tells that the loop had no CPU, or too much to do. What the socket got
-//! meanwhile comes first: a peer that sent in time is not to blame.
+//! meanwhile comes first: a peer that sent in time is not to blame. See also [`super::clock`].
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -15,6 +15,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
+use super::clock::Clock;
 use super::lanes::Post;
 use super::slots::{Entry, Slots};
 use super::{Cx, Handler, Interest, Lanes, Next, Ready};
@@ -36,8 +37,7 @@ pub struct Lane {
     stopped: bool,
     /// Number of epoll returns.
     round: u64,
-    /// The end of the last turn, or epoll's return.
-    now: Instant,
+    clock: Clock,
     /// Handlers to call again, in the order of asking.
     unfinished: Vec<u64>,
 }
@@ -56,7 +56,7 @@ impl Lane {
             meter: ThreadMeter::of_this_thread(),
             stopped: false,
             round: 0,
-            now: Instant::now(),
+            clock: Clock::new(),
             unfinished: Vec::new(),
         })
     }
@@ -66,8 +66,9 @@ impl Lane {
         self.meter = ThreadMeter::of_this_thread();
         let mut ready = Vec::new();
         while !self.stopped {
-            self.epoll.wait(&mut ready, self.patience())?;
-            self.now = Instant::now();
+            let patience = self.patience();
+            self.epoll.wait(&mut ready, patience)?;
+            self.clock.advance(Instant::now(), patience.unwrap_or(Duration::MAX));
             self.serve(&ready);
         }
         Ok(())
@@ -78,13 +79,13 @@ impl Lane {
         if !self.unfinished.is_empty() {
             return Some(Duration::ZERO);
         }
-        self.timers.peek().map(|Reverse((at, _))| at.saturating_duration_since(self.now))
+        self.timers.peek().map(|Reverse((at, _))| at.saturating_duration_since(self.clock.now))
     }
 
     /// Serve one round.
     fn serve(&mut self, ready: &[Readiness]) {
         self.round += 1;
-        let returned = self.now;
+        let returned = self.clock.now;
         let unfinished = std::mem::take(&mut self.unfinished);
         self.between_turns();
         for event in ready {
@@ -127,7 +128,7 @@ impl Lane {
 
     fn loop_meter(&self, record: impl FnOnce(&LoopMeter, Instant)) {
         if let Some(inbox) = self.lanes.inbox(self.index) {
-            record(&inbox.meter, self.now);
+            record(&inbox.meter, self.clock.now);
         }
     }
 
@@ -153,7 +154,7 @@ impl Lane {
 
     /// Run due timers; one that is set meanwhile waits for the next call.
     fn run_timers(&mut self) {
-        let now = self.now;
+        let now = self.clock.now;
         while let Some(Reverse((at, token))) = self.timers.peek().copied() {
             if at > now {
                 return;
@@ -170,7 +171,7 @@ impl Lane {
     fn report_now(&mut self, token: u64) {
         let Some(entry) = self.slots.get(token) else { return };
         if let Ok(events) = sys::ready_now(entry.handler.fd(), entry.interest.0) {
-            self.report(&Readiness { events, token }, self.now);
+            self.report(&Readiness { events, token }, self.clock.now);
         }
     }
 
@@ -187,12 +188,13 @@ impl Lane {
     fn call(&mut self, token: u64, what: impl FnOnce(&mut dyn Handler, &mut Cx<'_>) -> Next) {
         let Some(mut entry) = self.slots.take(token) else { return };
         let Some(inbox) = self.lanes.inbox(self.index) else { return };
-        let began = self.now;
+        let began = self.clock.now;
         let name = entry.handler.name();
         let mut interest = entry.interest;
         let loop_time = RefCell::new(entry.loop_time.take());
         let mut cx = Cx {
             now: began,
+            clock: self.clock,
             turn: Turn::default(),
             lanes: &self.lanes,
             meter: &self.meter,
@@ -229,10 +231,10 @@ impl Lane {
             }
             None => self.slots.free(token),
         }
-        self.now = Instant::now();
+        self.clock.advance(Instant::now(), Duration::ZERO);
         self.loop_meter(|meter, now| meter.turn(now - began, name));
         if let Some(loop_time) = loop_time {
-            loop_time.add(self.index, self.now - began);
+            loop_time.add(self.index, self.clock.now - began);
         }
     }
 

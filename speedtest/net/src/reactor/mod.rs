@@ -5,6 +5,7 @@
 //! messages: a [`Note`] to a handler at an [`Address`], or a whole handler with its socket, which then
 //! belongs to another loop. Each call is a turn, with the budget [`Cx::turn`].
 
+mod clock;
 mod lane;
 mod lanes;
 mod slots;
@@ -16,6 +17,8 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 use std::time::Instant;
 
+use self::clock::Clock;
+pub use self::clock::LoopInstant;
 pub use lane::Lane;
 pub use lanes::Lanes;
 
@@ -144,6 +147,7 @@ pub struct Cx<'a> {
     pub lanes: &'a Lanes,
     pub meter: &'a ThreadMeter,
     pub loop_meter: &'a LoopMeter,
+    clock: Clock,
     lane: usize,
     token: u64,
     epoll: &'a Epoll,
@@ -171,6 +175,16 @@ impl Cx<'_> {
     /// Charge this handler's time to `loop_time` from this turn on.
     pub fn charge(&self, loop_time: &Arc<LoopTime>) {
         *self.loop_time.borrow_mut() = Some(Arc::clone(loop_time));
+    }
+
+    /// Return the time by which limits of peers are kept.
+    pub fn loop_now(&self) -> LoopInstant {
+        self.clock.loop_now()
+    }
+
+    /// Return when it will be `at`, or just before: call this again then.
+    pub fn when(&self, at: LoopInstant) -> Instant {
+        self.clock.when(at)
     }
 
     /// Call [`Handler::timer`] at `at` or just after. A timer cannot be cancelled.

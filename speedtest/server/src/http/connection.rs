@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use speedtest_net::bulk::Threshold;
-use speedtest_net::reactor::{Cx, Handler, Interest, Next, Note, Ready};
+use speedtest_net::reactor::{Cx, Handler, Interest, LoopInstant, Next, Note, Ready};
 use speedtest_net::turn::Work;
 use speedtest_net::wire::{unless_blocked, Wire};
 use speedtest_proto::http1::{Heads, Request};
@@ -54,7 +54,7 @@ pub struct Connection {
     client: IpAddr,
     /// Requested ndt7 test, which takes this connection over.
     leaving: Option<(Subtest, Request)>,
-    deadline: Instant,
+    deadline: LoopInstant,
     /// Dropped bytes of bodies, and their rate.
     dropped: u64,
     rate: Threshold,
@@ -87,7 +87,7 @@ impl Connection {
             delivery: Delivery::default(),
             client: peer.ip(),
             leaving: None,
-            deadline: now,
+            deadline: LoopInstant::outside(),
             dropped: 0,
             rate: Threshold::new(now),
             threshold: 1,
@@ -100,7 +100,8 @@ impl Connection {
     fn progress(&mut self, cx: &Cx<'_>) {
         let limits = &self.shared.limits;
         let silent = self.flow.is_some().then(|| limits.idle());
-        self.deadline = cx.now + silent.map_or(limits.step(), |idle| idle.min(limits.step()));
+        self.deadline =
+            cx.loop_now() + silent.map_or(limits.step(), |idle| idle.min(limits.step()));
     }
 
     fn attend(&mut self, cx: &mut Cx<'_>) -> Next {
@@ -229,7 +230,8 @@ impl Connection {
     fn arm(&mut self, cx: &mut Cx<'_>) {
         let fd = self.fd();
         let look = self.delivery.settle(fd, self.wire.has_output(), cx.now);
-        let mut at = look.map_or(self.deadline, |look| look.min(self.deadline));
+        let over = cx.when(self.deadline);
+        let mut at = look.map_or(over, |look| look.min(over));
         if self.threshold > 1 {
             at = at.min(cx.now + LOOK);
         }
@@ -259,7 +261,7 @@ impl Handler for Connection {
         // Answers are written whole; delaying them would only cost latency.
         let _ = self.wire.socket().set_nodelay(true);
         self.counted.entered(cx.address());
-        self.deadline = cx.now + self.shared.limits.pending();
+        self.deadline = cx.loop_now() + self.shared.limits.pending();
         self.arm(cx);
         // The first request may have come with the end of a TLS handshake.
         self.attend(cx)
@@ -312,7 +314,7 @@ impl Handler for Connection {
             // This server itself delays the body.
             self.progress(cx);
         }
-        if cx.now >= self.deadline {
+        if cx.loop_now() >= self.deadline {
             self.finish_flow(cx);
             return Next::Close;
         }

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use h2::server::{self, SendResponse};
 use h2::Reason;
 use speedtest_net::duplex::{duplex, Duplex, Link};
-use speedtest_net::reactor::{Cx, Handler, Next, Note, Ready};
+use speedtest_net::reactor::{Cx, Handler, LoopInstant, Next, Note, Ready};
 use speedtest_net::turn::Work;
 use speedtest_net::wire::{unless_blocked, Wire};
 use speedtest_proto::http1::MAX_HEAD_BYTES;
@@ -59,7 +59,7 @@ pub struct Connection {
     shared: Arc<Context>,
     woken: Arc<Woken>,
     waker: Waker,
-    deadline: Instant,
+    deadline: LoopInstant,
     armed: Option<Instant>,
     /// The server stops: no new requests.
     leaving: bool,
@@ -98,7 +98,7 @@ impl Connection {
             shared,
             waker: Waker::from(Arc::clone(&woken)),
             woken,
-            deadline: Instant::now(),
+            deadline: LoopInstant::outside(),
             armed: None,
             leaving: false,
             calmed: false,
@@ -112,7 +112,8 @@ impl Connection {
     fn progress(&mut self, cx: &Cx<'_>) {
         let limits = &self.shared.limits;
         let silent = (!self.exchanges.is_empty()).then(|| limits.idle());
-        self.deadline = cx.now + silent.map_or(limits.step(), |idle| idle.min(limits.step()));
+        self.deadline =
+            cx.loop_now() + silent.map_or(limits.step(), |idle| idle.min(limits.step()));
     }
 
     /// Do all work that is possible now. The library reads and writes everything that moves, so the
@@ -241,7 +242,8 @@ impl Connection {
         let has_output = self.link.has_output();
         // Only a peer's close shows that a slow reader has its bytes.
         let look = self.delivery.settle(fd, has_output || self.leaving, cx.now);
-        let mut at = look.map_or(self.deadline, |look| look.min(self.deadline));
+        let over = cx.when(self.deadline);
+        let mut at = look.map_or(over, |look| look.min(over));
         for exchange in &mut self.exchanges {
             at = exchange.sample(fd, cx.now).map_or(at, |due| due.min(at));
         }
@@ -296,7 +298,7 @@ impl Handler for Connection {
         // Frames leave in large pieces already; delaying them would only cost latency.
         let _ = self.link.with_wire(|wire| wire.socket().set_nodelay(true));
         self.counted.entered(cx.address());
-        self.deadline = cx.now + self.shared.limits.pending();
+        self.deadline = cx.loop_now() + self.shared.limits.pending();
         self.attend(cx)
     }
 
@@ -323,7 +325,7 @@ impl Handler for Connection {
             // This server itself delays them.
             self.progress(cx);
         }
-        if cx.now >= self.deadline {
+        if cx.loop_now() >= self.deadline {
             return self.close(cx);
         }
         self.attend(cx)

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use speedtest_net::bulk::Event;
-use speedtest_net::reactor::{Cx, Handler, Interest, Next, Note, Ready};
+use speedtest_net::reactor::{Cx, Handler, Interest, LoopInstant, Next, Note, Ready};
 use speedtest_net::turn::Work;
 use speedtest_net::{socket, sys};
 use speedtest_proto::iperf3::{self, Cookie, ErrorCode, Params, ProtocolError, Server};
@@ -51,7 +51,9 @@ pub struct Control {
     /// Parameters of a test that waits for its ticket, or with it until another UDP test of the
     /// same address has opened its streams.
     params: Option<Box<Params>>,
-    deadline: Instant,
+    deadline: LoopInstant,
+    /// Time of the latest timer for the deadline.
+    armed: Option<Instant>,
     next_look: Instant,
     /// The connection ends once the output is sent.
     over: bool,
@@ -83,14 +85,24 @@ impl Control {
             ticket: None,
             params: None,
             next_look: Instant::now(),
-            deadline: Instant::now(),
+            deadline: LoopInstant::outside(),
+            armed: None,
             over: false,
         }
     }
 
     fn allow(&mut self, cx: &mut Cx<'_>, time: Duration) {
-        self.deadline = cx.now + time;
-        cx.wake_at(self.deadline);
+        self.deadline = cx.loop_now() + time;
+        self.arm(cx);
+    }
+
+    /// Set a timer for the deadline, unless one is set for that moment.
+    fn arm(&mut self, cx: &mut Cx<'_>) {
+        let at = cx.when(self.deadline);
+        if self.armed != Some(at) {
+            self.armed = Some(at);
+            cx.wake_at(at);
+        }
     }
 
     fn allow_step(&mut self, cx: &mut Cx<'_>) {
@@ -318,10 +330,14 @@ impl Handler for Control {
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
-        if self.socket.is_none() {
-            return self.keep_aborted(cx.now >= self.deadline);
+        let late = cx.loop_now() >= self.deadline;
+        if !late {
+            self.arm(cx);
         }
-        if cx.now < self.deadline {
+        if self.socket.is_none() {
+            return self.keep_aborted(late);
+        }
+        if !late {
             if self.ticket.is_some() {
                 self.begin(cx);
             }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use speedtest_net::bulk::Order;
 use speedtest_net::load::{ProcessLoad, ProcessMeter};
+use speedtest_net::reactor::LoopInstant;
 use speedtest_proto::iperf3::{Cookie, Results};
 use speedtest_proto::verdict::OtherLoad;
 
@@ -23,7 +24,7 @@ pub struct Running {
     pub test: Arc<Test>,
     /// Bytes of all streams that are charged already, and the time of the last new ones.
     counted: u64,
-    pub last_progress: Instant,
+    pub last_progress: LoopInstant,
     pub joined: usize,
     pub reported: usize,
     pub started: bool,
@@ -55,7 +56,7 @@ impl Running {
             cookie,
             test,
             counted: 0,
-            last_progress: Instant::now(),
+            last_progress: LoopInstant::outside(),
             joined: 0,
             reported: 0,
             started: false,
@@ -74,7 +75,7 @@ impl Running {
 
 impl Running {
     /// Start the streams.
-    pub fn start(&mut self, now: Instant) {
+    pub fn start(&mut self, now: LoopInstant) {
         self.started = true;
         self.last_progress = now;
         self.meter = ProcessMeter::start();
@@ -108,14 +109,15 @@ impl Running {
         }
     }
 
-    /// Charge the client with bytes moved since the last call.
-    pub fn charge(&mut self, now: Instant) {
+    /// Charge the client with bytes moved since the last call. Return false if there are none.
+    pub fn charge(&mut self, now: Instant) -> bool {
         let bytes = self.test.bytes();
-        if bytes > self.counted {
-            self.shared.accounts.moved(&self.account, bytes - self.counted, now);
+        let new = bytes.saturating_sub(self.counted);
+        if new > 0 {
+            self.shared.accounts.moved(&self.account, new, now);
             self.counted = bytes;
-            self.last_progress = now;
         }
+        new > 0
     }
 }
 

@@ -4,11 +4,11 @@
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 use speedtest_net::options::{self, Options};
-use speedtest_net::reactor::{Cx, Handler, Interest, Next, Note, Ready};
+use speedtest_net::reactor::{Cx, Handler, Interest, LoopInstant, Next, Note, Ready};
 use speedtest_net::wire::{unless_blocked, Wire};
 use speedtest_proto::http1::{Answer, Method, Request};
 use speedtest_proto::ndt7::request::TestQuery;
@@ -53,7 +53,7 @@ pub struct Waiting {
     ticket: Option<Ticket>,
     queued: Option<Place>,
     output: Vec<u8>,
-    deadline: Instant,
+    deadline: LoopInstant,
 }
 
 /// Status and text of an answer that refuses a client.
@@ -67,7 +67,7 @@ impl Waiting {
             ticket: None,
             queued: None,
             output: Vec::new(),
-            deadline: Instant::now(),
+            deadline: LoopInstant::outside(),
         }
     }
 
@@ -115,8 +115,8 @@ impl Waiting {
     }
 
     fn allow(&mut self, cx: &mut Cx<'_>, time: Duration) {
-        self.deadline = cx.now + time;
-        cx.wake_at(self.deadline);
+        self.deadline = cx.loop_now() + time;
+        cx.wake_at(cx.when(self.deadline));
     }
 
     /// Send the refusal and leave.
@@ -197,7 +197,8 @@ impl Handler for Waiting {
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
-        if cx.now < self.deadline {
+        if cx.loop_now() < self.deadline {
+            cx.wake_at(cx.when(self.deadline));
             return Next::Stay;
         }
         let Some(place) = &self.queued else { return Next::Close };
