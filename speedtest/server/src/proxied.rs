@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use speedtest_net::reactor::{Cx, Handler, Interest, LoopInstant, Next, Note, Ready};
+use speedtest_net::reactor::{Cx, Handler, Interest, Next, Note, PeerInstant, Ready};
 use speedtest_net::sys;
 use speedtest_proto::proxy::{Named, ProxyHead};
 
@@ -38,7 +38,7 @@ pub fn accept(context: Arc<Context>, then: Accept) -> Accept {
             return None;
         }
         let (then, head) = (Arc::clone(&then), ProxyHead::default());
-        let deadline = LoopInstant::outside();
+        let deadline = PeerInstant::outside();
         Some(Box::new(Proxied { accepted: Some(accepted), context, then, head, deadline }))
     })
 }
@@ -56,7 +56,7 @@ struct Proxied {
     context: Arc<Context>,
     then: Accept,
     head: ProxyHead,
-    deadline: LoopInstant,
+    deadline: PeerInstant,
 }
 
 impl Proxied {
@@ -111,7 +111,7 @@ impl Handler for Proxied {
         if let Some(accepted) = &mut self.accepted {
             accepted.connection.entered(cx.address());
         }
-        self.deadline = cx.loop_now() + self.context.most;
+        self.deadline = cx.peer_now() + self.context.most;
         cx.wake_at(cx.when(self.deadline));
         cx.wait_for(Interest::READ);
         Next::Stay
@@ -122,7 +122,7 @@ impl Handler for Proxied {
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
-        if cx.loop_now() >= self.deadline {
+        if cx.peer_now() >= self.deadline {
             return Next::Close;
         }
         cx.wake_at(cx.when(self.deadline));

@@ -12,7 +12,7 @@ use std::time::Duration;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::ServerConfig;
-use speedtest_net::reactor::{Cx, Handler, Interest, LoopInstant, Next, Note, Ready};
+use speedtest_net::reactor::{Cx, Handler, Interest, Next, Note, PeerInstant, Ready};
 use speedtest_net::tls::Tls;
 use speedtest_net::wire::Wire;
 
@@ -104,7 +104,7 @@ pub struct Handshake {
     counters: Arc<Counters>,
     most: Duration,
     then: Then,
-    deadline: LoopInstant,
+    deadline: PeerInstant,
 }
 
 impl Handshake {
@@ -124,7 +124,7 @@ impl Handshake {
             counters,
             most,
             then,
-            deadline: LoopInstant::outside(),
+            deadline: PeerInstant::outside(),
         })
     }
 
@@ -143,7 +143,7 @@ impl Handler for Handshake {
         if let Some(counted) = &mut self.counted {
             counted.entered(cx.address());
         }
-        self.deadline = cx.loop_now() + self.most;
+        self.deadline = cx.peer_now() + self.most;
         cx.wake_at(cx.when(self.deadline));
         cx.wait_for(Interest::READ);
         Next::Stay
@@ -175,7 +175,7 @@ impl Handler for Handshake {
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
-        if cx.loop_now() >= self.deadline {
+        if cx.peer_now() >= self.deadline {
             return self.failed();
         }
         cx.wake_at(cx.when(self.deadline));

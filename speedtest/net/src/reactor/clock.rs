@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A loop's two clocks: the host's, and one that stands still while the host gives the loop no CPU.
-//! Limits of peers are kept by the second: in a gap, e.g. while the host is migrated, peers get no
-//! answer and cannot be late.
+//! A loop's two clocks: the host's, and one of its peers, which stands still in a gap: the host gives
+//! the loop no CPU, e.g. while it is migrated, or a turn takes too long. Peers get no answer then
+//! and cannot be late, so their limits are kept by the second clock.
 
 use std::ops::Add;
 use std::time::{Duration, Instant};
 
 use crate::loop_meter::LONG_TURN;
 
-/// Longest time of one gap that peers are given back. After more they have given up themselves.
+/// Most time that peers are given back at once. After more they have given up themselves. It grows
+/// again as time passes, so that on a host that is always busy limits last at most twice as long.
 const MOST_GIVEN_BACK: Duration = Duration::from_secs(10);
 
-/// Time of a loop's second clock. Those of two loops cannot be compared.
+/// Time of the peers' clock. Those of two loops cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LoopInstant(Instant);
+pub struct PeerInstant(Instant);
 
-impl LoopInstant {
+impl PeerInstant {
     /// Make an instant for a handler that is in no loop yet; it sets another one when it enters.
-    pub fn outside() -> LoopInstant {
-        LoopInstant(Instant::now())
+    pub fn outside() -> PeerInstant {
+        PeerInstant(Instant::now())
     }
 }
 
-impl Add<Duration> for LoopInstant {
-    type Output = LoopInstant;
+impl Add<Duration> for PeerInstant {
+    type Output = PeerInstant;
 
-    fn add(self, time: Duration) -> LoopInstant {
-        LoopInstant(self.0 + time)
+    fn add(self, time: Duration) -> PeerInstant {
+        PeerInstant(self.0 + time)
     }
 }
 
@@ -35,31 +36,33 @@ impl Add<Duration> for LoopInstant {
 pub(super) struct Clock {
     /// The end of the last turn, or epoll's return.
     pub now: Instant,
-    /// Total time of all gaps.
-    lost: Duration,
+    /// Time given back so far, and what may be given back of the next gap.
+    given_back: Duration,
+    credit: Duration,
 }
 
 impl Clock {
     pub fn new() -> Clock {
-        Clock { now: Instant::now(), lost: Duration::ZERO }
+        Clock { now: Instant::now(), given_back: Duration::ZERO, credit: MOST_GIVEN_BACK }
     }
 
     /// Advance to `now`; the loop has slept for at most `asleep`.
     pub fn advance(&mut self, now: Instant, asleep: Duration) {
-        let gap = now.saturating_duration_since(self.now).saturating_sub(asleep);
-        if gap > LONG_TURN {
-            self.lost += gap.min(MOST_GIVEN_BACK);
-        }
+        let passed = now.saturating_duration_since(self.now);
+        let gap = passed.saturating_sub(asleep);
+        let given = if gap > LONG_TURN { gap.min(self.credit) } else { Duration::ZERO };
+        self.given_back += given;
+        self.credit = (self.credit + passed - 2 * given).min(MOST_GIVEN_BACK);
         self.now = now;
     }
 
-    pub fn loop_now(&self) -> LoopInstant {
-        LoopInstant(self.now - self.lost)
+    pub fn peer_now(&self) -> PeerInstant {
+        PeerInstant(self.now - self.given_back)
     }
 
     /// Return when it will be `at` unless another gap comes.
-    pub fn when(&self, at: LoopInstant) -> Instant {
-        at.0 + self.lost
+    pub fn when(&self, at: PeerInstant) -> Instant {
+        at.0 + self.given_back
     }
 }
 
@@ -68,21 +71,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loop_time_stands_still_in_gaps_only() {
+    fn peers_time_stands_still_in_gaps_while_credit_lasts() {
         let ms = Duration::from_millis;
         let mut clock = Clock::new();
-        let (began, loop_began) = (clock.now, clock.loop_now());
-        for (after, asleep, loop_after) in [
+        let (began, peer_began) = (clock.now, clock.peer_now());
+        for (after, asleep, peer_after) in [
             (ms(5), ms(0), ms(5)),
             (ms(1005), ms(1000), ms(1005)),
             (ms(1505), ms(2000), ms(1505)),
             (ms(3505), ms(0), ms(1505)),
             (ms(7505), ms(1000), ms(2505)),
-            (ms(107_505), ms(0), ms(92_505)),
+            (ms(107_505), ms(0), ms(96_505)),
+            (ms(119_505), ms(0), ms(98_505)),
+            (ms(121_505), ms(0), ms(98_505)),
+            (ms(125_505), ms(0), ms(102_505)),
         ] {
             clock.advance(began + after, asleep);
-            assert_eq!(clock.loop_now(), loop_began + loop_after);
-            assert_eq!(clock.when(clock.loop_now()), clock.now);
+            assert_eq!(clock.peer_now(), peer_began + peer_after);
+            assert_eq!(clock.when(clock.peer_now()), clock.now);
         }
     }
 }

@@ -25,6 +25,8 @@ use crate::sys::{self, Epoll, Readiness};
 use crate::turn::Turn;
 
 const WAKE: u64 = u64::MAX;
+/// While timers are set: of a gap in which the loop sleeps, so much at most is not noticed.
+const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
 /// One loop; its thread runs `run`.
 pub struct Lane {
@@ -79,7 +81,8 @@ impl Lane {
         if !self.unfinished.is_empty() {
             return Some(Duration::ZERO);
         }
-        self.timers.peek().map(|Reverse((at, _))| at.saturating_duration_since(self.clock.now))
+        let next = self.timers.peek()?.0 .0;
+        Some(next.saturating_duration_since(self.clock.now).min(LONGEST_SLEEP))
     }
 
     /// Serve one round.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::loop_meter::LoopReading;
-use crate::reactor::{Address, LoopInstant, Note};
+use crate::reactor::{Address, Note, PeerInstant};
 use crate::turn::Work;
 
 /// Rounds of the handler that has too much to do.
@@ -190,14 +190,14 @@ fn input_that_came_before_a_late_timer_is_reported_first() {
 fn a_peer_s_time_does_not_pass_in_a_turn_that_takes_too_long() {
     struct Slow {
         other: Other,
-        deadline: LoopInstant,
+        deadline: PeerInstant,
     }
     impl Handler for Slow {
         fn fd(&self) -> RawFd {
             self.other.fd()
         }
         fn enter(&mut self, cx: &mut Cx<'_>) -> Next {
-            self.deadline = cx.loop_now() + LONG_TURN;
+            self.deadline = cx.peer_now() + LONG_TURN;
             cx.wake_at(cx.when(self.deadline));
             std::thread::sleep(LONG_TURN * 2);
             Next::Stay
@@ -206,7 +206,7 @@ fn a_peer_s_time_does_not_pass_in_a_turn_that_takes_too_long() {
             Next::Stay
         }
         fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
-            let over = cx.loop_now() >= self.deadline;
+            let over = cx.peer_now() >= self.deadline;
             self.other.calls.lock().unwrap().push(if over { "over" } else { "early" });
             if over {
                 cx.lanes.stop();
@@ -218,7 +218,7 @@ fn a_peer_s_time_does_not_pass_in_a_turn_that_takes_too_long() {
     }
     let calls = Calls::default();
     let other = Other { socket: socket(false), calls: Arc::clone(&calls) };
-    run(vec![Box::new(Slow { other, deadline: LoopInstant::outside() })]);
+    run(vec![Box::new(Slow { other, deadline: PeerInstant::outside() })]);
     let calls = calls.lock().unwrap();
     assert_eq!((calls[0], calls.last()), ("early", Some(&"over")));
 }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use self::clock::Clock;
-pub use self::clock::LoopInstant;
+pub use self::clock::PeerInstant;
 pub use lane::Lane;
 pub use lanes::Lanes;
 
@@ -178,12 +178,12 @@ impl Cx<'_> {
     }
 
     /// Return the time by which limits of peers are kept.
-    pub fn loop_now(&self) -> LoopInstant {
-        self.clock.loop_now()
+    pub fn peer_now(&self) -> PeerInstant {
+        self.clock.peer_now()
     }
 
-    /// Return when it will be `at`, or just before: call this again then.
-    pub fn when(&self, at: LoopInstant) -> Instant {
+    /// Return when it will be `at`. A gap may postpone it: compare again then.
+    pub fn when(&self, at: PeerInstant) -> Instant {
         self.clock.when(at)
     }
 

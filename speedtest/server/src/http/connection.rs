@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use speedtest_net::bulk::Threshold;
-use speedtest_net::reactor::{Cx, Handler, Interest, LoopInstant, Next, Note, Ready};
+use speedtest_net::reactor::{Cx, Handler, Interest, Next, Note, PeerInstant, Ready};
 use speedtest_net::turn::Work;
 use speedtest_net::wire::{unless_blocked, Wire};
 use speedtest_proto::http1::{Heads, Request};
@@ -54,7 +54,7 @@ pub struct Connection {
     client: IpAddr,
     /// Requested ndt7 test, which takes this connection over.
     leaving: Option<(Subtest, Request)>,
-    deadline: LoopInstant,
+    deadline: PeerInstant,
     /// Dropped bytes of bodies, and their rate.
     dropped: u64,
     rate: Threshold,
@@ -87,7 +87,7 @@ impl Connection {
             delivery: Delivery::default(),
             client: peer.ip(),
             leaving: None,
-            deadline: LoopInstant::outside(),
+            deadline: PeerInstant::outside(),
             dropped: 0,
             rate: Threshold::new(now),
             threshold: 1,
@@ -101,7 +101,7 @@ impl Connection {
         let limits = &self.shared.limits;
         let silent = self.flow.is_some().then(|| limits.idle());
         self.deadline =
-            cx.loop_now() + silent.map_or(limits.step(), |idle| idle.min(limits.step()));
+            cx.peer_now() + silent.map_or(limits.step(), |idle| idle.min(limits.step()));
     }
 
     fn attend(&mut self, cx: &mut Cx<'_>) -> Next {
@@ -261,7 +261,7 @@ impl Handler for Connection {
         // Answers are written whole; delaying them would only cost latency.
         let _ = self.wire.socket().set_nodelay(true);
         self.counted.entered(cx.address());
-        self.deadline = cx.loop_now() + self.shared.limits.pending();
+        self.deadline = cx.peer_now() + self.shared.limits.pending();
         self.arm(cx);
         // The first request may have come with the end of a TLS handshake.
         self.attend(cx)
@@ -314,7 +314,7 @@ impl Handler for Connection {
             // This server itself delays the body.
             self.progress(cx);
         }
-        if cx.loop_now() >= self.deadline {
+        if cx.peer_now() >= self.deadline {
             self.finish_flow(cx);
             return Next::Close;
         }

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use h2::server::{self, SendResponse};
 use h2::Reason;
 use speedtest_net::duplex::{duplex, Duplex, Link};
-use speedtest_net::reactor::{Cx, Handler, LoopInstant, Next, Note, Ready};
+use speedtest_net::reactor::{Cx, Handler, Next, Note, PeerInstant, Ready};
 use speedtest_net::turn::Work;
 use speedtest_net::wire::{unless_blocked, Wire};
 use speedtest_proto::http1::MAX_HEAD_BYTES;
@@ -59,7 +59,7 @@ pub struct Connection {
     shared: Arc<Context>,
     woken: Arc<Woken>,
     waker: Waker,
-    deadline: LoopInstant,
+    deadline: PeerInstant,
     armed: Option<Instant>,
     /// The server stops: no new requests.
     leaving: bool,
@@ -98,7 +98,7 @@ impl Connection {
             shared,
             waker: Waker::from(Arc::clone(&woken)),
             woken,
-            deadline: LoopInstant::outside(),
+            deadline: PeerInstant::outside(),
             armed: None,
             leaving: false,
             calmed: false,
@@ -113,7 +113,7 @@ impl Connection {
         let limits = &self.shared.limits;
         let silent = (!self.exchanges.is_empty()).then(|| limits.idle());
         self.deadline =
-            cx.loop_now() + silent.map_or(limits.step(), |idle| idle.min(limits.step()));
+            cx.peer_now() + silent.map_or(limits.step(), |idle| idle.min(limits.step()));
     }
 
     /// Do all work that is possible now. The library reads and writes everything that moves, so the
@@ -298,7 +298,7 @@ impl Handler for Connection {
         // Frames leave in large pieces already; delaying them would only cost latency.
         let _ = self.link.with_wire(|wire| wire.socket().set_nodelay(true));
         self.counted.entered(cx.address());
-        self.deadline = cx.loop_now() + self.shared.limits.pending();
+        self.deadline = cx.peer_now() + self.shared.limits.pending();
         self.attend(cx)
     }
 
@@ -325,7 +325,7 @@ impl Handler for Connection {
             // This server itself delays them.
             self.progress(cx);
         }
-        if cx.loop_now() >= self.deadline {
+        if cx.peer_now() >= self.deadline {
             return self.close(cx);
         }
         self.attend(cx)

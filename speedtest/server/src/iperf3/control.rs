@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use speedtest_net::bulk::Event;
-use speedtest_net::reactor::{Cx, Handler, Interest, LoopInstant, Next, Note, Ready};
+use speedtest_net::reactor::{Cx, Handler, Interest, Next, Note, PeerInstant, Ready};
 use speedtest_net::turn::Work;
 use speedtest_net::{socket, sys};
 use speedtest_proto::iperf3::{self, Cookie, ErrorCode, Params, ProtocolError, Server};
@@ -51,7 +51,7 @@ pub struct Control {
     /// Parameters of a test that waits for its ticket, or with it until another UDP test of the
     /// same address has opened its streams.
     params: Option<Box<Params>>,
-    deadline: LoopInstant,
+    deadline: PeerInstant,
     /// Time of the latest timer for the deadline.
     armed: Option<Instant>,
     next_look: Instant,
@@ -85,21 +85,21 @@ impl Control {
             ticket: None,
             params: None,
             next_look: Instant::now(),
-            deadline: LoopInstant::outside(),
+            deadline: PeerInstant::outside(),
             armed: None,
             over: false,
         }
     }
 
     fn allow(&mut self, cx: &mut Cx<'_>, time: Duration) {
-        self.deadline = cx.loop_now() + time;
+        self.deadline = cx.peer_now() + time;
         self.arm(cx);
     }
 
-    /// Set a timer for the deadline, unless one is set for that moment.
+    /// Set a timer for the deadline, unless an earlier one is set.
     fn arm(&mut self, cx: &mut Cx<'_>) {
         let at = cx.when(self.deadline);
-        if self.armed != Some(at) {
+        if self.armed.is_none_or(|armed| armed > at || armed <= cx.now) {
             self.armed = Some(at);
             cx.wake_at(at);
         }
@@ -330,7 +330,7 @@ impl Handler for Control {
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
-        let late = cx.loop_now() >= self.deadline;
+        let late = cx.peer_now() >= self.deadline;
         if !late {
             self.arm(cx);
         }

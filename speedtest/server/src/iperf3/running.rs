@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use speedtest_net::bulk::Order;
 use speedtest_net::load::{ProcessLoad, ProcessMeter};
-use speedtest_net::reactor::LoopInstant;
+use speedtest_net::reactor::PeerInstant;
 use speedtest_proto::iperf3::{Cookie, Results};
 use speedtest_proto::verdict::OtherLoad;
 
@@ -24,7 +24,7 @@ pub struct Running {
     pub test: Arc<Test>,
     /// Bytes of all streams that are charged already, and the time of the last new ones.
     counted: u64,
-    pub last_progress: LoopInstant,
+    pub last_progress: PeerInstant,
     pub joined: usize,
     pub reported: usize,
     pub started: bool,
@@ -56,7 +56,7 @@ impl Running {
             cookie,
             test,
             counted: 0,
-            last_progress: LoopInstant::outside(),
+            last_progress: PeerInstant::outside(),
             joined: 0,
             reported: 0,
             started: false,
@@ -75,7 +75,7 @@ impl Running {
 
 impl Running {
     /// Start the streams.
-    pub fn start(&mut self, now: LoopInstant) {
+    pub fn start(&mut self, now: PeerInstant) {
         self.started = true;
         self.last_progress = now;
         self.meter = ProcessMeter::start();

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use speedtest_net::bulk::{Channel, Pacer, Pushed};
 use speedtest_net::load::ThreadTime;
 use speedtest_net::loop_time::LoopTime;
-use speedtest_net::reactor::{Cx, Handler, Interest, Next, Note, Ready};
+use speedtest_net::reactor::{Cx, Handler, Interest, Next, Note, PeerInstant, Ready};
 use speedtest_net::sys;
 use speedtest_proto::ndt7::measurement::Measurement;
 use speedtest_proto::ndt7::{Subtest, MOST_TIME, TEST_TIME};
@@ -58,12 +58,14 @@ pub struct Test {
     next_measurement: Instant,
     next_adapt: Instant,
     last_progress: Instant,
+    /// The client must have moved something until then, or taken the end.
+    deadline: PeerInstant,
     /// Last measurement of the client.
     client_said: Option<Measurement>,
-    /// Time since when no new message is begun.
-    stopping: Option<Instant>,
-    /// Set once the test has ended; the connection then only closes.
-    ended: Option<Instant>,
+    /// No new message is begun.
+    stopping: bool,
+    /// The test has ended; the connection then only closes.
+    ended: bool,
     armed: Option<Instant>,
     // Order matters: the connection ends before its ticket lets the next one in.
     _counted: clients::Connection,
@@ -100,9 +102,10 @@ impl Test {
             next_measurement: now,
             next_adapt: now,
             last_progress: now,
+            deadline: PeerInstant::outside(),
             client_said: None,
-            stopping: None,
-            ended: None,
+            stopping: false,
+            ended: false,
             armed: None,
             _counted: counted,
             account: shared.accounts.of(client, now),
@@ -128,7 +131,7 @@ impl Test {
     fn go_on(&mut self, cx: &mut Cx<'_>) -> Next {
         let moved = self.read(cx).and_then(|()| match self.write(cx) {
             // Received bytes of an upload are still read, then its end is found.
-            Err(_gone) if !self.sends() && self.ended.is_none() => {
+            Err(_gone) if !self.sends() && !self.ended => {
                 cx.wait_for(self.channel.wire.interest(Interest::READ));
                 Ok(())
             }
@@ -139,11 +142,11 @@ impl Test {
             self.finish(cx, how);
             return Next::Close;
         }
-        if self.ended.is_none() && cx.now >= self.idle_at() {
+        if !self.ended && !self.stopping && cx.peer_now() >= self.deadline {
             self.finish(cx, How::Broken("nothing was transferred".into()));
             self.channel.endpoint.close(close_code::GOING_AWAY);
         }
-        if self.ended.is_none() && self.is_due(cx) && self.stop(cx).is_err() {
+        if !self.ended && self.is_due(cx) && self.stop(cx).is_err() {
             return Next::Close;
         }
         if self.channel.is_over() {
@@ -171,21 +174,19 @@ impl Test {
 
     /// Stop at the end of time or amount; a partly sent message belongs to the test.
     fn stop(&mut self, cx: &mut Cx<'_>) -> io::Result<()> {
-        let since = *self.stopping.get_or_insert(cx.now);
+        if !self.stopping {
+            self.stopping = true;
+            self.deadline = cx.peer_now() + CLOSE_TIMEOUT;
+        }
         if self.channel.is_flushed() || !self.sends() {
             self.finish(cx, How::Complete);
-        } else if cx.now >= since + CLOSE_TIMEOUT {
+        } else if cx.peer_now() >= self.deadline {
             self.finish(cx, How::Broken("the client did not read its last message".into()));
         } else {
             return Ok(());
         }
         self.channel.endpoint.close(close_code::NORMAL);
         self.write(cx)
-    }
-
-    /// Return when a test that moves nothing gives its place to another.
-    fn idle_at(&self) -> Instant {
-        self.last_progress + self.shared.limits.idle()
     }
 
     fn is_due(&self, cx: &Cx<'_>) -> bool {
@@ -200,7 +201,7 @@ impl Test {
         let before = self.channel.received_bytes();
         let most = self.pacer.as_ref().filter(|_| !self.sends()).map_or(u64::MAX, |_| self.turn());
         let notices = self.channel.pull(most, &mut cx.turn)?;
-        self.moved(self.channel.received_bytes() - before);
+        self.moved(cx, self.channel.received_bytes() - before);
         self.heed(cx, notices);
         Ok(())
     }
@@ -215,14 +216,14 @@ impl Test {
                 Notice::Broken(violation) => self.finish(cx, How::Broken(violation.to_string())),
             }
         }
-        if self.sends() && self.channel.received_bytes() > 0 && self.ended.is_none() {
+        if self.sends() && self.channel.received_bytes() > 0 && !self.ended {
             self.finish(cx, How::Broken("the client sent data in a download".into()));
             self.channel.endpoint.close(close_code::UNSUPPORTED);
         }
     }
 
     fn write(&mut self, cx: &mut Cx<'_>) -> io::Result<()> {
-        let runs = self.ended.is_none() && self.stopping.is_none() && !self.is_due(cx);
+        let runs = !self.ended && !self.stopping && !self.is_due(cx);
         let data = match (self.sends() && runs, self.pacer.is_some()) {
             (false, _) => 0,
             (true, true) if self.waits_for_rate(cx.now) => 0,
@@ -231,13 +232,13 @@ impl Test {
         };
         let before = self.channel.sent_bytes();
         let pushed = self.channel.push(data, &mut cx.turn)?;
-        if self.ended.is_none() {
-            self.moved(self.channel.sent_bytes() - before);
+        if !self.ended {
+            self.moved(cx, self.channel.sent_bytes() - before);
         }
         let waiting = self.waits_for_rate(cx.now);
         let sending = data > 0 && !waiting && pushed != Pushed::Idle;
         let interest = self.channel.interest(sending);
-        let deaf = !self.sends() && waiting && self.ended.is_none();
+        let deaf = !self.sends() && waiting && !self.ended;
         cx.wait_for(if deaf { Interest::NOTHING } else { interest });
         Ok(())
     }
@@ -248,10 +249,10 @@ impl Test {
     }
 
     fn waits_for_rate(&self, now: Instant) -> bool {
-        self.ended.is_none() && self.pacer.as_ref().is_some_and(|pacer| pacer.due() > now)
+        !self.ended && self.pacer.as_ref().is_some_and(|pacer| pacer.due() > now)
     }
 
-    fn moved(&mut self, bytes: u64) {
+    fn moved(&mut self, cx: &Cx<'_>, bytes: u64) {
         if bytes == 0 {
             return;
         }
@@ -260,6 +261,9 @@ impl Test {
         }
         let now = Instant::now();
         self.last_progress = now;
+        if !self.ended && !self.stopping {
+            self.deadline = cx.peer_now() + self.shared.limits.idle();
+        }
         self.shared.accounts.moved(&self.account, bytes, now);
         self.series.moved(bytes);
         let counters = &self.shared.counters;
@@ -269,11 +273,9 @@ impl Test {
 
     /// Take samples and measurements that are due, and set the next wake-up.
     fn schedule(&mut self, cx: &mut Cx<'_>) {
-        let mut next = self.until;
-        if let Some(since) = self.ended.or(self.stopping) {
-            next = since + CLOSE_TIMEOUT;
-        } else {
-            next = next.min(self.observe(cx)).min(self.idle_at());
+        let mut next = cx.when(self.deadline);
+        if !self.ended && !self.stopping {
+            next = next.min(self.until).min(self.observe(cx));
             if let Some(pacer) = self.pacer.as_ref().filter(|pacer| pacer.due() > cx.now) {
                 next = next.min(pacer.due());
             }
@@ -303,6 +305,8 @@ impl Handler for Test {
         self.started += shift;
         self.until += shift;
         self.last_progress = cx.now;
+        // A test that moves nothing gives its place to another.
+        self.deadline = cx.peer_now() + self.shared.limits.idle();
         cx.charge(&self.loop_time);
         self.beside = Some(self.shared.other_load.begin(Arc::clone(&self.loop_time)));
         self.load_from = Some(cx.meter.read());
@@ -322,7 +326,7 @@ impl Handler for Test {
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
-        if self.ended.is_some_and(|ended| cx.now >= ended + CLOSE_TIMEOUT) {
+        if self.ended && cx.peer_now() >= self.deadline {
             return Next::Close;
         }
         self.go_on(cx)

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use speedtest_net::options::{self, Options};
-use speedtest_net::reactor::{Cx, Handler, Interest, LoopInstant, Next, Note, Ready};
+use speedtest_net::reactor::{Cx, Handler, Interest, Next, Note, PeerInstant, Ready};
 use speedtest_net::wire::{unless_blocked, Wire};
 use speedtest_proto::http1::{Answer, Method, Request};
 use speedtest_proto::ndt7::request::TestQuery;
@@ -53,7 +53,7 @@ pub struct Waiting {
     ticket: Option<Ticket>,
     queued: Option<Place>,
     output: Vec<u8>,
-    deadline: LoopInstant,
+    deadline: PeerInstant,
 }
 
 /// Status and text of an answer that refuses a client.
@@ -67,7 +67,7 @@ impl Waiting {
             ticket: None,
             queued: None,
             output: Vec::new(),
-            deadline: LoopInstant::outside(),
+            deadline: PeerInstant::outside(),
         }
     }
 
@@ -115,7 +115,7 @@ impl Waiting {
     }
 
     fn allow(&mut self, cx: &mut Cx<'_>, time: Duration) {
-        self.deadline = cx.loop_now() + time;
+        self.deadline = cx.peer_now() + time;
         cx.wake_at(cx.when(self.deadline));
     }
 
@@ -197,7 +197,7 @@ impl Handler for Waiting {
     }
 
     fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
-        if cx.loop_now() < self.deadline {
+        if cx.peer_now() < self.deadline {
             cx.wake_at(cx.when(self.deadline));
             return Next::Stay;
         }

@@ -47,7 +47,7 @@ impl Control {
 
     pub(super) fn start(&mut self, cx: &mut Cx<'_>) {
         let Some(running) = &mut self.running else { return };
-        running.start(cx.loop_now());
+        running.start(cx.peer_now());
         self.next_look = cx.now;
         let params = &running.test.params;
         let most = Duration::from_secs(self.shared.limits.duration_s);
@@ -176,10 +176,10 @@ impl Control {
             return;
         }
         if running.charge(cx.now) {
-            running.last_progress = cx.loop_now();
+            running.last_progress = cx.peer_now();
         }
         let idle = self.shared.limits.idle() + running.test.pause();
-        if cx.loop_now() >= running.last_progress + idle {
+        if cx.peer_now() >= running.last_progress + idle {
             let why = format!("nothing was transferred for {} s", idle.as_secs());
             self.fail(&why, ErrorCode::Idle);
         } else if let Some(why) = self.too_much(cx) {

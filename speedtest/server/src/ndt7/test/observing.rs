@@ -11,7 +11,7 @@ use speedtest_proto::ndt7::measurement::{AppInfo, ConnectionInfo, Measurement};
 use speedtest_proto::ndt7::pace::measurement_gap;
 use speedtest_proto::verdict::OtherLoad;
 
-use super::{random, Test, ADAPT_EVERY};
+use super::{random, Test, ADAPT_EVERY, CLOSE_TIMEOUT};
 use crate::ndt7::outcome::{self, Ended, How};
 
 /// Interval to poll for small amounts, for which the kernel does not wake the loop.
@@ -78,7 +78,7 @@ impl Test {
 
     /// End the test in this way, once.
     pub(super) fn finish(&mut self, cx: &mut Cx<'_>, how: How) {
-        if self.ended.is_some() {
+        if self.ended {
             return;
         }
         // Use the current time: counted bytes may have moved after this turn began.
@@ -86,7 +86,8 @@ impl Test {
         self.sample();
         let other_load = self.beside.as_ref().map(|beside| beside.read(self.bytes()));
         self.say_measurement(other_load);
-        self.ended = Some(now);
+        self.ended = true;
+        self.deadline = cx.peer_now() + CLOSE_TIMEOUT;
         let last = if self.sends() { now } else { self.last_progress };
         let load = self.load_from.map(|from| cx.meter.read().since(&from)).unwrap_or_default();
         let ended = Ended {
