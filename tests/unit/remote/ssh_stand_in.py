@@ -8,10 +8,13 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
+from wirespeed.remote.local import LocalRunner
 from wirespeed.remote.ssh import SshRunner
+from wirespeed.sources.processes import started_at
 
 # Options come before "--", then the host, then one word: the command line. The file `cut` stands
-# for a broken connection; `sessions` has the lines of /proc/PID/stat of those that it kills.
+# for a broken connection; `sessions` lists the process IDs that a broken connection kills,
+# each with its start in ticks since boot (proc_pid_stat(5)).
 STAND_IN = """#!/bin/sh
 here=$(dirname "$0")
 printf '%s ' "$@" | tr '\\n' ' ' >> "$here/calls"
@@ -20,7 +23,8 @@ for word; do last=$word; done
 case " $* " in *" -O check "*) [ ! -e "$here/cut" ]; exit;; *" -O "*) exit 0;; esac
 [ ! -e "$here/cut" ] || { echo "ssh: connect to host: Connection refused" >&2; exit 255; }
 read -r stat < /proc/$$/stat
-echo "$stat" >> "$here/sessions"
+set -- $stat
+echo "$1 ${22}" >> "$here/sessions"
 exec sh -c "exec $last"
 """
 # Programs of a host without python3.
@@ -36,17 +40,12 @@ def clients(tmp_path: Path) -> list[str]:
 def cut(tmp_path: Path) -> None:
     """Break the connection: running clients end, and no new one gets through."""
     (tmp_path / "cut").touch()
-    for stat in (tmp_path / "sessions").read_text().splitlines():
-        pid = int(stat.split()[0])
+    for session in (tmp_path / "sessions").read_text().splitlines():
+        pid, started = map(int, session.split())
         # Others may have the pid of a session that has ended.
         with suppress(FileNotFoundError, ProcessLookupError):
-            if _start(Path(f"/proc/{pid}/stat").read_text()) == _start(stat):
+            if started_at(LocalRunner(), pid) == started:
                 os.kill(pid, signal.SIGKILL)
-
-
-def _start(stat: str) -> str:
-    """Return a process's start time, in clock ticks since the boot (proc_pid_stat(5))."""
-    return stat.rpartition(")")[2].split()[19]
 
 
 def agent_pid(ssh: SshRunner) -> int:

@@ -105,8 +105,8 @@ def test_install_packages_twice_at_once_installs_once(programs: Path, tmp_path: 
     listed = tmp_path / "packages.txt"
     listed.write_text("missing\n")
     with ThreadPoolExecutor(2) as threads:
-        told = list(threads.map(lambda _: install(programs, listed), range(2)))
-    assert told == [["installed"], ["installed"]]
+        logs = list(threads.map(lambda _: install(programs, listed), range(2)))
+    assert logs == [["installed"], ["installed"]]
 
 
 @pytest.mark.root
