@@ -7,8 +7,11 @@ The intervals follow from the Jacobian of the regression at its end.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wirespeed.model.errors import BadInput
 from wirespeed.predict.check import left_out_errors
@@ -18,9 +21,14 @@ from wirespeed.predict.pcie import Floats
 from wirespeed.predict.regression import SOFT_ABOVE, Fitted, columns, solve
 from wirespeed.predict.solve import needed
 
+Indices = NDArray[np.intp]
+
 # Parameters with a higher correlation are not distinguished; one of higher relative error is not
 # known.
 SAME, UNSURE = 0.95, 0.5
+# The rates do not depend on a parameter if doubling it changes them by less. The derivatives are
+# differences, whose own error is 1e-7: what it says of a parameter differs between CPUs.
+SILENT = 1e-5
 # 95% point of the normal distribution: half the width of a 90% interval.
 _NINETY = 1.645
 
@@ -46,8 +54,9 @@ def fit(
     if error is None:
         errors = np.abs(np.expm1(found.residuals))
         error = float(np.percentile(errors, 90))
-    unsure = _spread(found)
-    groups = _together(found)
+    heard = _Heard.of(found)
+    unsure = _spread(found, heard)
+    groups = _together(found, heard)
     estimates = {
         name: Estimate(value, value, value, determined=False) for name, value in given.items()
     }
@@ -79,34 +88,46 @@ def _estimate(
     return Estimate(value, float(low), float(high), bool(determined))
 
 
-def _spread(found: Fitted) -> Floats:
-    """Return half the 90% interval of each value; infinite if the data do not depend on it."""
-    covariance = _covariance(found)
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """The parameters that the rates depend on, with what the rates say of them."""
+
+    at: Indices
+    """Their positions among the free parameters."""
+    covariance: Floats
+    """Of their relative values, without the factor of the residuals' variance."""
+
+    @classmethod
+    def of(cls, found: Fitted) -> Self:
+        # Per relative change: parameters in ns and in ns/octet differ by 10^4, too much to invert.
+        change = found.jacobian * np.array(list(found.values.values()))
+        at = np.flatnonzero(np.linalg.norm(change, axis=0) > SILENT)
+        square = change[:, at].T @ change[:, at]
+        inverse = np.linalg.pinv(square, hermitian=True)
+        return cls(at, np.asarray(inverse, dtype=np.float64))
+
+
+def _spread(found: Fitted, heard: _Heard) -> Floats:
+    """Return half the 90% interval of each value; infinite if the rates do not depend on it."""
     freedom = max(1, len(found.residuals) - len(found.names))
     # Robust against the points that the loss discounts, as the fit is.
     variance = float(np.sum(np.minimum(np.abs(found.residuals), 3 * SOFT_ABOVE) ** 2)) / freedom
-    half = _NINETY * np.sqrt(np.diag(covariance) * variance)
-    silent = np.linalg.norm(found.jacobian, axis=0) * np.array(list(found.values.values())) < 1e-9
-    unsure: Floats = np.where(silent, np.inf, half)
+    values = np.array(list(found.values.values()))
+    unsure: Floats = np.full(len(values), np.inf)
+    unsure[heard.at] = _NINETY * values[heard.at] * np.sqrt(np.diag(heard.covariance) * variance)
     return unsure
 
 
-def _covariance(found: Fitted) -> Floats:
-    """Return the covariance of the values, without the factor of the residuals' variance."""
-    square = found.jacobian.T @ found.jacobian
-    return np.asarray(np.linalg.pinv(square, hermitian=True), dtype=np.float64)
-
-
-def _together(found: Fitted) -> tuple[tuple[str, ...], ...]:
+def _together(found: Fitted, heard: _Heard) -> tuple[tuple[str, ...], ...]:
     """Return groups of parameters of which only a combination is known."""
-    covariance = _covariance(found)
-    deviation = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
-    alike = np.abs(covariance / np.outer(deviation, deviation)) > SAME
+    names = [found.names[at] for at in heard.at]
+    deviation = np.sqrt(np.maximum(np.diag(heard.covariance), 1e-300))
+    alike = np.abs(heard.covariance / np.outer(deviation, deviation)) > SAME
     groups: list[set[str]] = []
-    for row, name in enumerate(found.names):
-        same = {found.names[col] for col in np.flatnonzero(alike[row])} | {name}
+    for row, name in enumerate(names):
+        same = {names[col] for col in np.flatnonzero(alike[row])} | {name}
         touching = [group for group in groups if group & same]
         groups = [group for group in groups if group not in touching]
         groups.append(same.union(*touching))
-    order = found.names.index
+    order = names.index
     return tuple(tuple(sorted(group, key=order)) for group in groups if len(group) > 1)
