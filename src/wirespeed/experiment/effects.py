@@ -30,6 +30,8 @@ Cells = Mapping[Combination, Sequence[float]]
 
 _DRAWS = 4000
 _PERCENTILES = (2.5, 97.5)
+# Logarithms of equal rates differ by rounding: by 1e-15 in sums of a hundred.
+_ROUNDING = 1e-9
 # The normal distribution's quantile at 97.5%.
 _NORMAL = 1.96
 # No design has more repeats.
@@ -67,9 +69,9 @@ class Effect:
         """Conclusion, by whether the interval excludes 1."""
         if self.low is None or self.high is None:
             return Verdict.UNSURE
-        if self.low > 1:
+        if self.low > 1 + _ROUNDING:
             return Verdict.GAIN
-        return Verdict.LOSS if self.high < 1 else Verdict.UNSURE
+        return Verdict.LOSS if self.high < 1 - _ROUNDING else Verdict.UNSURE
 
     @property
     def repeats_to_be_sure(self) -> float | None:
@@ -82,7 +84,8 @@ class Effect:
             return None
         effect = abs(math.log(self.ratio))
         half = math.log(self.high / self.low) / 2
-        if effect * math.sqrt(_MOST_REPEATS) <= half * math.sqrt(self.repeats):
+        none = effect <= _ROUNDING
+        if none or effect * math.sqrt(_MOST_REPEATS) <= half * math.sqrt(self.repeats):
             return math.inf
         return max(self.repeats + 1, math.ceil(self.repeats * (half / effect) ** 2))
 

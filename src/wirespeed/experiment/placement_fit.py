@@ -25,6 +25,9 @@ Floats = npt.NDArray[np.float64]
 
 # Contrasts with a larger component outside the row space of the rates cannot be estimated.
 _OUTSIDE = 1e-6
+# Eigenvalues of a matrix of counts below this, relative to the largest, are 0 but for rounding,
+# which differs between CPUs and reaches 1e-15.
+_SINGULAR = 1e-10
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +100,14 @@ def fit_placements(
             if term is not None:
                 matrix[number, columns[term]] = 1.0
     logs = np.log([sample.fps for _, sample in flat])
-    inverse: Floats = np.linalg.pinv(matrix.T @ matrix, hermitian=True).astype(np.float64)
+    square = matrix.T @ matrix
+    inverse: Floats = np.linalg.pinv(square, rcond=_SINGULAR, hermitian=True).astype(np.float64)
     found: Floats = inverse @ matrix.T @ logs
     rank = np.linalg.matrix_rank(matrix)
     residuals = logs - matrix @ found
     freedom = len(flat) - int(rank)
     variance = float(residuals @ residuals) / freedom if freedom > 0 else 0.0
-    outside = np.eye(len(columns)) - inverse @ (matrix.T @ matrix)
+    outside = np.eye(len(columns)) - inverse @ square
     at = {cell: columns[cell] for cell in samples}
     block_term = _mean_block(found, columns, terms)
     rates: dict[Combination, tuple[float, ...]] = dict.fromkeys(samples, ())

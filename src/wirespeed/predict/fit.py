@@ -22,12 +22,13 @@ from wirespeed.predict.regression import SOFT_ABOVE, Fitted, columns, solve
 from wirespeed.predict.solve import needed
 
 Indices = NDArray[np.intp]
+Bools = NDArray[np.bool_]
 
 # Parameters with a higher correlation are not distinguished; one of higher relative error is not
 # known.
 SAME, UNSURE = 0.95, 0.5
-# The rates do not depend on a parameter if doubling it changes them by less. The derivatives are
-# differences, whose own error is 1e-7: what it says of a parameter differs between CPUs.
+# Effects on all rates together, relative, that are below this are none. Derivatives are differences
+# with an error of 1e-7 for each rate: what it says of a parameter differs between CPUs.
 SILENT = 1e-5
 # 95% point of the normal distribution: half the width of a 90% interval.
 _NINETY = 1.645
@@ -82,7 +83,7 @@ def _estimate(
     """
     quantity = BY_NAME[name]
     low, high = max(quantity.lower, value - unsure), min(quantity.upper, value + unsure)
-    reach = 1e-3 * (quantity.upper - quantity.lower)
+    [reach] = _reaches([name])
     at_bound = value - quantity.lower < reach or quantity.upper - value < reach
     determined = not at_bound and unsure <= UNSURE * value and not any(name in g for g in groups)
     return Estimate(value, float(low), float(high), bool(determined))
@@ -94,40 +95,57 @@ class _Heard:
 
     at: Indices
     """Their positions among the free parameters."""
-    covariance: Floats
-    """Of their relative values, without the factor of the residuals' variance."""
+    deviation: Floats
+    """Standard deviation of each value at an error of 1 of each rate; infinite where others can
+    take its place in full."""
+    alike: Bools
+    """Pairs of which the rates give a combination at best. Shape (len(at), len(at))."""
 
     @classmethod
     def of(cls, found: Fitted) -> Self:
-        # Per relative change: parameters in ns and in ns/octet differ by 10^4, too much to invert.
-        change = found.jacobian * np.array(list(found.values.values()))
-        at = np.flatnonzero(np.linalg.norm(change, axis=0) > SILENT)
-        square = change[:, at].T @ change[:, at]
-        inverse = np.linalg.pinv(square, hermitian=True)
-        return cls(at, np.asarray(inverse, dtype=np.float64))
+        # Per considerable change: an ns and an ns/octet differ by 10^4, and a value may be 0.
+        change = found.jacobian * np.maximum(list(found.values.values()), _reaches(found.names))
+        effects = np.linalg.norm(change, axis=0)
+        at = np.flatnonzero(effects > SILENT)
+        return cls(at, *_known(found.jacobian[:, at]))
+
+
+def _known(jacobian: Floats) -> tuple[Floats, Bools]:
+    """Return the deviations and the pairs alike of `_Heard`."""
+    effects = np.linalg.norm(jacobian, axis=0)
+    _, strengths, directions = np.linalg.svd(jacobian / effects, full_matrices=False)
+    seen = strengths > SILENT * strengths.max(initial=0)
+    weights = directions[seen] / strengths[seen, None]
+    covariance = weights.T @ weights
+    deviation = np.sqrt(np.diag(covariance))
+    unseen = np.abs(directions[~seen].T @ directions[~seen])
+    alike = (np.abs(covariance / np.outer(deviation, deviation)) > SAME) | (unseen > SILENT)
+    return np.where(np.diag(unseen) > SILENT, np.inf, deviation / effects), alike
 
 
 def _spread(found: Fitted, heard: _Heard) -> Floats:
-    """Return half the 90% interval of each value; infinite if the rates do not depend on it."""
-    freedom = max(1, len(found.residuals) - len(found.names))
+    """Return half the 90% interval of each value; infinite if the rates do not tell it."""
+    freedom = max(1, len(found.residuals) - len(heard.at))
     # Robust against the points that the loss discounts, as the fit is.
     variance = float(np.sum(np.minimum(np.abs(found.residuals), 3 * SOFT_ABOVE) ** 2)) / freedom
-    values = np.array(list(found.values.values()))
-    unsure: Floats = np.full(len(values), np.inf)
-    unsure[heard.at] = _NINETY * values[heard.at] * np.sqrt(np.diag(heard.covariance) * variance)
+    unsure: Floats = np.full(len(found.names), np.inf)
+    unsure[heard.at] = _NINETY * heard.deviation * np.sqrt(variance)
     return unsure
 
 
 def _together(found: Fitted, heard: _Heard) -> tuple[tuple[str, ...], ...]:
     """Return groups of parameters of which only a combination is known."""
     names = [found.names[at] for at in heard.at]
-    deviation = np.sqrt(np.maximum(np.diag(heard.covariance), 1e-300))
-    alike = np.abs(heard.covariance / np.outer(deviation, deviation)) > SAME
     groups: list[set[str]] = []
     for row, name in enumerate(names):
-        same = {names[col] for col in np.flatnonzero(alike[row])} | {name}
+        same = {names[col] for col in np.flatnonzero(heard.alike[row])} | {name}
         touching = [group for group in groups if group & same]
         groups = [group for group in groups if group not in touching]
         groups.append(same.union(*touching))
     order = names.index
     return tuple(tuple(sorted(group, key=order)) for group in groups if len(group) > 1)
+
+
+def _reaches(names: Sequence[str]) -> Floats:
+    """Return the least change of each parameter that counts: 1/1000 of its range."""
+    return np.array([1e-3 * (BY_NAME[name].upper - BY_NAME[name].lower) for name in names])

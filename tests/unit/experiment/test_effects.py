@@ -5,6 +5,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from wirespeed.experiment.combinations import Combination, factorial, pairs
 from wirespeed.experiment.effects import Verdict, contrast, mean, scatter, step
@@ -95,3 +97,21 @@ def test_scatter_is_within_combinations_only() -> None:
     assert scatter({BASE: [1.0, 1.0], A: [9.0, 9.0]}) == 0
     assert scatter({BASE: [1.0, math.e], A: [5.0, 5.0]}) == pytest.approx(0.5)
     assert scatter({BASE: [1.0], A: [9.0]}) == 0
+
+
+@given(
+    rate=st.floats(1e3, 1e9), repeats=st.lists(st.integers(2, 9), min_size=4, max_size=4),
+    blocks=st.booleans(),
+)  # fmt: skip
+def test_equal_rates_are_no_effect_whatever_their_number(
+    rate: float, repeats: list[int], blocks: bool
+) -> None:
+    cells = {cell: (rate,) * n for cell, n in zip((BASE, A, B, AB), repeats, strict=True)}
+    for effect in (
+        step(cells, BASE, A, blocks=blocks),
+        contrast(cells, A, blocks=blocks),
+        contrast(cells, AB, blocks=blocks),
+    ):
+        assert effect is not None
+        assert effect.verdict is Verdict.UNSURE
+        assert effect.repeats_to_be_sure == math.inf

@@ -72,6 +72,23 @@ def test_fit_of_one_size_reports_inseparable_parameters() -> None:
     assert not found.values["vhost_rx_ns"].determined
 
 
+def test_of_three_inseparable_parameters_none_has_an_interval() -> None:
+    names = ("vhost_rx_ns", "vhost_rx_byte_ns", "vhost_tx_ns")
+    chains = [
+        o for o in made(0.002)
+        if o.case.attachment is Attachment.VHOST and o.case.frame_bytes == 64
+        and o.case.arrangement is Arrangement.CHAIN
+    ]  # fmt: skip
+    known = {n: e.value for n, e in S2.values.items() if n not in names}
+    found = fit(chains, "chains", known=known)
+    assert found.together == (names,)
+    for name in names:
+        assert not found.values[name].determined
+        assert (found.values[name].low, found.values[name].high) == (
+            BY_NAME[name].lower, BY_NAME[name].upper,
+        )  # fmt: skip
+
+
 def test_a_parameter_without_effect_changes_nothing_about_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
