@@ -28,8 +28,10 @@ use crate::tls::Identity;
 use ending::{drain, wait_for_end};
 use parts::Parts;
 
-/// Descriptors kept for everything that is not a client's connection.
+/// Descriptors kept for everything that is not a client's connection and not of a loop.
 const OWN_FILES: u64 = 64;
+/// Descriptors of a loop: its epoll instance, its eventfd, its thread's schedstat.
+const FILES_OF_A_LOOP: u64 = 3;
 /// Least connections: with fewer no test could run.
 const LEAST_CONNECTIONS: u64 = 8;
 #[derive(Debug, thiserror::Error)]
@@ -41,10 +43,9 @@ pub enum ServeError {
     #[error("server.user: cannot become this user: {0}; start as root, or without server.user")]
     Privileges(io::Error),
     #[error(
-        "{files} open files are allowed (ulimit -n); at least {} are needed",
-        OWN_FILES + LEAST_CONNECTIONS
+        "{files} open files are allowed (ulimit -n); at least {needed} are needed with {loops} loops"
     )]
-    Files { files: u64 },
+    Files { files: u64, needed: u64, loops: usize },
     #[error("cannot start: {0}")]
     Start(#[from] io::Error),
 }
@@ -65,9 +66,10 @@ pub fn serve(config: Config) -> Result<(), ServeError> {
     let kernel = Kernel::of_this_host(user.is_none() && rights::may_administer_network());
     config.check(&kernel)?;
     sys::block_signals();
-    let most = most_connections()?;
+    let loops = loops(&config);
+    let most = most_connections(loops)?;
     let identity = load_identity(&config)?;
-    let lanes = Lanes::new(loops(&config))?;
+    let lanes = Lanes::new(loops)?;
     std::sync::LazyLock::force(&bulk::HOT);
     let parts = Parts::new(&config, kernel, lanes, most);
     let log = parts.log.clone();
@@ -107,12 +109,13 @@ fn run(
     Ok(())
 }
 
-/// Return how many fit into this process's descriptors.
-fn most_connections() -> Result<usize, ServeError> {
+/// Return how many fit into this process's descriptors, next to those of its loops.
+fn most_connections(loops: usize) -> Result<usize, ServeError> {
     let files = sys::raise_file_limit()?;
-    let most = files.saturating_sub(OWN_FILES);
+    let own = OWN_FILES + FILES_OF_A_LOOP.saturating_mul(loops as u64);
+    let most = files.saturating_sub(own);
     if most < LEAST_CONNECTIONS {
-        return Err(ServeError::Files { files });
+        return Err(ServeError::Files { files, needed: own + LEAST_CONNECTIONS, loops });
     }
     Ok(usize::try_from(most).unwrap_or(usize::MAX))
 }

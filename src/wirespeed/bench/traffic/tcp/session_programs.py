@@ -19,8 +19,9 @@ from wirespeed.model.study.tcp import Tcp
 from wirespeed.remote.interface import Runner
 
 PORT = 8080
-# Files of a program other than connections.
-OTHER_FILES = 64
+# Files of a program other than connections: of each loop, one a CPU at most, and all others
+# (speedtest/server/src/serve/mod.rs).
+FILES_OF_A_LOOP, OTHER_FILES = 3, 64
 # Nothing but the host limits the connections. Held ones are silent for long.
 _LIMITS = """[limits]
 connections_per_client = 0
@@ -71,13 +72,14 @@ def _words(sessions: Sessions, tcp: Tcp, share: int) -> Iterator[str]:
 
 def check_files(runner: Runner, sessions: Sessions, clients: int) -> None:
     """Raise BenchError where the hard limit of open files is below the connections of a program."""
-    most = runner.run(["sh", "-c", "ulimit -Hn"]).stdout.strip()
+    most, cpus = runner.run(["sh", "-c", "ulimit -Hn; nproc --all"]).stdout.split()
     concurrent = sessions.mode is SessionsMode.CONCURRENT
-    wanted = sessions.connections if concurrent else clients * sessions.opening
-    if most != "unlimited" and int(most) < wanted + OTHER_FILES:
+    connections = sessions.connections if concurrent else clients * sessions.opening
+    wanted = connections + FILES_OF_A_LOOP * int(cpus) + OTHER_FILES
+    if most != "unlimited" and int(most) < wanted:
         key = "sessions.connections" if concurrent else "sessions.opening"
         raise BenchError(
-            f"{key}: the server needs {wanted + OTHER_FILES} open files on {runner.name}, whose "
+            f"{key}: the server needs {wanted} open files on {runner.name}, whose "
             f"hard limit is {most}",
             "Raise it (ulimit -Hn, LimitNOFILE of systemd), or ask for fewer connections.",
         )
