@@ -124,7 +124,7 @@ def _cases(
     for case in written:
         own = flatten(case.get("vary", {}))
         told = {key: [value] for key, value in flatten(_without_vary(case)).items() if key}
-        for key in own.keys() & told.keys():
+        for key in sorted(own.keys() & told.keys()):
             found.append(Fault(f'case.vary."{key}"', own[key], "is also set by the same [[case]]"))
         cases.append(told | own)
     for key in dict.fromkeys(key for case in cases for key in case if key in vary):

@@ -73,7 +73,9 @@ class Journal:
     def create(cls, state_dir: Path, host: str) -> Journal:
         """Start a run's journal. Raises BenchError when the state directory is not writable."""
         directory = state_dir / "journal"
-        path = directory / f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}{SUFFIX}"
+        # Names are in the order of time, also where clocks change or users have time zones.
+        now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        path = directory / f"{now}-{uuid.uuid4().hex[:8]}{SUFFIX}"
         new = directory / _UNLOCKED
         try:
             directory.mkdir(parents=True, exist_ok=True)

@@ -109,7 +109,7 @@ def _validated(table: dict[str, Any]) -> _File:
 def _plural_tables(raw: dict[str, Any], faults: list[Fault]) -> dict[str, Any]:
     """Return the file's tables under the Workload's names, with CPU sets and sizes as numbers."""
     table = {_TABLES.get(key, key): value for key, value in raw.items() if key not in _PLURALS}
-    for key in _PLURALS & set(raw):
+    for key in sorted(_PLURALS & set(raw)):
         faults.append(Fault(key, ABSENT, f"unknown key; write [[{_PLURALS_BACK[key]}]]"))
     for vnf in _tables(table.get("vnfs")):
         where = f"vnf[{vnf.get('name', '?')}]"

@@ -99,7 +99,7 @@ def database(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[tupl
     }  # fmt: skip
     for row in (row for rows in tables.values() for row in rows):
         uuid = row["_uuid"][1]
-        for column in row.keys() - _NO_SETTINGS - {"_uuid"}:
+        for column in sorted(row.keys() - _NO_SETTINGS - {"_uuid"}):
             yield from _values(named, f"{named[uuid]}, {column}", row[column])
 
 
