@@ -124,11 +124,14 @@ def test_interrupts_of_this_machine_have_the_kernels_handlers() -> None:
         assert text is None or str(text).strip() == irq.actions
 
 
+# The kernel tells a link's state a moment after the link is up.
 _NAMESPACE = """
 mount -t sysfs none /sys
 ip link add name port7 mtu 9000 type veth peer name port8
 ip link set port7 up
 ip link set port8 up
+timeout 60 sh -c 'until grep -q up /sys/class/net/port7/operstate &&
+  grep -q up /sys/class/net/port8/operstate; do :; done'
 ip -d address
 echo ======
 grep -H . /sys/class/net/*/mtu /sys/class/net/*/operstate

@@ -119,8 +119,11 @@ def _known(jacobian: Floats) -> tuple[Floats, Bools]:
     covariance = weights.T @ weights
     deviation = np.sqrt(np.diag(covariance))
     unseen = np.abs(directions[~seen].T @ directions[~seen])
-    alike = (np.abs(covariance / np.outer(deviation, deviation)) > SAME) | (unseen > SILENT)
-    return np.where(np.diag(unseen) > SILENT, np.inf, deviation / effects), alike
+    # Rounding gives each parameter a share of 1e-5 in others' directions; these are products.
+    lost = np.diag(unseen) > SILENT
+    alike = np.abs(covariance / np.outer(deviation, deviation)) > SAME
+    alike |= (unseen > np.sqrt(SILENT)) & np.outer(lost, lost)
+    return np.where(lost, np.inf, deviation / effects), alike
 
 
 def _spread(found: Fitted, heard: _Heard) -> Floats:
@@ -129,7 +132,8 @@ def _spread(found: Fitted, heard: _Heard) -> Floats:
     # Robust against the points that the loss discounts, as the fit is.
     variance = float(np.sum(np.minimum(np.abs(found.residuals), 3 * SOFT_ABOVE) ** 2)) / freedom
     unsure: Floats = np.full(len(found.names), np.inf)
-    unsure[heard.at] = _NINETY * heard.deviation * np.sqrt(variance)
+    told = np.isfinite(heard.deviation)
+    unsure[heard.at[told]] = _NINETY * heard.deviation[told] * np.sqrt(variance)
     return unsure
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tests.unit.bench.fake_host import FakeHost
-from wirespeed.remote.interface import Completed
+from wirespeed.remote.interface import Completed, ProgramMissing
 
 PCI = "/sys/bus/pci/devices"
 PF = "0000:3b:00.0"
@@ -34,6 +34,7 @@ class FakeNic(FakeHost):
     - ssh: address by which an ssh session came in.
     - written: all writes and ip commands, in order.
     - drives: whether the kernel has a driver for VFs.
+    - udev: whether it is there, as it is not in containers.
     - dies_before: the first write with this text ends everything, as kill -9 does.
     """
 
@@ -55,6 +56,7 @@ class FakeNic(FakeHost):
         self.written: list[str] = []
         self.dies_before = ""
         self.drives = True
+        self.udev = True
         files = {
             f"{PCI}/{PF}": "", f"{PCI}/{PF}/net/ens1f0": "",
             f"{PCI}/{PF}/sriov_totalvfs": f"{total}\n",
@@ -126,6 +128,10 @@ class FakeNic(FakeHost):
         check: bool = True,  # noqa: ARG002
     ) -> Completed:
         match list(argv):
+            case ["udevadm", *_] if not self.udev:
+                raise ProgramMissing("udevadm", self.address)
+            case ["udevadm", "settle", *_]:
+                self.written.append("udevadm settle")
             case ["ss", *_]:
                 return _done(f"0 0 {self.ssh}:22 198.51.100.9:4711" if self.ssh else "")
             case ["ip", "-json", *_]:

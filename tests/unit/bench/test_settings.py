@@ -80,7 +80,7 @@ def idling(*words: str) -> Iterator[subprocess.Popen[str]]:
 def renice(pid: int) -> None:
     """Change the niceness, which tests that run at 19 cannot raise."""
     now = os.getpriority(os.PRIO_PROCESS, pid)
-    os.setpriority(os.PRIO_PROCESS, pid, now + 3 if now <= 16 else now - 3)
+    os.setpriority(os.PRIO_PROCESS, pid, now + 1 if now < 19 else now - 1)
 
 
 def test_settings_watch_real_thread_reniced_and_repinned_is_reported() -> None:

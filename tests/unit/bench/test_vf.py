@@ -50,6 +50,24 @@ def test_vfs_are_made_set_bound_and_taken_away(tmp_path: Path) -> None:
     assert nic.link["mtu"] == 1500
 
 
+def test_vfs_are_opened_after_udev_has_handled_their_driver(tmp_path: Path) -> None:
+    """Its workers lock a device for a moment, in which VFIO cannot open or reset it."""
+    nic = FakeNic()
+    with changing_host(nic, tmp_path) as host:
+        give_vfs_to_dpdk(host, PF, [A, B], 1500)
+        bind, settle = "/sys/bus/pci/drivers/vfio-pci/bind", "udevadm settle"
+        steps = [step for step in nic.written if bind in step or step == settle]
+        assert steps == [f"{bind} {vf_address(0)}", settle, f"{bind} {vf_address(1)}", settle]
+
+
+def test_vfs_of_a_host_without_udev_are_bound(tmp_path: Path) -> None:
+    nic = FakeNic()
+    nic.udev = False
+    with changing_host(nic, tmp_path) as host:
+        give_vfs_to_dpdk(host, PF, [A, B], 1500)
+        assert nic.files[DRIVER] == "/sys/bus/pci/drivers/vfio-pci"
+
+
 def test_the_kernels_driver_takes_a_vf_that_is_set_already(tmp_path: Path) -> None:
     nic = FakeNic(iommu=False)  # the kernel's driver needs no IOMMU
     before = dict(nic.files)

@@ -89,6 +89,19 @@ def test_of_three_inseparable_parameters_none_has_an_interval() -> None:
         )  # fmt: skip
 
 
+def test_a_known_parameter_is_in_no_group_of_others_that_are_not() -> None:
+    """At one size, times for a frame and for an octet go together; the share of a core does not."""
+    chains = [
+        o for o in made()
+        if o.case.attachment is Attachment.VHOST and o.case.frame_bytes == 64
+    ]  # fmt: skip
+    names = ("vhost_rx_ns", "vhost_rx_byte_ns", "transmit_share")
+    known = {n: e.value for n, e in S2.values.items() if n not in names}
+    found = fit(chains, "chains", known=known)
+    assert found.together == (names[:2],)
+    assert found.values["transmit_share"].determined
+
+
 def test_a_parameter_without_effect_changes_nothing_about_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

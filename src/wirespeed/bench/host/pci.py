@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 
 from wirespeed.bench.host.changes import PciBound
 from wirespeed.bench.host.host import Host
@@ -16,7 +17,7 @@ from wirespeed.bench.interface import BenchError
 from wirespeed.host.needed_interfaces import needed_interfaces
 from wirespeed.model.errors import BadInput
 from wirespeed.model.host.lab import is_pci
-from wirespeed.remote.interface import Runner
+from wirespeed.remote.interface import ProgramMissing, Runner
 from wirespeed.remote.pci import SYS_PCI, driver_of
 
 _DRIVER = "vfio-pci"
@@ -79,6 +80,17 @@ def bind(host: Host, address: str) -> None:
             f"{address} could not be bound to {_DRIVER}: {fault.strerror}",
             "Is the IOMMU on (intel_iommu=on or amd_iommu=on), and are you root?",
         ) from fault
+    _await_udev(runner)
+
+
+def _await_udev(runner: Runner) -> None:
+    """Wait until udev has handled the new driver.
+
+    Meanwhile its workers lock the device, and VFIO does not wait: opening and resetting the device
+    fail with EAGAIN. A host without udev, such as a container, has no workers.
+    """
+    with suppress(ProgramMissing):
+        runner.run(["udevadm", "settle", "--timeout=20"], check=False)
 
 
 def _check_group(runner: Runner, address: str) -> None:
