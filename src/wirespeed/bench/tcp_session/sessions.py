@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol
 
 from wirespeed.bench.site import Site
@@ -17,7 +18,6 @@ from wirespeed.bench.traffic.tcp.session_programs import (
     Accepted,
     ClientCounts,
     Percentiles,
-    check_files,
     read_sessions,
     sessions_clients,
     sessions_server,
@@ -134,8 +134,8 @@ class RealSessionsBench:
 def open_sessions_bench(workload: TcpSessions, plan: Plan, site: Site) -> Iterator[SessionsBench]:
     """Bring up the bench of this point; undo all when the context ends. Raises BenchError."""
     sessions, tcp = workload.sessions, workload.network.tcp
-    check_files(site.runner, sessions, tcp.clients)
-    with open_hosts(workload.network, plan, site, sessions_server) as hosts:
+    make_server = partial(sessions_server, sessions, tcp.clients)
+    with open_hosts(workload.network, plan, site, make_server) as hosts:
         in_guest = topology.SERVER in topology.guest_names(tcp)
         path = f"/proc/{hosts.server.processes[0].pid}/net/snmp"
         elsewhere = hosts.server_runner if in_guest else None

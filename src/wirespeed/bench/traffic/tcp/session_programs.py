@@ -16,10 +16,9 @@ from wirespeed.bench.traffic.tcp.ends.interface import End, Place
 from wirespeed.bench.traffic.tcp.ports import CounterFile
 from wirespeed.model.study.sessions import Sessions, SessionsMode
 from wirespeed.model.study.tcp import Tcp
-from wirespeed.remote.interface import Runner
 
 PORT = 8080
-# Files of a program other than connections: of each loop, one a CPU at most, and all others
+# Files of the server other than connections: of each loop, one a CPU, and all others
 # (speedtest/server/src/serve/mod.rs).
 FILES_OF_A_LOOP, OTHER_FILES = 3, 64
 # Nothing but the host limits the connections. Held ones are silent for long.
@@ -31,9 +30,13 @@ step_s = 3600
 """
 
 
-def sessions_server(end: End) -> programs.SpeedtestServer:
-    """Return the server as a component of the bench, without limits for a client."""
+def sessions_server(sessions: Sessions, clients: int, end: End) -> programs.SpeedtestServer:
+    """Return the server as a component of the bench, without limits for a client.
+
+    Raises BenchError where its host allows fewer open files than it needs.
+    """
     place = end.place
+    check_files(place, sessions, clients)
     path = str(place.dirs.log / "speedtest.toml")
     place.host.runner.write(path, _LIMITS)
     return programs.SpeedtestServer(place, ["--config", path, "--http", f"0.0.0.0:{PORT}"])
@@ -70,12 +73,13 @@ def _words(sessions: Sessions, tcp: Tcp, share: int) -> Iterator[str]:
         yield from ("--hold", str(share))
 
 
-def check_files(runner: Runner, sessions: Sessions, clients: int) -> None:
-    """Raise BenchError where the hard limit of open files is below the connections of a program."""
-    most, cpus = runner.run(["sh", "-c", "ulimit -Hn; nproc --all"]).stdout.split()
+def check_files(place: Place, sessions: Sessions, clients: int) -> None:
+    """Raise BenchError where the hard limit of open files is below the server's connections."""
+    runner = place.host.runner
+    most = runner.run(["sh", "-c", "ulimit -Hn"]).stdout.strip()
     concurrent = sessions.mode is SessionsMode.CONCURRENT
     connections = sessions.connections if concurrent else clients * sessions.opening
-    wanted = connections + FILES_OF_A_LOOP * int(cpus) + OTHER_FILES
+    wanted = connections + FILES_OF_A_LOOP * len(place.cpus) + OTHER_FILES
     if most != "unlimited" and int(most) < wanted:
         key = "sessions.connections" if concurrent else "sessions.opening"
         raise BenchError(
