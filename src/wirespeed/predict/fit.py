@@ -132,8 +132,8 @@ def _spread(found: Fitted, heard: _Heard) -> Floats:
     # Robust against the points that the loss discounts, as the fit is.
     variance = float(np.sum(np.minimum(np.abs(found.residuals), 3 * SOFT_ABOVE) ** 2)) / freedom
     unsure: Floats = np.full(len(found.names), np.inf)
-    told = np.isfinite(heard.deviation)
-    unsure[heard.at[told]] = _NINETY * heard.deviation[told] * np.sqrt(variance)
+    finite = np.isfinite(heard.deviation)
+    unsure[heard.at[finite]] = _NINETY * heard.deviation[finite] * np.sqrt(variance)
     return unsure
 
 
