@@ -311,12 +311,13 @@ test-unit: tools $(VENV)/.dev dataplane-dev speedtest-debug ## Tests that run ne
 		-m 'not alone and not lab and not openstack and not fleet and not packages and not router' \
 		--numprocesses=4 --dist=loadfile --no-loadscope-reorder $(OR_NONE_SELECTED)
 
-test-alone: tools $(VENV)/.dev dataplane speedtest-debug ## Tests that have the CPUs to themselves
+# Pollers of a bench run at nice -20: a test next to them gets no CPU for seconds.
+test-alone: tools $(VENV)/.dev dataplane speedtest-debug guest-image ## Tests that have the CPUs to themselves
 	$(PYTEST) --durations=10 -m 'alone and not fleet' $(OR_NONE_SELECTED)
 
 # Guests and one emulated server; what takes minutes on two CPUs is in test-lab.
 test-lab-short: $(VENV)/.dev guest-image host-image
-	$(PYTEST) --durations=10 -m lab $(OR_NONE_SELECTED)
+	$(PYTEST) --durations=10 -m 'lab and not alone' $(OR_NONE_SELECTED)
 
 # Debian 13's DPDK, Open vSwitch and Python, in a root below build/ (setup/debian13.sh).
 test-debian13: requirements-debian13 ## All tests on Debian 13, in a root that is made of packages

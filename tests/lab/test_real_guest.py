@@ -33,7 +33,7 @@ from wirespeed.model.study.spec import Frames, GuestPages, Sut, Vnf, Vswitch
 from wirespeed.model.study.spec import Guest as GuestTable
 from wirespeed.remote.local import LocalRunner
 
-pytestmark = pytest.mark.usefixtures("needs_root")
+pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("needs_root")]
 whole = pytest.mark.lab(whole=True)
 IN_GUEST = Vnf(placement="guest")
 

@@ -25,7 +25,7 @@ from wirespeed.model.study.spec import Guest, TcpStreams
 from wirespeed.model.study.tcp import Tcp, TcpDirection, TcpGuests, TcpPinning
 from wirespeed.remote.local import LocalRunner
 
-pytestmark = pytest.mark.usefixtures("needs_root")
+pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("needs_root")]
 whole = pytest.mark.lab(whole=True)
 # Ethernet, IPv4 and TCP with time stamps.
 HEADERS = 66

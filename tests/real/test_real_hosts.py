@@ -44,6 +44,7 @@ def clean(hosts: Lab, state: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.alone
 @pytest.mark.usefixtures("own_state")
 def test_a_bench_runs_on_another_host(two_hosts: Lab, tmp_path: Path) -> None:
     spec = point("wire")
