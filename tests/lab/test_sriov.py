@@ -215,6 +215,13 @@ def test_every_frame_is_received_or_dropped_for_a_known_cause(bench: RealBench) 
     }  # fmt: skip
 
 
+@pytest.mark.usefixtures("bench")
+def test_the_kernel_reports_no_vf_while_it_is_opened(runner: Runner) -> None:
+    # The journal would look it up, which locks it: opening fails if that takes a moment too long.
+    messages = runner.run(["dmesg"]).stdout.splitlines()
+    assert [text for text in messages if "vfio-pci" in text and "enabling device" in text] == []
+
+
 @pytest.mark.lab(whole=True)
 def test_no_frame_leaves_its_vlan(bench: RealBench, runner: Runner) -> None:
     # The function's first VF, number 1, gets no frames in another link's VLAN.

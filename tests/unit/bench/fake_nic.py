@@ -34,7 +34,7 @@ class FakeNic(FakeHost):
     - ssh: address by which an ssh session came in.
     - written: all writes and ip commands, in order.
     - drives: whether the kernel has a driver for VFs.
-    - udev: whether it is there, as it is not in containers.
+    - looks_up: whether udev and the journal are there, as they are not in containers.
     - dies_before: the first write with this text ends everything, as kill -9 does.
     """
 
@@ -56,7 +56,7 @@ class FakeNic(FakeHost):
         self.written: list[str] = []
         self.dies_before = ""
         self.drives = True
-        self.udev = True
+        self.looks_up = True
         files = {
             f"{PCI}/{PF}": "", f"{PCI}/{PF}/net/ens1f0": "",
             f"{PCI}/{PF}/sriov_totalvfs": f"{total}\n",
@@ -84,6 +84,7 @@ class FakeNic(FakeHost):
             self.files |= {
                 f"{PCI}/{address}": "", f"{PCI}/{address}/driver_override": "(null)\n",
                 f"{PCI}/{address}/modalias": "pci:v00008086d000010CA\n",
+                f"{PCI}/{address}/physfn": f"{PCI}/{PF}", f"{PCI}/{address}/enable": "0\n",
             }  # fmt: skip
             self._group(address, 10 + number)
             self.vfs[number] = {
@@ -107,6 +108,10 @@ class FakeNic(FakeHost):
                 number = text.rpartition(".")[2]
                 files[f"{PCI}/{text}/driver"] = "/sys/bus/pci/drivers/igbvf"
                 files[f"{PCI}/{text}/net/ens1f0v{number}"] = ""
+        elif path.endswith("/enable"):
+            device = path.removesuffix("/enable")
+            assert f"{device}/driver" not in files, "EBUSY"
+            files[path] = f"{int(files[path]) + (1 if text == '1' else -1)}\n"
         elif path.endswith("/driver/unbind"):
             del files[f"{PCI}/{text}/driver"]
         else:
@@ -128,10 +133,10 @@ class FakeNic(FakeHost):
         check: bool = True,  # noqa: ARG002
     ) -> Completed:
         match list(argv):
-            case ["udevadm", *_] if not self.udev:
-                raise ProgramMissing("udevadm", self.address)
-            case ["udevadm", "settle", *_]:
-                self.written.append("udevadm settle")
+            case ["udevadm" | "journalctl" as program, *_] if not self.looks_up:
+                raise ProgramMissing(program, self.address)
+            case ["udevadm" | "journalctl" as program, *_]:
+                self.written.append(program)
             case ["ss", *_]:
                 return _done(f"0 0 {self.ssh}:22 198.51.100.9:4711" if self.ssh else "")
             case ["ip", "-json", *_]:

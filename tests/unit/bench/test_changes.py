@@ -139,3 +139,12 @@ def test_a_pci_device_goes_back_to_its_driver() -> None:
     assert files[f"{device}/driver/unbind"] == "0000:01:00.0"
     assert files["/sys/bus/pci/drivers/ixgbe/bind"] == "0000:01:00.0"
     assert files[f"{device}/driver_override"] == "\n"
+
+
+@pytest.mark.parametrize(("enable", "said"), [("1\n", "gave 0000:01:10.0 back to no driver"),
+                                              ("0\n", None)])  # fmt: skip
+def test_a_vf_enabled_and_not_yet_bound_is_disabled(enable: str, said: str | None) -> None:
+    device = "/sys/bus/pci/devices/0000:01:10.0"
+    files = {f"{device}/driver_override": "vfio-pci\n", f"{device}/enable": enable}
+    assert PciBound("0000:01:10.0", "", enabled=True).undo(FakeHost(files)) == said
+    assert files[f"{device}/enable"].strip() == "0"

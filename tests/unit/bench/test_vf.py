@@ -50,19 +50,32 @@ def test_vfs_are_made_set_bound_and_taken_away(tmp_path: Path) -> None:
     assert nic.link["mtu"] == 1500
 
 
-def test_vfs_are_opened_after_udev_has_handled_their_driver(tmp_path: Path) -> None:
-    """Its workers lock a device for a moment, in which VFIO cannot open or reset it."""
+def test_vfs_are_opened_after_udev_and_the_journal_have_looked_them_up(tmp_path: Path) -> None:
+    """A lookup locks a device for a moment, in which VFIO cannot open or reset it."""
     nic = FakeNic()
     with changing_host(nic, tmp_path) as host:
         give_vfs_to_dpdk(host, PF, [A, B], 1500)
-        bind, settle = "/sys/bus/pci/drivers/vfio-pci/bind", "udevadm settle"
-        steps = [step for step in nic.written if bind in step or step == settle]
-        assert steps == [f"{bind} {vf_address(0)}", settle, f"{bind} {vf_address(1)}", settle]
+        bind = "/sys/bus/pci/drivers/vfio-pci/bind"
+        assert nic.written[-3:] == [f"{bind} {vf_address(1)}", "udevadm", "journalctl"]
 
 
-def test_vfs_of_a_host_without_udev_are_bound(tmp_path: Path) -> None:
+def test_vfs_are_enabled_before_vfio_has_them(tmp_path: Path) -> None:
+    """Otherwise the kernel reports a VF to the journal while VFIO opens it."""
     nic = FakeNic()
-    nic.udev = False
+    nic.make(2)
+    with changing_host(nic, tmp_path) as host:
+        give_vfs_to_dpdk(host, PF, [A], 1500)
+        steps = [step for step in nic.written if "enable" in step or "/bind" in step]
+        assert steps == [
+            f"{PCI}/{vf_address(0)}/enable 1",
+            f"/sys/bus/pci/drivers/vfio-pci/bind {vf_address(0)}",
+        ]
+    assert nic.files[f"{PCI}/{vf_address(0)}/enable"] == "0\n"
+
+
+def test_vfs_of_a_host_without_udev_and_journal_are_bound(tmp_path: Path) -> None:
+    nic = FakeNic()
+    nic.looks_up = False
     with changing_host(nic, tmp_path) as host:
         give_vfs_to_dpdk(host, PF, [A, B], 1500)
         assert nic.files[DRIVER] == "/sys/bus/pci/drivers/vfio-pci"
@@ -114,7 +127,7 @@ def test_only_differing_settings_are_written_to_the_driver(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     "where", ["sriov_drivers_autoprobe", "sriov_numvfs", "mac", "vlan", "driver_override",
-              "vfio-pci/bind"],
+              "enable", "vfio-pci/bind"],
 )  # fmt: skip
 def test_vfs_left_by_kill_9_are_undone_by_the_next_command(tmp_path: Path, where: str) -> None:
     nic = FakeNic()

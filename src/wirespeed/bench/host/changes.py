@@ -187,6 +187,8 @@ class PciBound(Change):
 
     address: str
     was: str
+    enabled: bool = False
+    """Whether its `enable` was written, which counts for as long as the device exists."""
 
     def __str__(self) -> str:
         return f"PCI device {self.address} bound to vfio-pci (was {self.was or 'no driver'})"
@@ -198,12 +200,18 @@ class PciBound(Change):
         driver = f"{device}/driver"
         now = os.path.basename(runner.readlink(driver)) if runner.glob(driver) else ""
         runner.write(f"{device}/driver_override", "\n")
-        if now == self.was:
+        if now and now == self.was:
             return None
         if now:
             runner.write(f"{driver}/unbind", self.address)
+        # The kernel rejects a write while a driver has the device.
+        is_enabled = self.enabled and runner.read(f"{device}/enable").strip() != "0"
+        if is_enabled:
+            runner.write(f"{device}/enable", "0")
         if self.was:
             runner.write(f"/sys/bus/pci/drivers/{self.was}/bind", self.address)
+        if not (now or self.was or is_enabled):
+            return None
         return f"gave {self.address} back to {self.was or 'no driver'}"
 
 

@@ -33,9 +33,10 @@ def give_ports_to_dpdk(host: Host, ports: Sequence[str]) -> None:
     Ports of bifurcated drivers (e.g. mlx5_core) stay where they are. Raises BadInput for a port
     that does not exist or that this host needs, and BenchError when it cannot be bound.
     """
-    for address in (port for port in ports if is_pci(port)):
+    addresses = [port for port in ports if is_pci(port)]
+    for address in addresses:
         check_spare(host.runner, address)
-        bind(host, address)
+    bind(host, addresses)
 
 
 def check_spare(runner: Runner, address: str) -> None:
@@ -56,8 +57,15 @@ def check_spare(runner: Runner, address: str) -> None:
             )
 
 
-def bind(host: Host, address: str) -> None:
-    """Bind one device to vfio-pci. Raises BenchError when that fails."""
+def bind(host: Host, addresses: Sequence[str]) -> None:
+    """Bind devices to vfio-pci; DPDK can open them at once. Raises BenchError when that fails."""
+    for address in addresses:
+        _bind(host, address)
+    if addresses:
+        _await_lookups(host.runner)
+
+
+def _bind(host: Host, address: str) -> None:
     runner = host.runner
     device = f"{SYS_PCI}/{address}"
     was = driver_of(runner, address)
@@ -69,28 +77,33 @@ def bind(host: Host, address: str) -> None:
             f"Run `modprobe {_DRIVER}`.",
         )
     _check_group(runner, address)
-    host.note(PciBound(address, was))
+    is_virtual = bool(runner.glob(f"{device}/physfn"))
+    host.note(PciBound(address, was, enabled=is_virtual))
     try:
         runner.write(f"{device}/driver_override", _DRIVER)
         if was:
             runner.write(f"{device}/driver/unbind", address)
+        if is_virtual:
+            # The kernel logs the first enabling of a VF after each of its resets. In the midst of
+            # VFIO's opening, that would have the journal look the VF up; see _await_lookups.
+            runner.write(f"{device}/enable", "1")
         runner.write(f"/sys/bus/pci/drivers/{_DRIVER}/bind", address)
     except OSError as fault:
         raise BenchError(
             f"{address} could not be bound to {_DRIVER}: {fault.strerror}",
             "Is the IOMMU on (intel_iommu=on or amd_iommu=on), and are you root?",
         ) from fault
-    _await_udev(runner)
 
 
-def _await_udev(runner: Runner) -> None:
-    """Wait until udev has handled the new driver.
+def _await_lookups(runner: Runner) -> None:
+    """Wait until udev and the journal have looked up the devices that the kernel reported.
 
-    Meanwhile its workers lock the device, and VFIO does not wait: opening and resetting the device
-    fail with EAGAIN. A host without udev, such as a container, has no workers.
+    A lookup locks its device for a moment, and VFIO does not wait: opening and resetting the device
+    fail with EAGAIN. A host without these programs, such as a container, has no lookups.
     """
-    with suppress(ProgramMissing):
-        runner.run(["udevadm", "settle", "--timeout=20"], check=False)
+    for words in (["udevadm", "settle", "--timeout=20"], ["journalctl", "--sync"]):
+        with suppress(ProgramMissing):
+            runner.run(words, check=False)
 
 
 def _check_group(runner: Runner, address: str) -> None:

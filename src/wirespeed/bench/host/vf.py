@@ -46,8 +46,7 @@ def give_vfs_to_dpdk(
     interface = _checked(host.runner, pf, len(wanted))
     _check_dpdk_takes(host.runner, pf)
     addresses = _set(host, pf, interface, wanted, mtu)
-    for address in addresses:
-        bind(host, address)
+    bind(host, addresses)
     return addresses
 
 
