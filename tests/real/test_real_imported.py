@@ -88,9 +88,12 @@ def test_sosreport_of_this_machine_has_its_facts(tmp_path: Path) -> None:
     assert [irq.actions for irq in read.irqs or ()] == [irq.actions for irq in here.irqs or ()]
     assert _devices(read) == _devices(here)
     assert (read.ovs is None) == (here.ovs is None)
-    # sos does not copy the queues of interfaces.
+    # sos does not copy the queues of interfaces. Tests may take away the ones that they made and
+    # make others of the same names.
     stayed = {replace(each, rx_queues=0, tx_queues=0)
-              for each in here.interfaces if each in before.interfaces}  # fmt: skip
+              for each in here.interfaces
+              if each in before.interfaces and not each.name.startswith(("wlnet", "wsd"))
+              }  # fmt: skip
     assert stayed
     assert stayed <= set(read.interfaces)
 

@@ -150,7 +150,7 @@ def test_the_largest_client_of_a_full_queue_loses_its_last_place(
 def test_a_silent_test_gives_its_slot_to_a_stock_client_that_waits(
     limited: Serve, streams: int
 ) -> None:
-    server = limited("[limits]\ntests = 1\nidle_s = 2\n")
+    server = limited("[limits]\ntests = 1\nidle_s = 5\n")
     key = cookie()
     with control(server, "127.0.0.1", key) as silent, ExitStack() as stack:
         assert silent.recv(1) == CREATE_STREAMS

@@ -23,6 +23,8 @@ Limited = Serve
 MEGABYTE = 1024 * 1024
 CURL_FRAMING = 16
 BOTH = ("--http", "--https")
+# A test that stands still keeps the only place for longer than a busy host takes for the next step.
+HELD = "[limits]\ntests = 1\nidle_s = 600\nstep_s = 600\n"
 
 
 @pytest.fixture
@@ -77,7 +79,7 @@ def drain(answer: http.client.HTTPResponse) -> int:
 def test_a_full_server_refuses_bulk_but_not_probes(
     limited: Limited, certificate: Certificate, protocol: str
 ) -> None:
-    server = limited("[limits]\ntests = 1\n")
+    server = limited(HELD)
     first = link(server, certificate, protocol)
     running = get(first, "/nq/large")
     assert running.read(MEGABYTE)
@@ -109,7 +111,7 @@ def test_a_client_that_rests_makes_room(limited: Limited, certificate: Certifica
 
 
 def test_http2_is_refused_with_the_same_answer(limited: Limited, certificate: Certificate) -> None:
-    server = limited("[limits]\ntests = 1\n")
+    server = limited(HELD)
     running = get(link(server, certificate, "--http", "127.0.0.2"), "/nq/large")
     assert running.read(MEGABYTE)
     with H2Client(server.ports["--https"], certificate) as client:

@@ -54,7 +54,8 @@ class Cluster:
         """Signal the postmaster and all backends: stopped, they accept connections in silence."""
         master = int((self.directory / "data/postmaster.pid").read_text().split()[0])
         children = Path(f"/proc/{master}/task/{master}/children").read_text().split()
-        for process in [master, *map(int, children)]:
+        # A postmaster that goes on gives up children that have ended.
+        for process in [*map(int, children), master]:
             os.kill(process, which)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import until
 from wirespeed.image.cache import ImageCache
 from wirespeed.lab import needs
 from wirespeed.lab.errors import LabError
@@ -51,12 +52,16 @@ def started(made: Node) -> int:
     return made.pid
 
 
-def has_ended(pid: int) -> bool:
-    """Return whether a process has ended; its parent may not have waited for it yet."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except FileNotFoundError:
-        return True
+def await_end(pid: int) -> None:
+    """Wait for the end of a process: the kernel frees its locks a moment earlier."""
+
+    def has_ended() -> bool:
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+
+    until(has_ended, f"the end of process {pid}")
 
 
 def test_a_node_runs_until_it_is_killed_and_no_longer(lab: Lab) -> None:
@@ -68,7 +73,7 @@ def test_a_node_runs_until_it_is_killed_and_no_longer(lab: Lab) -> None:
     made.kill()
     assert not made.running
     assert made.pid is None
-    assert has_ended(pid)
+    await_end(pid)
 
 
 def test_a_node_that_ends_while_it_boots_has_a_reason(lab: Lab) -> None:
@@ -106,7 +111,7 @@ def test_down_ends_what_a_killed_up_has_started_and_removes_it(lab: Lab) -> None
     keep_ssh_config(lab.state, "lab1", lab.folder / "lab1" / "node.json")
     assert not lab.is_up
     assert lab.remove_leftover() == ("ended lab1", f"removed {lab.folder}")
-    assert has_ended(pid)
+    await_end(pid)
     assert not lab.folder.exists()
     assert ssh_config_of(lab.state, "lab1") is None
     assert lab.down() == ()
@@ -134,7 +139,7 @@ def test_clean_removes_a_lab_whose_up_was_killed(lab: Lab) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "ended lab1" in done.stdout
-    assert has_ended(pid)
+    await_end(pid)
 
 
 def test_two_commands_do_not_change_a_lab_at_once(lab: Lab) -> None:

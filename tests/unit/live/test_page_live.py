@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from tests.support.chromium import Page
+from tests.support.ports import reserved_port
 from tests.unit.live.conftest import served
 from tests.unit.live.sample_recording import BASE, S, last_read, make, second
 from tests.unit.live.test_page import opened, values
@@ -40,7 +41,7 @@ def test_page_goes_on_after_kill_9_of_its_server_without_gap_or_double(
     path = tmp_path / "s.sqlite"
     with Store(str(path)) as store:
         writer = make(store, finished=False, until=2)
-        first, url = start(path, tmp_path, "127.0.0.1:0")
+        first, url = start(path, tmp_path, f"127.0.0.1:{reserved_port()}")
         try:
             opened(page, url)
             page.wait("!byId('live').hidden", "a recording that is followed")

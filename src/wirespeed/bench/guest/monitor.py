@@ -13,7 +13,7 @@ from wirespeed.model.input.bounded import load_json
 from wirespeed.remote.interface import Connection, Runner
 
 # QEMU's main thread answers, which does not carry frames of a vhost-user port.
-_TIMEOUT_S = 2.0
+_TIMEOUT_S = 10.0
 _QUERIES = (
     "query-status", "query-cpus-fast", "query-iothreads", "query-memory-size-summary",
     "query-migrate", "query-rx-filter", "query-chardev",
