@@ -15,6 +15,7 @@ import pytest
 
 from tests.support.effort import EXHAUSTIVE
 from tests.support.real_bench import RUNNER, planned
+from tests.support.waiting import until
 from wirespeed.bench.host.host import changing_host, tidy_up
 from wirespeed.bench.host.priority import polling_first
 from wirespeed.bench.host.process import await_true
@@ -107,13 +108,23 @@ while time.process_time() < 30:
 
 @contextmanager
 def hogs(*command: str) -> Iterator[None]:
-    """Run a busy loop on each CPU, for a minute at most."""
+    """Run a busy loop on each CPU, for a minute at most; begin once all of them run."""
     with ExitStack() as started:
+        running = []
         for cpu in os.sched_getaffinity(0):
             # Not by SCHED_RR, by which this process runs where a bench is up.
             words = ["chrt", "--other", "0", "taskset", "-c", str(cpu), *command]
-            started.callback(started.enter_context(subprocess.Popen(words)).kill)
+            running.append(started.enter_context(subprocess.Popen(words)))
+            started.callback(running[-1].kill)
+        until(lambda: all(map(has_worked, running)), "programs that take the CPUs")
         yield
+
+
+def has_worked(process: subprocess.Popen[bytes]) -> bool:
+    """Return whether it has had 0.1 s of CPU time, more than its start takes."""
+    stat = Path(f"/proc/{process.pid}/stat").read_text()
+    user_ticks, system_ticks = map(int, stat.rpartition(")")[2].split()[11:13])
+    return (user_ticks + system_ticks) / os.sysconf("SC_CLK_TCK") >= 0.1
 
 
 def test_a_program_that_takes_the_cpus_all_the_time_is_seen_in_every_interval(
@@ -220,6 +231,7 @@ HOLD = """
 import sys
 from pathlib import Path
 from tests.support.real_bench import RUNNER, planned
+from tests.support.waiting import until
 from wirespeed.bench.site import Site
 from wirespeed.bench.tcp_session.streams import open_tcp_bench
 from wirespeed.model.study.spec import TcpStreams
