@@ -23,6 +23,7 @@ from wirespeed.bench.host.programs import find_program
 from wirespeed.bench.interface import BenchError
 from wirespeed.bench.site import Site
 from wirespeed.bench.tcp_session.streams import RealTcpBench, open_tcp_bench
+from wirespeed.bench.traffic.tcp.clients import cpu_s
 from wirespeed.bench.traffic.tcp.programs import SPEEDTEST
 from wirespeed.measure.tcp import grade, summarise
 from wirespeed.measure.tcp_gate import reasons
@@ -30,6 +31,7 @@ from wirespeed.model.result.result import Grade
 from wirespeed.model.result.tcp import TcpRun
 from wirespeed.model.study.spec import TcpStreams
 from wirespeed.model.study.tcp import Tcp, TcpDirection, TcpTool
+from wirespeed.remote.ending import end_process
 from wirespeed.remote.state import state_directory
 
 pytestmark = pytest.mark.usefixtures("needs_root")
@@ -113,18 +115,12 @@ def hogs(*command: str) -> Iterator[None]:
         running = []
         for cpu in os.sched_getaffinity(0):
             # Not by SCHED_RR, by which this process runs where a bench is up.
-            words = ["chrt", "--other", "0", "taskset", "-c", str(cpu), *command]
-            running.append(started.enter_context(subprocess.Popen(words)))
-            started.callback(running[-1].kill)
-        until(lambda: all(map(has_worked, running)), "programs that take the CPUs")
+            words = ["chrt", "--other", "0", *command]
+            running.append(RUNNER.spawn(words, log=os.devnull, cpus={cpu}))
+            started.callback(end_process, running[-1], 10.0)
+        # More CPU time than their start takes.
+        until(lambda: all(cpu_s(RUNNER, [each]) > 0.1 for each in running), "busy programs")
         yield
-
-
-def has_worked(process: subprocess.Popen[bytes]) -> bool:
-    """Return whether it has had 0.1 s of CPU time, more than its start takes."""
-    stat = Path(f"/proc/{process.pid}/stat").read_text()
-    user_ticks, system_ticks = map(int, stat.rpartition(")")[2].split()[11:13])
-    return (user_ticks + system_ticks) / os.sysconf("SC_CLK_TCK") >= 0.1
 
 
 def test_a_program_that_takes_the_cpus_all_the_time_is_seen_in_every_interval(
@@ -231,7 +227,6 @@ HOLD = """
 import sys
 from pathlib import Path
 from tests.support.real_bench import RUNNER, planned
-from tests.support.waiting import until
 from wirespeed.bench.site import Site
 from wirespeed.bench.tcp_session.streams import open_tcp_bench
 from wirespeed.model.study.spec import TcpStreams

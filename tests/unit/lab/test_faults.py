@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.waiting import until
+from wirespeed.bench.host.changes import start_ticks
 from wirespeed.image.cache import ImageCache
 from wirespeed.lab import needs
 from wirespeed.lab.errors import LabError
@@ -54,14 +55,7 @@ def started(made: Node) -> int:
 
 def await_end(pid: int) -> None:
     """Wait for the end of a process: the kernel frees its locks a moment earlier."""
-
-    def has_ended() -> bool:
-        try:
-            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-        except (FileNotFoundError, ProcessLookupError):
-            return True
-
-    until(has_ended, f"the end of process {pid}")
+    until(lambda: start_ticks(LocalRunner(), pid) is None, f"the end of process {pid}")
 
 
 def test_a_node_runs_until_it_is_killed_and_no_longer(lab: Lab) -> None:

@@ -95,15 +95,21 @@ def _bind(host: Host, address: str) -> None:
         ) from fault
 
 
+def await_udev(runner: Runner) -> None:
+    """Wait until udev has handled all events, where it is present."""
+    with suppress(ProgramMissing):
+        runner.run(["udevadm", "settle", "--timeout=20"], check=False)
+
+
 def _await_lookups(runner: Runner) -> None:
     """Wait until udev and the journal have looked up the devices that the kernel reported.
 
     A lookup locks its device for a moment, and VFIO does not wait: opening and resetting the device
     fail with EAGAIN. A host without these programs, such as a container, has no lookups.
     """
-    for words in (["udevadm", "settle", "--timeout=20"], ["journalctl", "--sync"]):
-        with suppress(ProgramMissing):
-            runner.run(words, check=False)
+    await_udev(runner)
+    with suppress(ProgramMissing):
+        runner.run(["journalctl", "--sync"], check=False)
 
 
 def _check_group(runner: Runner, address: str) -> None:

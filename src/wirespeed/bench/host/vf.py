@@ -14,7 +14,7 @@ from dataclasses import asdict
 
 from wirespeed.bench.host.host import Host
 from wirespeed.bench.host.interfaces import give_interfaces_to_bench
-from wirespeed.bench.host.pci import BIFURCATED, bind, check_spare
+from wirespeed.bench.host.pci import BIFURCATED, await_udev, bind, check_spare
 from wirespeed.bench.host.process import await_true
 from wirespeed.bench.host.vf_changes import (
     VfSet,
@@ -83,8 +83,7 @@ def _driven(runner: Runner, address: str) -> str:
         otherwise=lambda: f"virtual function {address} on {runner.name} has no interface: "
         f"{driver_of(runner, address) or 'no driver of its kernel'} took it",
     )  # fmt: skip
-    # udev, where present, renames it first.
-    runner.run(["sh", "-c", "! command -v udevadm || udevadm settle"], check=False)
+    await_udev(runner)  # which may rename it
     return os.path.basename(runner.glob(f"{device}/net/*")[0])
 
 
