@@ -19,6 +19,10 @@ from tests.support.websocket import TEXT, Peer, frame, upgrade
 Json = dict[str, Any]
 OPTIONS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"]
 
+# Chromium ends requests when an interface or an address of the host comes or goes, also those of
+# other tests and of other addresses than its own.
+NETWORK_CHANGED = "net::ERR_NETWORK_CHANGED"
+
 
 class Page:
     """One tab: commands, and the events that came meanwhile."""
@@ -68,10 +72,17 @@ class Page:
         self._received.clear()
 
     def open(self, url: str) -> None:
+        """Open a page whole: again, if the host's interfaces changed while it was loaded."""
+        until(lambda: self._opened(url), f"{url} without {NETWORK_CHANGED}")
+
+    def _opened(self, url: str) -> bool:
         self.forget()
         self.command("Page.navigate", url="about:blank")
-        self.command("Page.navigate", url=url)
+        if self.command("Page.navigate", url=url).get("errorText") == NETWORK_CHANGED:
+            return False
         self.wait(f"location.href === {json.dumps(url)} && document.readyState === 'complete'", url)
+        failed = self.events("Network.loadingFailed")
+        return NETWORK_CHANGED not in [each["errorText"] for each in failed]
 
     def text(self, selector: str) -> str:
         found = self.run(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")

@@ -205,6 +205,9 @@ $("clear").addEventListener("click", () => {
   say("The history is cleared.");
 });
 listPast();
+// Only now does the page have all its parts: a network that changes meanwhile takes one away.
+$("start").disabled = false;
+say("Ready. A test takes about 20 seconds.");
 if (location.hash.length > 1) showLinked();
 json("server").then(({ name, family }) => { $("server").textContent = `${name}, reached over ${family}`; }, () => {});
 if (new URLSearchParams(location.search).has("start")) run();
