@@ -64,10 +64,17 @@ def file(stored: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def opened(page: Page, url: str) -> None:
-    page.forget()
-    for address in ("about:blank", url):  # from one moment to another the page is not loaded anew
-        page.command("Page.navigate", url=address)
+    page.open(url)
     page.wait(READY, "the page")
+
+
+def test_page_without_its_script_says_so(page: Page, url: str) -> None:
+    page.command("Network.setBlockedURLs", urls=["*/page.js"])
+    try:
+        page.open(url)
+        assert "reload it: a part did not arrive" in page.text("#about")
+    finally:
+        page.command("Network.setBlockedURLs", urls=[])
 
 
 def values(page: Page, moments: list[int]) -> list[list[Any]]:
