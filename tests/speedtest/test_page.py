@@ -248,13 +248,10 @@ def test_a_link_shows_a_result_and_runs_nothing_of_it(serve: Serve, page: Page) 
 def test_a_page_without_one_of_its_parts_says_so_and_starts_nothing(
     serve: Serve, page: Page
 ) -> None:
-    page.command("Network.setBlockedURLs", urls=["*/advice.js"])
-    try:
+    with page.without("*/advice.js"):
         page.open(address(serve(protocols=("--http",))))
-        assert "reload it: a part did not arrive" in page.text("#status")
-        assert page.run("document.getElementById('start').disabled")
-    finally:
-        page.command("Network.setBlockedURLs", urls=[])
+    assert "reload it: a part did not arrive" in page.text("#status")
+    assert page.run("document.getElementById('start').disabled")
 
 
 def test_bytes_count_when_they_moved_and_not_when_they_were_reported(

@@ -77,12 +77,22 @@ class Page:
 
     def _opened(self, url: str) -> bool:
         self.forget()
+        # From one fragment of a page to another it is not loaded anew.
         self.command("Page.navigate", url="about:blank")
         if self.command("Page.navigate", url=url).get("errorText") == NETWORK_CHANGED:
             return False
         self.wait(f"location.href === {json.dumps(url)} && document.readyState === 'complete'", url)
         failed = self.events("Network.loadingFailed")
         return NETWORK_CHANGED not in [each["errorText"] for each in failed]
+
+    @contextmanager
+    def without(self, pattern: str) -> Iterator[None]:
+        """Let no request arrive whose URL matches, while the block runs; `*` is any text."""
+        self.command("Network.setBlockedURLs", urls=[pattern])
+        try:
+            yield
+        finally:
+            self.command("Network.setBlockedURLs", urls=[])
 
     def text(self, selector: str) -> str:
         found = self.run(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")

@@ -69,12 +69,9 @@ def opened(page: Page, url: str) -> None:
 
 
 def test_page_without_its_script_says_so(page: Page, url: str) -> None:
-    page.command("Network.setBlockedURLs", urls=["*/page.js"])
-    try:
+    with page.without("*/page.js"):
         page.open(url)
-        assert "reload it: a part did not arrive" in page.text("#about")
-    finally:
-        page.command("Network.setBlockedURLs", urls=[])
+    assert "reload it: a part did not arrive" in page.text("#about")
 
 
 def values(page: Page, moments: list[int]) -> list[list[Any]]:

@@ -28,6 +28,7 @@ class Page {
   }
 
   async start() {
+    byId("about").textContent = ""; // The page has arrived: what fails from here on is a problem.
     await Promise.all(this.sources.map((source) => source.open()));
     const { about } = this.sources[0];
     byId("title").textContent = this.sources.map((each) => each.about.id).join(" and ");
