@@ -30,6 +30,9 @@ settings.register_profile(
 settings.register_profile("explore", parent=settings.get_profile("wirespeed"), derandomize=False)
 # A background shell ignores SIGINT, and started programs would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# A make that a test runs is not below the make that runs the tests, and takes none of its options.
+for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"):
+    os.environ.pop(name, None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "wirespeed"))
 
 
