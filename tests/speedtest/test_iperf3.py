@@ -290,7 +290,7 @@ def test_udp_keeps_its_rate_and_counts_datagrams(
         missing = end["sum"]["packets"] - counted["receives"]["packets"]
         assert 0 <= missing <= datagrams_without_room() - before
         assert end["sum"]["lost_packets"] == counted["receives"]["lost"]
-        assert counted["receives"]["jitter_ms"] > 0
+        assert counted["receives"]["jitter_ms"] == pytest.approx(end["sum"]["jitter_ms"], abs=1e-6)
     if way == "-R" and "-O" not in options:
         assert 0 < end["sum"]["packets"] <= counted["sends"]["packets"]
 
@@ -302,8 +302,14 @@ def datagrams_without_room() -> int:
     return int(dict(zip(names, values, strict=True))["RcvbufErrors"])
 
 
-def test_udp_loss_is_what_did_not_arrive(serve: Serve) -> None:
-    """The client skips every fourth number, as if the path had lost it."""
+def test_udp_loss_is_what_did_not_arrive_and_jitter_follows_the_times_of_sending(
+    serve: Serve,
+) -> None:
+    """The client skips every fourth number, as if the path had lost it.
+
+    By their headers every second datagram was sent 1,000 s later than its neighbours: next to
+    that, the time in which they really arrive does not count.
+    """
     server = serve()
     address = ("127.0.0.1", server.ports["--iperf3"])
     cookie = b"u" * 36 + b"\0"
@@ -318,14 +324,16 @@ def test_udp_loss_is_what_did_not_arrive(serve: Serve) -> None:
         data.sendto(b"9876", address)
         assert data.recv(4) == b"6789"
         assert control.recv(1) + control.recv(1) == b"\x01\x02"
-        for number in (n for n in range(1, 101) if n % 4):
-            data.sendto(struct.pack(">III", 0, 0, number).ljust(100, b"\0"), address)
+        for index, number in enumerate(n for n in range(1, 101) if n % 4):
+            header = struct.pack(">III", 1000 * (index % 2), 0, number)
+            data.sendto(header.ljust(100, b"\0"), address)
         control.sendall(b"\x04")
         assert control.recv(1) == b"\x0d"
         results = b'{"cpu_util_total":0,"cpu_util_user":0,"cpu_util_system":0,"streams":[]}'
         control.sendall(struct.pack(">I", len(results)) + results)
         direction = server.next_event("test finished")["directions"][0]
     assert (direction["packets"], direction["lost"], direction["bytes"]) == (99, 24, 7500)
+    assert direction["jitter_ms"] == pytest.approx(1e6 * (1 - (15 / 16) ** 74), rel=0.01)
 
 
 def test_udp_tests_of_one_address_begin_one_after_the_other(serve: Serve) -> None:

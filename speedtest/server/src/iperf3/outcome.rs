@@ -193,7 +193,8 @@ fn datagram_direction(streams: &[&Ended], sent: bool, bytes: u64, duration_s: f6
         "packets": counted().map(|s| s.all.packets - s.omitted.packets).sum::<u64>(),
         "lost": counted().map(|s| s.all.lost.saturating_sub(s.omitted.lost)).sum::<u64>(),
         "out_of_order": counted().map(|s| s.all.out_of_order).sum::<u64>(),
-        "jitter_ms": rounded(jitter_s * 1e3),
+        // In steps of a nanosecond: on a short path it may be below a microsecond.
+        "jitter_ms": (jitter_s * 1e9).round() / 1e6,
     })
 }
 
