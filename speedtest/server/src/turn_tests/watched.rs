@@ -63,6 +63,7 @@ struct Watched {
     peer: Peer,
     pieces: VecDeque<Vec<u8>>,
     fed: usize,
+    fed_bytes: u64,
     orders: VecDeque<(usize, Order)>,
     idle: u32,
     seen: Arc<Mutex<Vec<Seen>>>,
@@ -84,12 +85,32 @@ impl Handler for Nobody {
 }
 
 impl Watched {
-    fn unread(&self) -> u64 {
+    /// Bytes that the handler has taken from its socket since the connection began.
+    fn taken(&self) -> u64 {
         match &self.peer {
-            Peer::Tcp(_) => sys::unread(self.inner.fd()),
+            Peer::Tcp(_) => loop {
+                // What arrives during a turn is unread after it: the queue's length is not enough.
+                let arrived = self.arrived();
+                let unread = sys::unread(self.inner.fd());
+                if self.arrived() == arrived {
+                    break arrived - unread;
+                }
+            },
             // The stream itself counts: the kernel reports one datagram only.
-            Peer::Udp(_, stream) => u64::MAX - stream.bytes(),
+            Peer::Udp(_, stream) => stream.bytes(),
         }
+    }
+
+    /// Bytes that the kernel has received for the handler's TCP socket.
+    fn arrived(&self) -> u64 {
+        sys::tcp_info(self.inner.fd()).unwrap().bytes_received
+    }
+
+    /// Return whether the handler has nothing to read yet but will: with more pieces under way than
+    /// the congestion window has, the peer's kernel waits for acknowledgements.
+    fn in_flight(&self) -> bool {
+        let empty = || sys::unread(self.inner.fd()) == 0;
+        matches!(self.peer, Peer::Tcp(_)) && empty() && self.arrived() < self.fed_bytes
     }
 
     fn turn(
@@ -97,7 +118,7 @@ impl Watched {
         cx: &mut Cx<'_>,
         call: impl FnOnce(&mut dyn Handler, &mut Cx<'_>) -> Next,
     ) -> Next {
-        let before = self.unread();
+        let before = self.taken();
         let mut next = call(self.inner.as_mut(), cx);
         let over = loop {
             self.inner = match next {
@@ -114,7 +135,7 @@ impl Watched {
             };
             next = self.inner.enter(cx);
         };
-        let read = if over { 0 } else { before.saturating_sub(self.unread()) };
+        let read = if over { 0 } else { self.taken() - before };
         let sent = self.peer.received();
         if read > 0 || !sent.is_empty() {
             self.idle = 0;
@@ -135,7 +156,10 @@ impl Watched {
                 }
             }
             let Some(piece) = self.pieces.pop_front() else { break };
-            match self.peer.feed(piece) {
+            let length = piece.len();
+            let rest = self.peer.feed(piece);
+            self.fed_bytes += (length - rest.as_ref().map_or(0, Vec::len)) as u64;
+            match rest {
                 None => self.fed += 1,
                 Some(rest) => {
                     self.pieces.push_front(rest);
@@ -167,7 +191,7 @@ impl Handler for Watched {
     fn timer(&mut self, cx: &mut Cx<'_>) -> Next {
         let next = self.turn(cx, |inner, cx| inner.timer(cx));
         self.feed(cx);
-        self.idle += u32::from(self.pieces.is_empty());
+        self.idle += u32::from(self.pieces.is_empty() && !self.in_flight());
         if self.idle > IDLE_ROUNDS {
             cx.lanes.stop();
         }
@@ -192,7 +216,16 @@ pub fn watch(
     let seen = Arc::default();
     let (pieces, orders) = (pieces.into(), orders.iter().copied().collect());
     let lane = Lane::new(0, lanes.clone()).unwrap();
-    let watched = Watched { inner, peer, pieces, fed: 0, orders, idle: 0, seen: Arc::clone(&seen) };
+    let watched = Watched {
+        inner,
+        peer,
+        pieces,
+        fed: 0,
+        fed_bytes: 0,
+        orders,
+        idle: 0,
+        seen: Arc::clone(&seen),
+    };
     lanes.adopt(0, Box::new(watched));
     lane.run().unwrap();
     let seen = seen.lock().unwrap().clone();
