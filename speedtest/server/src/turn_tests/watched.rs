@@ -4,10 +4,11 @@
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::sync::{Arc, Mutex};
 
 use speedtest_net::bulk::{Order, Stream};
+use speedtest_net::look::is_delivered;
 use speedtest_net::reactor::{Cx, Handler, Lane, Lanes, Next, Note, Ready};
 use speedtest_net::sys;
 
@@ -63,7 +64,6 @@ struct Watched {
     peer: Peer,
     pieces: VecDeque<Vec<u8>>,
     fed: usize,
-    fed_bytes: u64,
     orders: VecDeque<(usize, Order)>,
     idle: u32,
     seen: Arc<Mutex<Vec<Seen>>>,
@@ -109,8 +109,10 @@ impl Watched {
     /// Return whether the handler has nothing to read yet but will: with more pieces under way than
     /// the congestion window has, the peer's kernel waits for acknowledgements.
     fn in_flight(&self) -> bool {
-        let empty = || sys::unread(self.inner.fd()) == 0;
-        matches!(self.peer, Peer::Tcp(_)) && empty() && self.arrived() < self.fed_bytes
+        match &self.peer {
+            Peer::Tcp(peer) => !is_delivered(peer.as_raw_fd()) && sys::unread(self.inner.fd()) == 0,
+            Peer::Udp(..) => false,
+        }
     }
 
     fn turn(
@@ -156,10 +158,7 @@ impl Watched {
                 }
             }
             let Some(piece) = self.pieces.pop_front() else { break };
-            let length = piece.len();
-            let rest = self.peer.feed(piece);
-            self.fed_bytes += (length - rest.as_ref().map_or(0, Vec::len)) as u64;
-            match rest {
+            match self.peer.feed(piece) {
                 None => self.fed += 1,
                 Some(rest) => {
                     self.pieces.push_front(rest);
@@ -216,16 +215,7 @@ pub fn watch(
     let seen = Arc::default();
     let (pieces, orders) = (pieces.into(), orders.iter().copied().collect());
     let lane = Lane::new(0, lanes.clone()).unwrap();
-    let watched = Watched {
-        inner,
-        peer,
-        pieces,
-        fed: 0,
-        fed_bytes: 0,
-        orders,
-        idle: 0,
-        seen: Arc::clone(&seen),
-    };
+    let watched = Watched { inner, peer, pieces, fed: 0, orders, idle: 0, seen: Arc::clone(&seen) };
     lanes.adopt(0, Box::new(watched));
     lane.run().unwrap();
     let seen = seen.lock().unwrap().clone();
