@@ -19,7 +19,8 @@ use std::io;
 
 pub use epoll::{clear_eventfd, eventfd, ready_now, signal_eventfd, Epoll, Readiness};
 pub use options::{
-    bbr_info, buffer_limits, set_option, tcp_info, unacknowledged, unread, BbrInfo, TcpInfo,
+    bbr_info, buffer_limits, received_memory, set_option, tcp_info, unacknowledged, unread,
+    BbrInfo, TcpInfo,
 };
 pub use process::{
     forbid_new_privileges, host_name, process_times, raise_file_limit, random, set_user, thread_id,

@@ -2,7 +2,8 @@
 //! Bounds of one turn, for any bytes of a peer in any pieces.
 //!
 //! Real handlers on real sockets in a real loop, which runs in the test's thread. Their work is
-//! counted from outside: bytes that left the socket's queue, and bytes that arrived at the peer.
+//! counted from outside: bytes that left the socket's queue (of UDP, those that the stream has
+//! counted), and bytes that arrived at the peer.
 
 mod contexts;
 mod watched;
@@ -34,7 +35,7 @@ fn accepted() -> (Contexts, AcceptedConnection, TcpStream) {
     let (socket, address) = listener.accept().unwrap();
     socket.set_nonblocking(true).unwrap();
     peer.set_nonblocking(true).unwrap();
-    // Pieces are in the handler's queue before its next turn.
+    // A piece does not wait for the acknowledgement of the one before.
     peer.set_nodelay(true).unwrap();
     let clients = &contexts.http.clients;
     let connection = clients.connect(clients.key(address.ip()), true).unwrap();

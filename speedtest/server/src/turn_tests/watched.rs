@@ -12,7 +12,7 @@ use speedtest_net::look::is_delivered;
 use speedtest_net::reactor::{Cx, Handler, Lane, Lanes, Next, Note, Ready};
 use speedtest_net::sys;
 
-/// Rounds without an event, after feeding has ended, until a handler counts as idle.
+/// Rounds without an event, after all pieces have arrived, until a handler counts as idle.
 const IDLE_ROUNDS: u32 = 20;
 /// Pieces fed in one round: more than a turn takes.
 const FED_AT_ONCE: usize = 100;
@@ -33,11 +33,16 @@ pub enum Peer {
 }
 
 impl Peer {
-    /// Send a piece; return the rest that does not fit.
-    fn feed(&mut self, piece: Vec<u8>) -> Option<Vec<u8>> {
+    /// Send a piece to the handler's socket; return the rest that does not fit.
+    fn feed(&mut self, handler: RawFd, piece: Vec<u8>) -> Option<Vec<u8>> {
         match self {
             Peer::Udp(socket, _) => {
+                let before = sys::received_memory(handler).unwrap();
                 socket.send(&piece).unwrap();
+                // An order after it must not overtake it: the kernel may deliver it later.
+                while sys::received_memory(handler).unwrap() == before {
+                    std::hint::spin_loop();
+                }
                 None
             }
             Peer::Tcp(socket) => match socket.write(&piece) {
@@ -49,14 +54,26 @@ impl Peer {
         }
     }
 
-    fn received(&mut self) -> Vec<u8> {
+    /// Return what the handler has sent; all of it while its socket is open.
+    fn received(&mut self, handler: Option<RawFd>) -> Vec<u8> {
         let mut bytes = Vec::new();
-        if let Peer::Tcp(socket) = self {
+        let Peer::Tcp(socket) = self else { return bytes };
+        loop {
             // Ends with `WouldBlock`.
             let _ = socket.read_to_end(&mut bytes);
+            let Some(handler) = handler else { return bytes };
+            let out = sys::tcp_info(handler).unwrap();
+            let sent = out.bytes_sent - out.bytes_retrans + u64::from(out.notsent_bytes);
+            if arrived(socket.as_raw_fd()) >= sent && sys::unread(socket.as_raw_fd()) == 0 {
+                return bytes;
+            }
         }
-        bytes
     }
+}
+
+/// Bytes that the kernel has received for a TCP socket.
+fn arrived(fd: RawFd) -> u64 {
+    sys::tcp_info(fd).unwrap().bytes_received
 }
 
 struct Watched {
@@ -90,10 +107,10 @@ impl Watched {
         match &self.peer {
             Peer::Tcp(_) => loop {
                 // What arrives during a turn is unread after it: the queue's length is not enough.
-                let arrived = self.arrived();
+                let before = arrived(self.inner.fd());
                 let unread = sys::unread(self.inner.fd());
-                if self.arrived() == arrived {
-                    break arrived - unread;
+                if arrived(self.inner.fd()) == before {
+                    break before - unread;
                 }
             },
             // The stream itself counts: the kernel reports one datagram only.
@@ -101,16 +118,11 @@ impl Watched {
         }
     }
 
-    /// Bytes that the kernel has received for the handler's TCP socket.
-    fn arrived(&self) -> u64 {
-        sys::tcp_info(self.inner.fd()).unwrap().bytes_received
-    }
-
-    /// Return whether the handler has nothing to read yet but will: with more pieces under way than
+    /// Return whether the handler may still get something to read: with more pieces under way than
     /// the congestion window has, the peer's kernel waits for acknowledgements.
     fn in_flight(&self) -> bool {
         match &self.peer {
-            Peer::Tcp(peer) => !is_delivered(peer.as_raw_fd()) && sys::unread(self.inner.fd()) == 0,
+            Peer::Tcp(peer) => !is_delivered(peer.as_raw_fd()),
             Peer::Udp(..) => false,
         }
     }
@@ -138,7 +150,7 @@ impl Watched {
             next = self.inner.enter(cx);
         };
         let read = if over { 0 } else { self.taken() - before };
-        let sent = self.peer.received();
+        let sent = self.peer.received((!over).then(|| self.inner.fd()));
         if read > 0 || !sent.is_empty() {
             self.idle = 0;
             self.seen.lock().unwrap().push(Seen { read, sent });
@@ -158,7 +170,7 @@ impl Watched {
                 }
             }
             let Some(piece) = self.pieces.pop_front() else { break };
-            match self.peer.feed(piece) {
+            match self.peer.feed(self.inner.fd(), piece) {
                 None => self.fed += 1,
                 Some(rest) => {
                     self.pieces.push_front(rest);
