@@ -19,6 +19,8 @@ from tests.support.real_bench import point
 from wirespeed.bench.session import RealBench
 from wirespeed.explain.suspect import MUCH
 
+ATTEMPTS = 5
+
 pytestmark = pytest.mark.usefixtures("needs_root")
 
 
@@ -64,24 +66,28 @@ def test_thread_times_of_a_traced_pmd_name_its_tracer(p2p: RealBench) -> None:
 
 def test_interrupts_of_a_timer_on_the_pmd_cpu_are_counted(p2p: RealBench) -> None:
     cpu = Live.of(p2p).cpu("switch")
-    quiet = p2p.measure(LOAD_FPS, TRIAL_S)
-    caused_by = kind("timer-interrupts")
-    with caused_by.act(Live.of(p2p)):
-        found = p2p.measure(LOAD_FPS, TRIAL_S)
-    rates = [
-        max(each.per_s for each in seen_.interrupts if each.cpu == cpu) for seen_ in (quiet, found)
-    ]
-    assert rates[1] > 2 * rates[0]
+
+    def most_per_s() -> float:
+        found = p2p.measure(LOAD_FPS, TRIAL_S).interrupts
+        return max(each.per_s for each in found if each.cpu == cpu)
+
+    with kind("timer-interrupts").act(Live.of(p2p)):
+        found = most_per_s()
+    # Other programs' interrupts only add to it, so one trial without them is enough.
+    assert any(most_per_s() < found / 2 for _ in range(ATTEMPTS))
 
 
 def test_thread_times_of_a_probed_pmd_are_in_the_kernel(p2p: RealBench) -> None:
-    healthy = pmd(p2p.measure(LOAD_FPS, TRIAL_S)).time
+    def in_kernel() -> float:
+        time = pmd(p2p.measure(LOAD_FPS, TRIAL_S)).time
+        assert time is not None
+        return time.kernel_ns / time.elapsed_ns
+
     with probed(Live.of(p2p).tid("switch")):
-        found = pmd(p2p.measure(LOAD_FPS, TRIAL_S)).time
-    assert healthy is not None
-    assert found is not None
-    assert found.kernel_ns > MUCH * found.elapsed_ns
-    assert found.kernel_ns > 2 * healthy.kernel_ns
+        found = in_kernel()
+    assert found > MUCH
+    # Interrupts only add to it, so one trial without them is enough.
+    assert any(in_kernel() < found / 2 for _ in range(ATTEMPTS))
 
 
 def test_thread_times_of_a_paged_out_pmd_count_its_faults(p2p: RealBench) -> None:
