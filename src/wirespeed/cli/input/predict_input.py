@@ -4,38 +4,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
+from wirespeed.cli.input.predictions import case_of_record
 from wirespeed.document.text_file import read_input
 from wirespeed.model.errors import BadInput
 from wirespeed.model.plan.prediction import Case, RateKind
 from wirespeed.model.result.result import Interval, SearchResult
-from wirespeed.model.study.study import Point
 from wirespeed.plan.plan_file import PLAN_FILE
 from wirespeed.predict.deployment import cases_of_plan
-from wirespeed.predict.document import parse_parameters
 from wirespeed.predict.observation import Observation
 from wirespeed.predict.parameters import Parameters
-from wirespeed.predict.predict import predict
-from wirespeed.predict.published import shipped_parameters
-from wirespeed.predict.study import case_of, predictable
+from wirespeed.predict.study import case_of
 from wirespeed.report.base.answers import answers
 from wirespeed.store.read import read_run
-from wirespeed.store.records import PointRecord, RunRecord
+from wirespeed.store.records import PointRecord
 from wirespeed.store.store import open_to_read
 from wirespeed.study.load import load_study
 
 T = TypeVar("T", bound=StrEnum)
-
-
-def parameters_of(path: Path | None) -> Parameters:
-    """Return the file's parameters, or those of S2's server. Raises BadInput."""
-    if path is None:
-        return shipped_parameters()
-    return parse_parameters(read_input(path), str(path))
 
 
 def points_of(what: str, overrides: Sequence[str]) -> list[tuple[str, Case]]:
@@ -102,22 +91,6 @@ def observations_of(point: PointRecord, kind: RateKind) -> list[Observation]:
         for where, rate in rates.items()
         if rate
     ]
-
-
-def case_of_record(point: PointRecord) -> Case:
-    """Return the case of a stored point, with the cores of its plan. Raises BadInput."""
-    return case_of(Point(point.id, point.label, point.workload, point.parameters), point.plan)
-
-
-def with_predictions(run: RunRecord, parameters: Parameters) -> RunRecord:
-    """Return the run with predictions at points that the model covers. Raises BadInput."""
-    points = [
-        replace(point, predicted=predict([case_of_record(point)], parameters)[0])
-        if predictable(point.workload)
-        else point
-        for point in run.points
-    ]
-    return replace(run, points=tuple(points))
 
 
 def rate_of(result: SearchResult, kind: RateKind) -> float | None:

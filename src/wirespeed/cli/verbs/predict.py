@@ -16,9 +16,9 @@ from wirespeed.cli.input.predict_input import (
     is_csv,
     kept,
     observations_of_runs,
-    parameters_of,
     points_of,
 )
+from wirespeed.cli.input.predictions import parameters_of
 from wirespeed.cli.output_file import write_output
 from wirespeed.cli.show.predict_tables import (
     print_changes,

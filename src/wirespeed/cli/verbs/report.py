@@ -17,7 +17,7 @@ from wirespeed.cli.input.options import (
     StoreOption,
     ThresholdOption,
 )
-from wirespeed.cli.input.predict_input import parameters_of, with_predictions
+from wirespeed.cli.input.predictions import parameters_of, with_predictions
 from wirespeed.cli.input.required import check_met
 from wirespeed.cli.show.show import Files, print_thresholds, write_svg
 from wirespeed.model.errors import BadInput
