@@ -151,14 +151,17 @@ pub fn bbr_info(fd: RawFd) -> Option<BbrInfo> {
 /// bookkeeping.
 pub fn buffer_limits(fd: RawFd) -> io::Result<(u32, u32)> {
     // SK_MEMINFO_RCVBUF and SK_MEMINFO_SNDBUF of linux/sock_diag.h.
+    const RECEIVE: usize = 1;
+    const SEND: usize = 3;
     let counts = memory(fd)?;
-    Ok((counts[1], counts[3]))
+    Ok((counts[RECEIVE], counts[SEND]))
 }
 
 /// Return the memory of what is in the receive queue, with the kernel's bookkeeping, in bytes.
 pub fn received_memory(fd: RawFd) -> io::Result<u32> {
     // SK_MEMINFO_RMEM_ALLOC.
-    Ok(memory(fd)?[0])
+    const RECEIVED: usize = 0;
+    Ok(memory(fd)?[RECEIVED])
 }
 
 fn memory(fd: RawFd) -> io::Result<[u32; 9]> {

@@ -62,6 +62,7 @@ impl Peer {
             // Ends with `WouldBlock`.
             let _ = socket.read_to_end(&mut bytes);
             let Some(handler) = handler else { return bytes };
+            // Not `is_delivered`: an acknowledgement may come 40 ms after what it is for.
             let out = sys::tcp_info(handler).unwrap();
             let sent = out.bytes_sent - out.bytes_retrans + u64::from(out.notsent_bytes);
             if arrived(socket.as_raw_fd()) >= sent && sys::unread(socket.as_raw_fd()) == 0 {

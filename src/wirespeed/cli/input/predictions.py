@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Add predictions to a stored run.
+"""Read parameters, and add what they predict to a stored run.
 
 Apart from predict_input.py, which can read studies: those know every part of a bench, and a report
 would load all that to start.
