@@ -157,7 +157,8 @@ pub fn buffer_limits(fd: RawFd) -> io::Result<(u32, u32)> {
     Ok((counts[RECEIVE], counts[SEND]))
 }
 
-/// Return the memory of what is in the receive queue, with the kernel's bookkeeping, in bytes.
+/// Return the memory of what is in the receive queue, with the kernel's bookkeeping, in bytes. A
+/// datagram counts from just before it can be read; what was read may count for some time longer.
 pub fn received_memory(fd: RawFd) -> io::Result<u32> {
     // SK_MEMINFO_RMEM_ALLOC.
     const RECEIVED: usize = 0;

@@ -6,6 +6,7 @@ use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use speedtest_net::bulk::{Order, Stream};
 use speedtest_net::look::is_delivered;
@@ -16,6 +17,8 @@ use speedtest_net::sys;
 const IDLE_ROUNDS: u32 = 20;
 /// Pieces fed in one round: more than a turn takes.
 const FED_AT_ONCE: usize = 100;
+/// A run that takes longer hangs; it takes milliseconds.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// One turn.
 #[derive(Debug, Default, Clone)]
@@ -34,13 +37,14 @@ pub enum Peer {
 
 impl Peer {
     /// Send a piece to the handler's socket; return the rest that does not fit.
-    fn feed(&mut self, handler: RawFd, piece: Vec<u8>) -> Option<Vec<u8>> {
+    fn feed(&mut self, handler: RawFd, piece: Vec<u8>, begun: Instant) -> Option<Vec<u8>> {
         match self {
             Peer::Udp(socket, _) => {
                 let before = sys::received_memory(handler).unwrap();
                 socket.send(&piece).unwrap();
                 // An order after it must not overtake it: the kernel may deliver it later.
                 while sys::received_memory(handler).unwrap() == before {
+                    assert!(begun.elapsed() < LIMIT, "a datagram did not arrive");
                     std::hint::spin_loop();
                 }
                 None
@@ -55,7 +59,7 @@ impl Peer {
     }
 
     /// Return what the handler has sent; all of it while its socket is open.
-    fn received(&mut self, handler: Option<RawFd>) -> Vec<u8> {
+    fn received(&mut self, handler: Option<RawFd>, begun: Instant) -> Vec<u8> {
         let mut bytes = Vec::new();
         let Peer::Tcp(socket) = self else { return bytes };
         loop {
@@ -68,6 +72,7 @@ impl Peer {
             if arrived(socket.as_raw_fd()) >= sent && sys::unread(socket.as_raw_fd()) == 0 {
                 return bytes;
             }
+            assert!(begun.elapsed() < LIMIT, "{} of {sent} bytes arrived", bytes.len());
         }
     }
 }
@@ -84,6 +89,7 @@ struct Watched {
     fed: usize,
     orders: VecDeque<(usize, Order)>,
     idle: u32,
+    begun: Instant,
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
@@ -135,23 +141,23 @@ impl Watched {
     ) -> Next {
         let before = self.taken();
         let mut next = call(self.inner.as_mut(), cx);
-        let over = loop {
+        let (over, open) = loop {
             self.inner = match next {
-                Next::Stay | Next::Again => break false,
-                Next::Close => break true,
+                Next::Stay | Next::Again => break (false, true),
+                Next::Close => break (true, true),
                 Next::Become(handler) => handler,
                 Next::Succeed => {
                     let inner = std::mem::replace(&mut self.inner, Box::new(Nobody));
                     match inner.succeed() {
                         Some(handler) => handler,
-                        None => break true,
+                        None => break (true, false),
                     }
                 }
             };
             next = self.inner.enter(cx);
         };
-        let read = if over { 0 } else { self.taken() - before };
-        let sent = self.peer.received((!over).then(|| self.inner.fd()));
+        let read = if open { self.taken() - before } else { 0 };
+        let sent = self.peer.received(open.then(|| self.inner.fd()), self.begun);
         if read > 0 || !sent.is_empty() {
             self.idle = 0;
             self.seen.lock().unwrap().push(Seen { read, sent });
@@ -171,7 +177,7 @@ impl Watched {
                 }
             }
             let Some(piece) = self.pieces.pop_front() else { break };
-            match self.peer.feed(self.inner.fd(), piece) {
+            match self.peer.feed(self.inner.fd(), piece, self.begun) {
                 None => self.fed += 1,
                 Some(rest) => {
                     self.pieces.push_front(rest);
@@ -207,6 +213,7 @@ impl Handler for Watched {
         if self.idle > IDLE_ROUNDS {
             cx.lanes.stop();
         }
+        assert!(self.begun.elapsed() < LIMIT, "{} pieces not fed, or not read", self.pieces.len());
         cx.wake_at(cx.now);
         next
     }
@@ -228,7 +235,9 @@ pub fn watch(
     let seen = Arc::default();
     let (pieces, orders) = (pieces.into(), orders.iter().copied().collect());
     let lane = Lane::new(0, lanes.clone()).unwrap();
-    let watched = Watched { inner, peer, pieces, fed: 0, orders, idle: 0, seen: Arc::clone(&seen) };
+    let begun = Instant::now();
+    let watched =
+        Watched { inner, peer, pieces, fed: 0, orders, idle: 0, begun, seen: Arc::clone(&seen) };
     lanes.adopt(0, Box::new(watched));
     lane.run().unwrap();
     let seen = seen.lock().unwrap().clone();
