@@ -22,7 +22,7 @@ from tests.unit.report.test_explained import problems
 STUDY = (
     "quickstart", "--set", "topology.kind=p2p", "--set", "traffic.frame=64", "--set",
     "search.kind=mrr", "--set", "search.latency=false", "--set", "sut.vswitch.descriptors=64",
-    "--set", "search.trial_s=0.2", "--set", "search.time_limit_s=6",
+    "--set", "search.trial_s=0.2", "--set", "search.time_limit_s=20",
 )  # fmt: skip
 
 

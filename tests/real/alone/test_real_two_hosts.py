@@ -42,7 +42,7 @@ kind = "fixed"
 load_fps = 10e3
 trial_s = 0.5
 latency = false
-time_limit_s = 10
+time_limit_s = 60
 """
 
 
