@@ -33,7 +33,9 @@ NINJA = flock $(1) ninja -C $(1) --quiet
 # none of a selection passes (pytest's exit status 5); without a selection that is an error.
 TESTS :=
 STUDY := quickstart
-PYTEST := $(BIN)/pytest $(TESTS)
+# A test of the short form that hangs fails after half an hour, with the stack of each thread; it takes minutes at most.
+NO_HANG := $(if $(WIRESPEED_EXHAUSTIVE),,-o faulthandler_timeout=1800 -o faulthandler_exit_on_timeout=true)
+PYTEST := $(BIN)/pytest $(NO_HANG) $(TESTS)
 OR_NONE_SELECTED := $(if $(TESTS),|| [ $$? = 5 ])
 # Python compiles what is imported when it is imported first; see --no-compile below.
 export PYTHONDONTWRITEBYTECODE :=

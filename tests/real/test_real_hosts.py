@@ -16,6 +16,7 @@ import pytest
 
 from tests.support.lab_hosts import Lab, lab
 from tests.support.real_bench import planned, point
+from tests.support.waiting import asleep, until
 from wirespeed.bench.assembly.hosts import BenchHost, BenchHosts
 from wirespeed.bench.host.directories import run_directories
 from wirespeed.bench.host.host import changing_host
@@ -133,6 +134,7 @@ def test_a_signal_leaves_nothing_on_either_host(
     changes = [c for a in addresses for c in of_living_runs(state / "wirespeed", a)]
     children = [os.pidfd_open(c.pid) for c in changes if hasattr(c, "pid")]
     assert len(children) == 2
+    until(lambda: asleep(run.pid), "the run waits")
     run.send_signal(number)
     run.wait(60)
     for child in children:

@@ -18,6 +18,15 @@ def until(done: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -
         time.sleep(0.05)
 
 
+def asleep(pid: int) -> bool:
+    """Return whether the process's main thread sleeps in a system call, which a signal ends.
+
+    A signal in the instant before the call would not: Python's handlers run between bytecodes.
+    """
+    status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    return status.rpartition(") ")[2].startswith("S")
+
+
 def listens(path: Path) -> bool:
     """Return whether a unix socket accepts connections; its file is there a moment before."""
     with socket.socket(socket.AF_UNIX) as client:

@@ -23,7 +23,11 @@ class Interrupted(BaseException):
 
 
 def unwind_on_signals() -> None:
-    """Make SIGINT, SIGTERM and SIGHUP raise Interrupted once; further ones do not stop the undo."""
+    """Make SIGINT, SIGTERM and SIGHUP raise Interrupted once; further ones do not stop the undo.
+
+    A signal in the microseconds before a blocking system call is handled when the call returns, as
+    Python's handlers run between bytecodes. A second signal ends the call.
+    """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _raise_once)
 

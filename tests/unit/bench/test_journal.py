@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from tests.support.waiting import asleep, until
 from tests.unit.bench.fake_host import FakeHost
 from wirespeed.bench.host.change import Change
 from wirespeed.bench.host.changes import DirectoryMade, SysctlSet
@@ -246,6 +247,7 @@ def test_nothing_is_left_after_a_signal(tmp_path: Path, number: signal.Signals) 
     )
     assert run.stdout is not None
     child = os.pidfd_open(int(run.stdout.readline()))
+    until(lambda: asleep(run.pid), "the run waits")
     run.send_signal(number)
     run.wait(30)
     run.stdout.close()

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.waiting import asleep, until
 from tests.unit.cli.conftest import Command, Ended
 from tests.unit.cli.every_verb import every_command
 from wirespeed.cli.command_kinds import LazyVerb
@@ -242,19 +243,22 @@ def test_signal_ends_every_verb_with_128_and_its_number(
     assert ended.err == f"wirespeed: ended by {number.name}; all changes to this host are undone\n"
 
 
-def test_program_that_waits_for_its_input_ends_by_a_real_signal(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_program_that_waits_for_its_input_ends_by_a_real_signal(
+    tmp_path: Path, number: signal.Signals
+) -> None:
     os.mkfifo(tmp_path / "host.json")
-    for number in (signal.SIGINT, signal.SIGTERM):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "wirespeed.cli.main", "inspect", "--host", "host.json"],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
-        )  # fmt: skip
-        # Opening returns once the program reads the other end.
-        with (tmp_path / "host.json").open("w"):
-            process.send_signal(number)
-            out, err = process.communicate()
-        assert (process.returncode, out) == (128 + number, "")
-        assert f"ended by {number.name}" in err
+    process = subprocess.Popen(
+        [sys.executable, "-m", "wirespeed.cli.main", "inspect", "--host", "host.json"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    # Opening returns once the program has opened the other end.
+    with (tmp_path / "host.json").open("w"):
+        until(lambda: asleep(process.pid), "the program reads")
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (128 + number, "")
+    assert f"ended by {number.name}" in err
 
 
 PRINTING = pytest.mark.parametrize(

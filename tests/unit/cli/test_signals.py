@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import asleep, until
 from wirespeed.store.read import read_run
 from wirespeed.store.records import PointState
 from wirespeed.store.store import Store
@@ -29,6 +30,7 @@ def test_a_signal_undoes_the_bench_and_keeps_the_run(tmp_path: Path, number: int
         assert line, "".join(said)
         said.append(line)
     assert not marker.exists()
+    until(lambda: asleep(process.pid), "the rig waits")
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 128 + number
