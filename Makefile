@@ -34,6 +34,7 @@ NINJA = flock $(1) ninja -C $(1) --quiet
 TESTS :=
 STUDY := quickstart
 # A test of the short form that hangs fails after half an hour, with the stack of each thread; it takes minutes at most.
+# Without xdist it ends its part.
 NO_HANG := $(if $(WIRESPEED_EXHAUSTIVE),,-o faulthandler_timeout=1800 -o faulthandler_exit_on_timeout=true)
 PYTEST := $(BIN)/pytest $(NO_HANG) $(TESTS)
 OR_NONE_SELECTED := $(if $(TESTS),|| [ $$? = 5 ])
@@ -250,7 +251,7 @@ audit-locks: $(LOCK_VENV)/.installed ## Ask the package index for known vulnerab
 	$(LOCK_VENV)/bin/pip-audit --strict --disable-pip $(addprefix -r ,$(wildcard $(LOCKS)/*.txt))
 
 test-nova: $(NOVA_VENV)/.installed ## Compare our placement with the real Nova library's
-	$(NOVA_VENV)/bin/python -m pytest tests/nova_library
+	$(NOVA_VENV)/bin/python -m pytest $(NO_HANG) tests/nova_library
 
 $(KUBELET_ORACLE): $(wildcard kubernetes/oracle/*)
 	@command -v go >/dev/null || setup/install-packages.sh setup/packages-go.txt

@@ -67,9 +67,11 @@ def interfaces(number: int) -> Iterator[None]:
         subprocess.run(["ip", "netns", "del", SPACE], check=True)
 
 
-def child_of(pid: int) -> int:
-    while not (found := Path(f"/proc/{pid}/task/{pid}/children").read_text().split()):
-        pass
+def child_of(process: subprocess.Popen[str]) -> int:
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while not (found := children.read_text().split()):
+        if process.poll() is not None:
+            raise SystemExit(f"the recorder ended: {process.communicate()[1]}")
     return int(found[0])
 
 
@@ -109,7 +111,7 @@ def sampling(folder: Path) -> None:
         interfaces(SERIES // PER_INTERFACE),
         recorder(store, "--for", f"{LONG_S:g}s", *files, space=SPACE) as process,
     ):
-        sampler = child_of(process.pid)
+        sampler = child_of(process)
         with counting(sampler) as sampled, counting(process.pid) as stored:
             await_load(process, LONG_S - 5)
             used, wrote = sampled(), stored()

@@ -195,7 +195,7 @@ def measured(folder: Path) -> tuple[list[Measured], float]:
         logging = stack.enter_context(pcp(folder))
         logged_from = time.monotonic()
         process = stack.enter_context(recorder(store, *words, space=SPACE))
-        recording = [process.pid, child_of(process.pid)]
+        recording = [process.pid, child_of(process)]
         await_load(process, WARM_UP_S)
         groups = {"wirespeed": recording, "prometheus": scraping, "pcp": logging}
         counters = {

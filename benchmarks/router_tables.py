@@ -137,6 +137,14 @@ def path(router: KernelRouter, frame: bytes) -> bytes:
             return octets[:6]
 
 
+def await_path(router: KernelRouter, frame: bytes, mac: bytes) -> None:
+    """Send the frame until it leaves to this MAC address."""
+    end = time.monotonic() + 60
+    while path(router, frame) != mac:
+        if time.monotonic() > end:
+            raise SystemExit(f"no frame leaves to {mac.hex(':')} within 60 s")
+
+
 def one_by_one(router: KernelRouter) -> list[float]:
     """Return the milliseconds from each acknowledgement to the first frame on the new path."""
     frame = bytes(frame_to(router, PROBE) / UDP(dport=9) / Raw(b"x" * 18))
@@ -148,8 +156,7 @@ def one_by_one(router: KernelRouter) -> list[float]:
             number = i % HOPS
             acknowledged = routes.lead(PROBED, hop(4, number))
             wanted = bytes.fromhex(hop_mac(number).replace(":", ""))
-            while path(router, frame) != wanted:
-                pass
+            await_path(router, frame, wanted)
             found.append(1e3 * (time.monotonic() - acknowledged))
             time.sleep(0.02)  # the other copy is changed, too
     finally:
@@ -203,8 +210,7 @@ def moved_gateway(router: KernelRouter) -> float:
     mac = "02:00:00:00:02:01"
     router.ip("neighbour", "replace", hop(4, 0), "lladdr", mac, "dev", "west", "nud", "permanent")
     changed = time.monotonic()
-    while path(router, frame) != bytes.fromhex(mac.replace(":", "")):
-        pass
+    await_path(router, frame, bytes.fromhex(mac.replace(":", "")))
     return 1e3 * (time.monotonic() - changed)
 
 

@@ -76,10 +76,13 @@ def test_needed_interfaces_real_session_over_ipv6_needs_bridge_and_port(
             "import socket, sys; s = socket.create_connection(('2001:db8::1', int(sys.argv[1])));"
             "s.sendall(b'?'); sys.stdout.write(s.recv(1 << 16).decode())"
         )
-        said = subprocess.run(
-            [*inside, client, sys.executable, "-c", asking, port],
-            check=True, capture_output=True, text=True,
-        ).stdout  # fmt: skip
+        try:
+            said = subprocess.run(
+                [*inside, client, sys.executable, "-c", asking, port],
+                check=True, capture_output=True, text=True, timeout=60,
+            ).stdout  # fmt: skip
+        finally:
+            serving.kill()
     needed = json.loads(said)
     assert needed.keys() == {"br0", "port0"}
     assert needed["port0"].endswith("from 2001:db8::9")

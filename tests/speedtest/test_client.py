@@ -103,6 +103,7 @@ def test_a_refusal_and_an_absent_server_are_reported(binary: Path, serve: Serve)
 
 def test_a_server_that_speaks_something_else_is_reported(binary: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(PATIENCE_S)
         command: list[str] = [str(binary), "client", f"127.0.0.1:{listener.getsockname()[1]}"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             connection, _ = listener.accept()

@@ -109,7 +109,9 @@ def reach(stack: ExitStack, server: Server, step: str) -> socket.socket:
 def exactly(peer: socket.socket, count: int) -> bytes:
     received = b""
     while len(received) < count:
-        received += peer.recv(count - len(received))
+        piece = peer.recv(count - len(received))
+        assert piece, f"the server closed after {received!r}"
+        received += piece
     return received
 
 

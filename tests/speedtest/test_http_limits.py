@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.waiting import until
+
 from .certificates import Certificate, make_certificate
 from .conftest import PATIENCE_S, Serve, Server
 from .h2_client import H2Client
@@ -147,10 +149,15 @@ def test_an_upload_beyond_the_bytes_is_cut_off(limited: Limited, certificate: Ce
 
 def verdicts(server: Server, certificate: Certificate, protocol: str) -> Any:
     """Return the verdicts of the test `a`, as soon as the server knows that it has ended."""
-    found: Any = {}
-    while not found:
-        found = json.loads(get(link(server, certificate, protocol), "/verdict?id=a").read())
-    return found
+    found: list[Any] = []
+
+    def known() -> bool:
+        answer = get(link(server, certificate, protocol), "/verdict?id=a").read()
+        found.append(json.loads(answer))
+        return bool(found[-1])
+
+    until(known, "the verdicts")
+    return found[-1]
 
 
 @pytest.mark.parametrize("protocol", BOTH)

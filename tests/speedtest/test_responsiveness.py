@@ -130,7 +130,7 @@ def old_server(certificate: Certificate) -> Iterator[int]:
             with context.wrap_socket(listener.accept()[0], server_side=True) as peer:
                 peer.recv(1)
 
-        serving = threading.Thread(target=accept)
+        serving = threading.Thread(target=accept, daemon=True)
         serving.start()
         yield int(listener.getsockname()[1])
         serving.join(PATIENCE_S)

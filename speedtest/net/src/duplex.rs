@@ -308,6 +308,7 @@ mod tests {
     use std::io::Read;
     use std::net::{TcpListener, TcpStream};
     use std::task::Waker;
+    use std::time::Duration;
 
     use super::*;
 
@@ -317,6 +318,7 @@ mod tests {
     fn refused_bytes_are_asked_for_again() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        peer.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         let socket = listener.accept().unwrap().0;
         socket.set_nonblocking(true).unwrap();
         let (link, mut library) = duplex(Wire::Clear(socket));

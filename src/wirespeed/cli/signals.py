@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import signal
+import socket
 from types import FrameType
+from typing import NoReturn
 
 from wirespeed.cli.console import print_line
 
@@ -30,6 +32,22 @@ def unwind_on_signals() -> None:
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _raise_once)
+
+
+def wait_for_signal() -> NoReturn:
+    """Wait in the main thread until a signal raises Interrupted, also one that comes right now.
+
+    The signal itself writes what the wait reads, so it ends a wait that begins after it, too.
+    """
+    reading, writing = socket.socketpair()
+    with reading, writing:
+        writing.setblocking(False)
+        signal.set_wakeup_fd(writing.fileno())
+        try:
+            while True:
+                reading.recv(1)
+        finally:
+            signal.set_wakeup_fd(-1)
 
 
 def _raise_once(number: int, _frame: FrameType | None) -> None:

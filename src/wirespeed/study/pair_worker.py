@@ -85,12 +85,14 @@ def _measure(worker: Worker, test: PairTest, lease: Lease) -> bool:
 def _renewed(worker: Worker, lease: Lease) -> Iterator[threading.Event]:
     """Renew the lease in the body; the event is set when the lease is lost.
 
-    A database that does not answer is asked again until the lease must have expired.
+    A database that reports an error is asked again until the lease must have expired. So long is
+    one waited for that is silent.
     """
     lost, end = threading.Event(), threading.Event()
+    until = time.monotonic() + worker.lease_s
 
     def keep() -> None:
-        until = time.monotonic() + worker.lease_s
+        nonlocal until
         while not end.wait(worker.lease_s * _RENEW_AFTER):
             asked = time.monotonic()
             try:
@@ -105,10 +107,21 @@ def _renewed(worker: Worker, lease: Lease) -> Iterator[threading.Event]:
                     lost.set()
                     return
 
-    thread = threading.Thread(target=keep, name="lease", daemon=True)
-    thread.start()
+    def watch() -> None:
+        while not lost.is_set():
+            left_s = until - time.monotonic()
+            if left_s <= 0:
+                worker.tell(f"the database has not renewed the lease within {worker.lease_s:g} s")
+                lost.set()
+            elif end.wait(left_s):
+                return
+
+    threads = [threading.Thread(target=each, daemon=True) for each in (keep, watch)]
+    for thread in threads:
+        thread.start()
     try:
         yield lost
     finally:
         end.set()
-        thread.join()
+        for thread in threads:
+            thread.join()

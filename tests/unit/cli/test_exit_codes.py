@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -10,8 +11,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 
@@ -252,13 +254,32 @@ def test_program_that_waits_for_its_input_ends_by_a_real_signal(
         [sys.executable, "-m", "wirespeed.cli.main", "inspect", "--host", "host.json"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
     )  # fmt: skip
-    # Opening returns once the program has opened the other end.
-    with (tmp_path / "host.json").open("w"):
-        until(lambda: asleep(process.pid), "the program reads")
-        process.send_signal(number)
-        out, err = process.communicate(timeout=60)
+    try:
+        with closing(writing(tmp_path / "host.json", process)):
+            until(lambda: asleep(process.pid), "the program reads")
+            process.send_signal(number)
+            out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert (process.returncode, out) == (128 + number, "")
     assert f"ended by {number.name}" in err
+
+
+def writing(pipe: Path, reader: subprocess.Popen[str]) -> BinaryIO:
+    """Return the end for writing, as soon as the reader has opened the other one."""
+
+    def opened() -> bool:
+        assert reader.poll() is None, reader.communicate()
+        try:
+            ends.append(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+        return bool(ends)
+
+    ends: list[int] = []
+    until(opened, f"{pipe} is read")
+    return os.fdopen(ends[0], "wb")
 
 
 PRINTING = pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import until
 from tests.unit.cli.conftest import Command
 from wirespeed.cli.verbs.kpi_recorder import ClockSteps
 from wirespeed.model.result.recording import Chunk, RecordedSeries, RecordingClock
@@ -151,8 +152,12 @@ def test_killed_recorder_keeps_its_seconds_and_takes_its_sampler_along(
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         [sampler] = map(int, children)
         pidfd = os.pidfd_open(sampler)
-        while not json.loads(wirespeed("kpi", "list", "--json").out)[0]["samples"]:
-            pass
+
+        def stored() -> bool:
+            assert process.poll() is None, process.communicate()
+            return bool(json.loads(wirespeed("kpi", "list", "--json").out)[0]["samples"])
+
+        until(stored, "a sample is stored", patience_s=120)
         process.kill()
         process.wait()
         assert ended(pidfd)
@@ -192,7 +197,7 @@ def test_recording_that_is_written_is_cleaned_by_its_id_alone(
         assert "kpi-1" in line_of(recorder)
         assert wirespeed("kpi", "clean", "--size", "1").out == "0 recordings deleted.\n"
         assert wirespeed("kpi", "clean", "--recording", "kpi-1").out == "1 recording deleted.\n"
-        said = recorder.communicate()[1]
+        said = recorder.communicate(timeout=60)[1]
         assert recorder.returncode == 1
     assert "recording kpi-1: it was deleted from" in said
     assert "Traceback" not in said

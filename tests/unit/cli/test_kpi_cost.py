@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.support.waiting import until
 from tests.unit.cli.conftest import Command
 from tests.unit.cli.test_kpi import line_of, started
 from wirespeed.cli.verbs.kpi_turns import turn_words
@@ -143,11 +144,16 @@ def test_recording_tells_its_price_and_kpi_cost_shows_it(
     words = ("record", "--collector", "cpu", "--collector", "sampler", "--rate", "20")
     with started(*words, "--store", str(tmp_path / "runs.sqlite")) as process:
         assert "Recording kpi-1" in line_of(process)
-        sources: set[str] = set()
-        while sources != {"cpu", "sampler"}:
+
+        def has_costs() -> bool:
+            assert process.poll() is None, process.communicate()
             ended = wirespeed("kpi", "cost", "--json")
-            if ended.code == 0:  # it has no answer before the first reads are stored
-                sources = {each["source"] for each in json.loads(ended.out)["sources"]}
+            if ended.code != 0:  # it has no answer before the first reads are stored
+                return False
+            sources = {each["source"] for each in json.loads(ended.out)["sources"]}
+            return sources == {"cpu", "sampler"}
+
+        until(has_costs, "costs of the collector and of the sampler", patience_s=120)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert "kpi-1: the sampler took" in said

@@ -29,6 +29,8 @@ from wirespeed.store.store import Store
 
 ROOT = Path(__file__).parents[3]
 LEASE_S = 1.5
+# The long form takes minutes.
+SETTLED_S = 1800
 WITNESS = """
 CREATE FUNCTION witness() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -80,8 +82,10 @@ class Controllers:
         """Kill at random until every test is settled; stop some controllers past their lease."""
         chance = random.Random(seed)
         running = [self.start(), self.start()]
+        end = time.monotonic() + SETTLED_S
         try:
             while any(process.poll() is None for process in running):
+                assert time.monotonic() < end, "a test is never settled"
                 time.sleep(chance.uniform(0.2, 1.2))
                 which = chance.randrange(2)
                 if kills == 0 or running[which].poll() is not None:

@@ -84,7 +84,7 @@ def run(frames: Frames, *collectors: Reading) -> tuple[threading.Event, list[thr
         )
         for each in collectors
     ]  # fmt: skip
-    threads = [threading.Thread(target=reader.run) for reader in readers]
+    threads = [threading.Thread(target=reader.run, daemon=True) for reader in readers]
     for thread in threads:
         thread.start()
     return stopped, threads

@@ -127,7 +127,7 @@ def test_connect_reaches_a_unix_socket(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
         server.bind(path)
         server.listen()
-        answer = threading.Thread(target=lambda: server.accept()[0].send(b"hello"))
+        answer = threading.Thread(target=lambda: server.accept()[0].send(b"hello"), daemon=True)
         answer.start()
         with RUNNER.connect(path, socket.SOCK_SEQPACKET) as client:
             assert client.recv(100) == b"hello"

@@ -202,9 +202,11 @@ def test_a_command_ends_with_the_connection(silent: bool, tmp_path: Path) -> Non
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as run,
     ):
         assert run.stdin is not None
+        assert run.stdout is not None
         run.stdin.write(json.dumps(call).encode() + b"\n")
         run.stdin.flush()
         while not select.select([reading], [], [], 0.1)[0]:
+            assert not select.select([run.stdout], [], [], 0)[0], run.stdout.read1()
             run.stdin.write(agent.STILL_HERE)
             run.stdin.flush()
         if not silent:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +12,7 @@ from prometheus_client import CollectorRegistry, start_http_server
 from wirespeed.cli.console import print_line
 from wirespeed.cli.input.listen import listen_address
 from wirespeed.cli.input.plan_source import named_plan
+from wirespeed.cli.signals import wait_for_signal
 from wirespeed.cli.verbs.kpi_plan_check import PlanCheck
 from wirespeed.kpi.collectors.registry import collectors
 from wirespeed.kpi.exposition import Exposition, Names
@@ -74,7 +74,7 @@ def exporter(
     shown = f"[{address}]" if address.version == 6 else str(address)
     print_line(f"Serving http://{shown}:{server.server_port}/metrics", stderr=True)
     try:
-        threading.Event().wait()
+        wait_for_signal()
     finally:
         server.shutdown()
         server.server_close()

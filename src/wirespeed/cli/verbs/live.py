@@ -16,6 +16,7 @@ import typer
 from wirespeed.cli.console import print_line
 from wirespeed.cli.input.listen import listen_address
 from wirespeed.cli.input.options import StoreOption
+from wirespeed.cli.signals import wait_for_signal
 from wirespeed.document.private_file import read_own, write_private
 from wirespeed.live.exported import read_file
 from wirespeed.live.server import LiveServer
@@ -78,11 +79,11 @@ def live(
                 f"--listen {listen}: cannot be used: {fault.strerror}",
                 "Name another address or port, e.g. --listen 127.0.0.1:0.",
             ) from fault
-        stack.callback(server.end)
         threading.Thread(target=server.serve_forever, daemon=True).start()
+        stack.callback(server.end)  # waits for the thread
         where = f", with this machine's name for {address}" if address.is_unspecified else ""
         print_line(f"Open {server.url}{where}", stderr=True)
-        threading.Event().wait()
+        wait_for_signal()
 
 
 def _opened(what: str, store: str | None, stack: ExitStack) -> StoredRecording:
