@@ -149,15 +149,11 @@ def test_an_upload_beyond_the_bytes_is_cut_off(limited: Limited, certificate: Ce
 
 def verdicts(server: Server, certificate: Certificate, protocol: str) -> Any:
     """Return the verdicts of the test `a`, as soon as the server knows that it has ended."""
-    found: list[Any] = []
 
-    def known() -> bool:
-        answer = get(link(server, certificate, protocol), "/verdict?id=a").read()
-        found.append(json.loads(answer))
-        return bool(found[-1])
+    def known() -> Any:
+        return json.loads(get(link(server, certificate, protocol), "/verdict?id=a").read())
 
-    until(known, "the verdicts")
-    return found[-1]
+    return until(known, "the verdicts")
 
 
 @pytest.mark.parametrize("protocol", BOTH)

@@ -7,15 +7,24 @@ import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 PATIENCE_S = 30
+Found = TypeVar("Found")
 
 
-def until(done: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
+def until(found: Callable[[], Found], what: str, patience_s: float = PATIENCE_S) -> Found:
+    """Return what is found, as soon as it is true."""
     end = time.monotonic() + patience_s
-    while not done():
+    while not (it := found()):
         assert time.monotonic() < end, f"not in {patience_s} s: {what}"
         time.sleep(0.05)
+    return it
+
+
+def state_of(pid: int) -> str:
+    """Return the letter of the state of the process's main thread (proc_pid_stat(5))."""
+    return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
 
 
 def asleep(pid: int) -> bool:
@@ -23,8 +32,7 @@ def asleep(pid: int) -> bool:
 
     A signal in the instant before the call would not: Python's handlers run between bytecodes.
     """
-    status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    return status.rpartition(") ")[2].startswith("S")
+    return state_of(pid) == "S"
 
 
 def listens(path: Path) -> bool:

@@ -19,6 +19,7 @@ import pytest
 from tests.dataplane.program import REPOSITORY, Control, Running, running
 from tests.dataplane.test_control import FLOOD
 from tests.dataplane.tsc import read_tsc
+from tests.support.waiting import state_of
 
 STOPPED_S = 0.05
 DEADLINE_S = 60.0
@@ -50,10 +51,6 @@ class Stop:
             and begin_tsc + length_tsc <= self.latest
             and length_tsc >= 0.9 * (self.ending - self.begun)
         )
-
-
-def state_of(pid: int) -> str:
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
 def stop_process(wsdp: Running, seconds: float) -> Stop:

@@ -16,6 +16,7 @@ import pytest
 
 from tests.support.real_bench import RUNNER, in_traffic, opened, planned, point, vswitch
 from tests.support.sample import ORIGIN
+from tests.support.waiting import state_of
 from wirespeed.bench.session import RealBench
 from wirespeed.cli.verbs.run_recording import polling_cpus, recording
 from wirespeed.kpi.collectors.registry import collectors, metrics
@@ -114,7 +115,7 @@ def switch_daemon(bench: RealBench) -> Process:
 def stopped(process: Process) -> tuple[int, int]:
     """Stop a process for a moment; return when it stood, by CLOCK_MONOTONIC."""
     process.signal(signal.SIGSTOP)
-    while RUNNER.read(f"/proc/{process.pid}/stat").rpartition(")")[2].split()[0] != "T":
+    while state_of(process.pid) != "T":
         pass
     begin_ns = time.monotonic_ns()
     time.sleep(STOP_S)

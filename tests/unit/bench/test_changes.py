@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import state_of
 from tests.unit.bench.fake_host import FakeHost
 from tests.unit.bench.test_journal import RUNNER
 from wirespeed.bench.host.change import Change
@@ -63,7 +64,7 @@ def test_process_whose_main_thread_ended_alone_still_runs_and_is_ended() -> None
         assert child.stdin is not None
         child.stdin.write(b"\n")
         child.stdin.close()
-        while ") Z " not in Path(f"/proc/{child.pid}/stat").read_text():
+        while state_of(child.pid) != "Z":
             assert child.poll() is None
         started = ProcessStarted(child.pid, ticks, "python3")
         assert started.undo(RUNNER) == f"ended python3 (process {child.pid})"

@@ -268,18 +268,18 @@ def test_program_that_waits_for_its_input_ends_by_a_real_signal(
 def writing(pipe: Path, reader: subprocess.Popen[str]) -> BinaryIO:
     """Return the end for writing, as soon as the reader has opened the other one."""
 
-    def opened() -> bool:
+    def opened() -> BinaryIO | None:
         assert reader.poll() is None, reader.communicate()
         try:
-            ends.append(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+            return os.fdopen(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK), "wb")
         except OSError as error:
             if error.errno != errno.ENXIO:
                 raise
-        return bool(ends)
+            return None
 
-    ends: list[int] = []
-    until(opened, f"{pipe} is read")
-    return os.fdopen(ends[0], "wb")
+    end = until(opened, f"{pipe} is read")
+    assert end
+    return end
 
 
 PRINTING = pytest.mark.parametrize(

@@ -21,7 +21,7 @@ LEASE = Lease("me", 1, ("host:a",))
 def test_lease_of_a_silent_database_is_lost_while_it_is_silent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    answers, told = threading.Event(), []
+    answers, said = threading.Event(), []
 
     def silent(*_: object) -> None:
         assert answers.wait(60)
@@ -39,7 +39,7 @@ def test_lease_of_a_silent_database_is_lost_while_it_is_silent(
     monkeypatch.setattr(pair_worker, "unsettled", lambda _: False)
     monkeypatch.setattr(pair_worker, "renew", silent)
     monkeypatch.setattr(pair_worker, "give_up", expired)
-    worker = Worker(cast(Store, None), "me", 0.3, 0.1, measure, told.append)
+    worker = Worker(cast(Store, None), "me", 0.3, 0.1, measure, said.append)
     assert work(worker) == 0
-    assert told[0] == "the database has not renewed the lease within 0.3 s"
-    assert told[-1].startswith("a-b: the lease of host:a has expired")
+    assert said[0] == "the database has not renewed the lease within 0.3 s"
+    assert said[-1].startswith("a-b: the lease of host:a has expired")

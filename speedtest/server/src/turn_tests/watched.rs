@@ -141,23 +141,25 @@ impl Watched {
     ) -> Next {
         let before = self.taken();
         let mut next = call(self.inner.as_mut(), cx);
-        let (over, open) = loop {
+        let over = loop {
             self.inner = match next {
-                Next::Stay | Next::Again => break (false, true),
-                Next::Close => break (true, true),
+                Next::Stay | Next::Again => break false,
+                Next::Close => break true,
                 Next::Become(handler) => handler,
                 Next::Succeed => {
                     let inner = std::mem::replace(&mut self.inner, Box::new(Nobody));
                     match inner.succeed() {
                         Some(handler) => handler,
-                        None => break (true, false),
+                        None => break true,
                     }
                 }
             };
             next = self.inner.enter(cx);
         };
-        let read = if open { self.taken() - before } else { 0 };
-        let sent = self.peer.received(open.then(|| self.inner.fd()), self.begun);
+        // `Nobody` has none: the last handler has gone, and its socket with it.
+        let socket = Some(self.inner.fd()).filter(|fd| *fd >= 0);
+        let read = socket.map_or(0, |_| self.taken() - before);
+        let sent = self.peer.received(socket, self.begun);
         if read > 0 || !sent.is_empty() {
             self.idle = 0;
             self.seen.lock().unwrap().push(Seen { read, sent });
